@@ -15,6 +15,7 @@ from agentworld_gym.contracts import World
 from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Split, Task
+from agentworld_gym.episodes.order import open_order
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, UnknownOption
 from agentworld_gym.generators import open_generator
@@ -89,6 +90,10 @@ class EnvOptions(Options):
 
     traces: Annotated[FilePath | None, Expected("a folder")] = None
     """A folder for logs. None writes none."""
+
+    order: Annotated[str | None, Expected("record:PATH or recorded:PATH")] = None
+    """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
+    takes that order (`recorded:PATH`). None does neither."""
 
     expect_fingerprint: Annotated[
         str | Mapping[Any, Any] | None, Expected("a digest, or the dictionary of a fingerprint")
@@ -166,6 +171,7 @@ class EnvOptions(Options):
             SpecError: A spec or an option is wrong.
             WorldNotConfigured: The domain has no such world.
             FingerprintMismatch: The world is another one than expected.
+            RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
         source = TaskSource(
@@ -190,7 +196,17 @@ class EnvOptions(Options):
             if judge is not None:
                 opened.callback(judge.generator.close)
             traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)
-            runner = EpisodeRunner(spec, world, source, judge=judge, max_steps=self.max_steps, traces=traces)
+            if traces is not None:
+                opened.callback(traces.close)
+            runner = EpisodeRunner(
+                spec,
+                world,
+                source,
+                judge=judge,
+                max_steps=self.max_steps,
+                traces=traces,
+                order=open_order(self.order, spec.env_id, world.fingerprint.digest),
+            )
             opened.pop_all()
         return runner
 

@@ -221,7 +221,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
         Each result has one row for each of these members: those that began anew, and then the others in the order in
         which their steps ended. `infos["env_id"]` holds their numbers. An interrupt loses nothing: what is under way
-        stays so, and `recv` can be called again.
+        stays so, and `recv` can be called again. With the option `order="recorded:PATH"` the recorded order decides who
+        is waited for.
 
         Args:
             min_ready: The number of members to wait for; where fewer are under way, all of them.
@@ -233,6 +234,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             ClosedError: The environment is closed.
             SpecError: `min_ready` is no integer of at least 1.
             UnderWayError: Nothing is under way.
+            RecordingError: The recorded order is that of other steps.
         """
         self._must_have_begun("recv")
         wanted: Any = min_ready

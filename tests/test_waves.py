@@ -5,17 +5,15 @@ from __future__ import annotations
 import random
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from latencies import fickle, held_world
 from worlds import predicted
 
-from agentworld_gym.contracts import Completion, Failure, FailureKind
 from agentworld_gym.errors import ClosedError, SpecError, UnderWayError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds import register_world
@@ -24,68 +22,9 @@ ID = "AgentWorld/Terminal-v0"
 ACTIONS = ("ls", "pwd", "cat notes.txt", "finish")
 
 
-def answer(request) -> str | Failure:
-    """A model that is deterministic under its seed, and fails at times."""
-    draw = random.Random(f"{request.sampling.seed} {request.messages[-1]['content']}").random()
-    if draw < 0.1:
-        return Failure(FailureKind.SERVER, "busy", retryable=True)
-    return predicted(f"out {draw}\ndev@box:~$")
-
-
-class Held(ScriptedGenerator):
-    """A generator whose answers come one at a time, in any order; by hand they come when `release` is called."""
-
-    def __init__(self, order: random.Random) -> None:
-        super().__init__(answer)
-        self.order, self.by_hand = order, False
-
-    def stream(self, deliver) -> HeldStream:
-        self.opened = HeldStream(self, deliver)
-        return self.opened
-
-    @property
-    def waiting(self) -> dict:
-        return self.opened.waiting
-
-    def release(self, number: int) -> None:
-        said = self._answer(self.waiting.pop(number))
-        self.opened.deliver([(number, Completion(said) if isinstance(said, str) else said)])
-
-
-class HeldStream:
-    """The requests of one stream, each held until its answer is released."""
-
-    def __init__(self, generator: Held, deliver) -> None:
-        self.generator, self.deliver, self.waiting = generator, deliver, {}
-
-    def send(self, requests) -> None:
-        self.waiting.update(requests)
-
-    def work(self) -> None:
-        if self.waiting and not self.generator.by_hand:
-            self.generator.release(self.generator.order.choice(sorted(self.waiting)))
-
-    def close(self) -> None:
-        self.waiting.clear()
-
-
-@contextmanager
-def held_world(order: random.Random, num_envs: int, **options) -> Iterator[tuple]:
-    made = []
-
-    def world(opened):
-        made.append(Held(order))
-        return opened.language(made[0])
-
-    register_world("held", world)
-    envs = gym.make_vec(ID, num_envs=num_envs, world="held", **options).unwrapped
-    yield envs, made[0]
-    envs.close()
-
-
 def by_waves(num_envs: int, steps: int) -> list[list[tuple]]:
     """What each member sees in synchronous waves."""
-    register_world("whole", lambda options: options.language(ScriptedGenerator(answer)))
+    register_world("whole", lambda options: options.language(ScriptedGenerator(fickle)))
     envs = gym.make_vec(ID, num_envs=num_envs, world="whole").unwrapped
     envs.reset(seed=3)
     seen: list[list[tuple]] = [[] for _ in range(num_envs)]

@@ -50,8 +50,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
     world, agent = [], []
     for step, transition in steps:
         episode, answer = step.episode, step.answer
-        turn = len(episode.actions) + isinstance(answer, Failure)
-        row = {"episode": episode.id, "turn": turn, "action": step.action.raw, **_agent_fields(step.action)}
+        row = {"episode": episode.id, "turn": turn_of(step), "action": step.action.raw, **_agent_fields(step.action)}
         if answer is not None:
             world.append({**row, "wave_s": step.latency, **_answer_fields(answer)})
         agent.append(
@@ -65,6 +64,11 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
             }
         )
     logs.write(world, agent)
+
+
+def turn_of(step: Step) -> int:
+    """Return the number of a step in its episode, from 1 on; a step whose world failed is not entered into it."""
+    return len(step.episode.actions) + isinstance(step.answer, Failure)
 
 
 def _start(episode: Episode) -> dict[str, Any]:

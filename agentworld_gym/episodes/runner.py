@@ -32,6 +32,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.checking import Checker
 from agentworld_gym.episodes.episode import Episode, Info, no_tokens
 from agentworld_gym.episodes.log_rows import log_fork, log_starts, log_steps
+from agentworld_gym.episodes.order import Order
 from agentworld_gym.episodes.reward import transition_of
 from agentworld_gym.episodes.step import CheckResults, Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError
@@ -50,6 +51,7 @@ class EpisodeRunner:
         judge: The judge of rubrics; None where no task needs one.
         max_steps: The step limit of every episode; None takes that of the task or of the spec.
         traces: The logs to write; None writes none.
+        order: The order in which steps of streams are handed out; None leaves it to time.
     """
 
     def __init__(
@@ -61,9 +63,10 @@ class EpisodeRunner:
         judge: RubricJudge | None = None,
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
+        order: Order | None = None,
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
-        self.max_steps, self.traces = max_steps, traces
+        self.max_steps, self.traces, self.order = max_steps, traces, order
         self.parser = ActionParser(spec)
         self.fingerprint = world.fingerprint.digest
         self._answering = answering_of(world)
@@ -212,12 +215,14 @@ class EpisodeRunner:
         return step.results
 
     def close(self) -> None:
-        """Close the world, the judge and the logs."""
+        """Close the world, the judge, the logs and the order."""
         self.world.close()
         if self.judge is not None:
             self.judge.generator.close()
         if self.traces:
             self.traces.close()
+        if self.order:
+            self.order.close()
 
     def _next_id(self) -> str:
         return f"e{next(self._ids)}"

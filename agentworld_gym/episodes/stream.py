@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.episodes.log_rows import turn_of
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.episodes.step import Step, Transition
 from agentworld_gym.errors import UnderWayError
@@ -50,15 +51,21 @@ class EpisodeStream:
     def recv(self, min_ready: int = 1) -> list[tuple[Episode, Transition]]:
         """Return the steps that have ended, in the order of their ends.
 
-        An interrupt leaves every step under way; the next call waits for them again.
+        An interrupt leaves every step under way; the next call waits for them again. A runner that replays a recorded
+        order decides itself which steps are waited for, and in which order they are returned.
 
         Args:
             min_ready: The number of steps to wait for; where fewer are under way, all of them.
 
         Raises:
             TraceError: A log cannot be written.
+            RecordingError: The recorded order is that of other steps.
         """
-        ended = self._flow.recv(min_ready)
+        order = self._runner.order
+        due = None if order is None else order.due(self._under_way)
+        ended = self._flow.recv(min_ready) if due is None else self._flow.recv_of(due)
+        if order is not None:
+            order.handed_out([(name, turn_of(step)) for name, (step, _) in ended])
         self._runner.log([taken for _, taken in ended])
         return [(self._over(name), transition) for name, (_, transition) in ended]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -88,6 +88,24 @@ class Flow(Generic[T]):
             self._turn()
         done, self._done = self._done, []
         return done
+
+    def recv_of(self, tags: Sequence[Any]) -> list[tuple[Any, T]]:
+        """Return what the work under some tags came to, in the order of the tags; what else has ended stays here.
+
+        Args:
+            tags: The tags, all of them under way.
+
+        Raises:
+            Exception: A piece of work raised it. That piece is over; the others are under way as before.
+        """
+        self._collect()
+        self._go_on()
+        wanted = set(tags)
+        while not wanted.isdisjoint(self._tags.values()):
+            self._turn()
+        ended = dict(self._done)
+        self._done = [one for one in self._done if one[0] not in wanted]
+        return [(tag, ended[tag]) for tag in tags]
 
     def drop(self, tags: Iterable[Any]) -> None:
         """Abandon the work under some tags; answers that come later are ignored."""
