@@ -33,6 +33,8 @@ from stable_baselines3.common.env_checker import check_env
 from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, MenuEnv, make_sb3_env
+from agentworld_gym.menu_env import menu_spaces
+from agentworld_gym.policies.menu import Menu
 from agentworld_gym.policies.menu_network import MenuNetwork, MenuPolicy
 from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
@@ -313,6 +315,79 @@ def test_the_menu_network_scores_entries_alike_wherever_they_stand():
     moved_scores, moved_value = network(moved)
     assert torch.allclose(scores[:, order], moved_scores, atol=1e-5)
     assert torch.allclose(value, moved_value, atol=1e-5)
+
+
+MENU = ("cp a.txt b.txt", "mv a.txt b.txt", "cat notes", "finish")
+
+
+def probabilities(policy: MenuPolicy, encoder: TextEncoder, menu: Sequence[str], *seen: tuple[str, str]) -> list[float]:
+    """The probability of each entry, after some entries were chosen and printed something."""
+    memory = encoder.begin("Copy a.txt to b.txt, as notes say.", menu)
+    for entry, output in seen:
+        encoder.update(memory, menu.index(entry), output)
+    with torch.no_grad():
+        found = policy.get_distribution(torch.from_numpy(encoder.encode(memory)).unsqueeze(0))
+    return found.distribution.probs[0].tolist()
+
+
+@pytest.fixture(scope="module")
+def policy_and_encoder() -> tuple[MenuPolicy, TextEncoder]:
+    encoder = TextEncoder(max_menu=6)
+    torch.manual_seed(0)
+    policy = MenuPolicy(*menu_spaces(encoder), lambda _: 0.0)
+    for parameter in policy.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return policy, encoder
+
+
+@settings(deadline=None, max_examples=24)
+@given(st.permutations(MENU))
+def test_a_shuffled_menu_has_the_same_probabilities_in_its_own_order(policy_and_encoder, menu):
+    seen = ("cat notes", "keep a.txt")
+    usual = dict(zip(MENU, probabilities(*policy_and_encoder, MENU, seen), strict=False))
+    found = dict(zip(menu, probabilities(*policy_and_encoder, menu, seen), strict=False))
+    assert found == pytest.approx(usual, abs=1e-5)
+    assert max(usual.values()) > min(usual.values()) + 0.01
+
+
+def test_an_entry_that_is_not_there_is_never_drawn_even_without_masks(policy_and_encoder):
+    found = probabilities(*policy_and_encoder, MENU)
+    assert sum(found[:4]) == pytest.approx(1) and found[4:] == [0, 0]
+
+
+@pytest.mark.parametrize("name", ["PPO", "A2C"])
+def test_algorithms_without_masks_take_the_policy_of_menus_and_keep_to_them(name, monkeypatch, tmp_path):
+    import stable_baselines3
+
+    env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted", max_steps=4)
+    offered: list[bool] = []
+    entry = Menu.entry
+
+    def watched(menu: Menu, choice: int) -> int:
+        offered.append(bool(menu.masks()[choice]))
+        return entry(menu, choice)
+
+    monkeypatch.setattr(Menu, "entry", watched)
+    kind = getattr(stable_baselines3, name)
+    batch = {"batch_size": 16} if name == "PPO" else {}
+    model = kind(MenuPolicy, env, n_steps=8, seed=0, device="cpu", **batch).learn(32)
+    assert len(offered) >= 32 and all(offered)
+    model.save(tmp_path / "agent")
+    vectors = env.reset()
+    again, _ = kind.load(tmp_path / "agent", device="cpu").predict(vectors, deterministic=True)
+    assert np.array_equal(again, model.predict(vectors, deterministic=True)[0])
+    env.close()
+
+
+def test_a_policy_of_menus_refuses_the_vectors_of_another_encoder():
+    spaces = menu_spaces(TextEncoder(word_buckets=8))
+    with pytest.raises(SpecError, match=r"context_size: got 176, expected that of the TextEncoder"):
+        MenuPolicy(*spaces, lambda _: 0.0)
+
+
+def test_a_policy_of_menus_has_no_noise_to_explore():
+    with pytest.raises(SpecError, match="use_sde: got True"):
+        MenuPolicy(*menu_spaces(TextEncoder()), lambda _: 0.0, use_sde=True)
 
 
 @pytest.mark.parametrize("policy", [MenuPolicy, "MlpPolicy"])
