@@ -175,8 +175,9 @@ def play(
             for (place, _), (episode, _, _) in zip(fresh, begun, strict=True):
                 live[episode.id] = _Live(place, episode, policy.begin(episode))
                 ready.append(live[episode.id])
-            episodes = [member.episode for member in ready]
-            stream.send(episodes, policy.act(episodes, [member.kept for member in ready]))
+            if ready:
+                episodes = [member.episode for member in ready]
+                stream.send(episodes, policy.act(episodes, [member.kept for member in ready]))
             ready, before = [], done
             for episode, step in stream.recv():
                 member = live[episode.id]
