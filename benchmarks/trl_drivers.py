@@ -1,11 +1,13 @@
 """How long a batch of GRPO takes with each of the two drivers for TRL, against a world that answers after 100 ms.
 
-    python benchmarks/trl_drivers.py [--episodes 16] [--calls 6] [--latency 0.1]
+    python benchmarks/trl_drivers.py [--episodes 16] [--calls 6] [--latency 0.1] [--sigma 0]
 
-A server process on loopback answers every request of the language world after the same time. The real `GRPOTrainer`
-takes two steps with `EnvironmentRollout` (`rollout_func`) and two with `environment_factory`. The model writes a
-script, so that both play the same actions in the same episodes; what is timed is the generation of a batch and the
-whole step. The exit status tells whether the rollouts of the first driver take at most a fifth of the time.
+A server process on loopback answers every request of the language world after the same time, or with a `--sigma` after
+log-normal ones with the median `--latency`. The real `GRPOTrainer` takes two steps with `EnvironmentRollout`
+(`rollout_func`), two with the same driver in synchronous waves (`min_ready` is the size of the batch), and two with
+`environment_factory`. The model writes a script, so that all play the same actions in the same episodes; what is timed
+is the generation of a batch and the whole step. The exit status tells whether the rollouts of the first driver take at
+most a fifth of the time of the last.
 """
 
 from __future__ import annotations
@@ -36,22 +38,21 @@ from agentworld_gym.integrations.trl_environments import environment_factory
 
 ANSWER = "<predicted_observation>\nuser@host:~$ ls\nnotes.txt  report.txt\nuser@host:~$ \n</predicted_observation>"
 ID = "AgentWorld/Terminal-v0"
+TURN = "<|im_start|>assistant"
 STEPS, TARGET = 2, 5.0
 
 
 class ScriptedTrainer(GRPOTrainer):  # type: ignore[misc]
-    """The trainer of TRL with a model that writes the same texts in every batch, a text a turn."""
+    """The trainer of TRL with a model that writes the same texts in every episode, a text a turn."""
 
     def script(self, turns: Sequence[str]) -> None:
         """Take the texts, and begin to keep time."""
-        self.turns, self.turn, self.seconds = list(turns), 0, []
+        self.turns, self.seconds = list(turns), []
 
     def _generate_single_turn(self, prompt_ids: Sequence[list[int]], *_: Any, **__: Any) -> tuple[Any, None]:
-        text = self.turns[self.turn % len(self.turns)]
-        self.turn += 1
-        return [
-            [*self.processing_class(text)["input_ids"], self.processing_class.eos_token_id] for _ in prompt_ids
-        ], None
+        tokenizer = self.processing_class
+        places = (tokenizer.decode(prompt).count(TURN) - 1 for prompt in prompt_ids)
+        return [[*tokenizer(self.turns[place])["input_ids"], tokenizer.eos_token_id] for place in places], None
 
     def _generate(self, prompts: Any) -> Any:
         began = time.perf_counter()
@@ -107,35 +108,42 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--episodes", type=int, default=16, help="episodes of a batch, in two groups")
     parser.add_argument("--calls", type=int, default=6, help="actions of an episode before it finishes")
-    parser.add_argument("--latency", type=float, default=0.1, help="seconds in which the world answers")
+    parser.add_argument("--latency", type=float, default=0.1, help="seconds in which the world answers (the median)")
+    parser.add_argument("--sigma", type=float, default=0.0, help="the spread of log-normal latencies")
     options = parser.parse_args()
     torch.set_num_threads(1)
     actions = [f"cat notes.txt | head -n {number + 1}" for number in range(options.calls)]
     calls = [tool_call("act", action=action) for action in actions]
     finish = tool_call(VERB)
-    with stub.server(options.latency, ANSWER) as base:
-        world = {"world": f"{base}/v1", "families": ["count_lines"]}
-        rollout = EnvironmentRollout(ID, system="Act.", max_turns=options.calls + 1, max_tokens=1 << 15, **world)
-        driver = {
-            "rollout_func": rollout,
-            "reward_funcs": environment_reward,
-            "train_dataset": rollout.dataset(range(8)),
-        }
-        batched = train([*actions, VERB], options.episodes, **driver)
-        asked = len(stub.taken(base))
-        rollout.close()
-        factory = environment_factory(ID, **world)
-        turns = [*calls, finish, "Done."]
-        single = train(turns, options.episodes, environment_factory=factory, train_dataset=factory.dataset(range(8)))
-        asked_again = len(stub.taken(base))
-        factory.close()
     print(
-        f"{options.episodes} episodes of {options.calls} calls and finish, a world of {options.latency * 1000:.0f} ms"
+        f"{options.episodes} episodes of {options.calls} calls and finish; {options.latency} s, sigma {options.sigma}"
     )
-    for name, times, requests in (("rollout_func", batched, asked), ("environment_factory", single, asked_again)):
-        print(f"{name:20} rollouts {times[0]:6.2f} s  step {times[1]:6.2f} s  {requests // STEPS} requests a step")
-    print(f"ratio: rollouts {single[0] / batched[0]:.1f}, step {single[1] / batched[1]:.1f}")
-    return 0 if single[0] / batched[0] >= TARGET else 1
+    with stub.server(options.latency, ANSWER, options.sigma) as base:
+        world = {"world": f"{base}/v1", "families": ["count_lines"]}
+
+        def row(name: str, turns: Sequence[str], **driver: Any) -> float:
+            rollouts, step = train(turns, options.episodes, **driver)
+            requests = len(stub.taken(base)) // STEPS
+            print(f"{name:28} rollouts {rollouts:6.2f} s  step {step:6.2f} s  {requests} requests a step", flush=True)
+            return rollouts
+
+        def batched(name: str, min_ready: int) -> float:
+            limits = {"max_turns": options.calls + 1, "max_tokens": 1 << 15, "min_ready": min_ready}
+            rollout = EnvironmentRollout(ID, system="Act.", **limits, **world)
+            rows = rollout.dataset(range(8))
+            driver = {"rollout_func": rollout, "reward_funcs": environment_reward, "train_dataset": rows}
+            seconds = row(name, [*actions, VERB], **driver)
+            rollout.close()
+            return seconds
+
+        as_they_come = batched("rollout_func", 1)
+        waves = batched("rollout_func, waves", options.episodes)
+        factory = environment_factory(ID, **world)
+        driver = {"environment_factory": factory, "train_dataset": factory.dataset(range(8))}
+        single = row("environment_factory", [*calls, finish, "Done."], **driver)
+        factory.close()
+    print(f"ratios of the rollouts to the first: {waves / as_they_come:.1f}, {single / as_they_come:.1f}")
+    return 0 if single / as_they_come >= TARGET else 1
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from latencies import drawn, fickle, held_world
-from worlds import predicted
+from latencies import fickle, held_world, steady
 
 from agentworld_gym.errors import RecordingError, SpecError
 
@@ -20,11 +19,6 @@ ID = "AgentWorld/Terminal-v0"
 ACTIONS = ("ls", "pwd", "cat notes.txt", "date", "finish")
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
-
-
-def steady(request) -> str:
-    """A model that is deterministic under its seed and never fails."""
-    return predicted(f"out {drawn(request)}\ndev@box:~$")
 
 
 def batches(envs, count: int, min_ready: int = 1) -> list[bytes]:

@@ -76,6 +76,8 @@ class Flow(Generic[T]):
     def recv(self, min_ready: int = 1) -> list[tuple[Any, T]]:
         """Return what has ended, with its tags and in the order of the ends.
 
+        Functions answer before anything is returned, because nobody has to be waited for there.
+
         Args:
             min_ready: The number of ends to wait for; where fewer are under way, all of them.
 
@@ -84,6 +86,7 @@ class Flow(Generic[T]):
         """
         self._collect()
         self._go_on()
+        self._call()
         while len(self._done) < min_ready and self._tags:
             self._turn()
         done, self._done = self._done, []
@@ -136,6 +139,14 @@ class Flow(Generic[T]):
         self._mailbox.wait()
         self._collect()
         self._go_on()
+
+    def _call(self) -> None:
+        """Let functions answer all questions to them, also those that come up on the way."""
+        while calls := [one for one in self._streams.values() if isinstance(one, CallStream) and one.waiting]:
+            for call in calls:
+                call.work()
+            self._collect()
+            self._go_on()
 
     def _collect(self) -> None:
         """Give the answers that are there to those who asked."""

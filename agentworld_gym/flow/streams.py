@@ -67,6 +67,11 @@ class CallStream:
         self._function, self._deliver = function, deliver
         self._waiting: list[tuple[int, tuple[Any, ...]]] = []
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there are questions that wait."""
+        return bool(self._waiting)
+
     def send(self, calls: Sequence[tuple[int, tuple[Any, ...]]]) -> None:
         """Keep some questions, each under a number of its own."""
         self._waiting += calls

@@ -10,8 +10,8 @@
         rollout_func=rollout,
     )
 
-All episodes of a batch go forward together: a turn takes one generation and one wave of the world. This needs the
-extra `train`.
+Every episode of a batch goes on as its own answer comes: the model writes in the episodes that are ready at a time,
+while the world answers the others. This needs the extra `train`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import gymnasium as gym
 
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.step import Transition
+from agentworld_gym.episodes.stream import EpisodeStream
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.generators.special_tokens import TokenRule, rule_of
 from agentworld_gym.prompting.agent_prompt import role_of_agent
@@ -86,6 +88,7 @@ class EnvironmentRollout:
         env_id: The id of the environment, as for `gym.make`.
         max_turns: The number of actions after which an episode is cut.
         max_tokens: The number of tokens beyond which the transcript of an episode does not grow; the episode is cut.
+        min_ready: The number of episodes to wait for before the model writes again; where fewer are left, all of them.
         system: The system message. None takes `agentworld_gym.agent_prompt`: the domain, how to write an action, the
             tools of the episode's task and how to finish.
         options: The options of `gym.make`, such as `world`, `families`, `levels` and `split`.
@@ -95,14 +98,21 @@ class EnvironmentRollout:
     """
 
     def __init__(
-        self, env_id: str, *, max_turns: int = 16, max_tokens: int = 16_384, system: str | None = None, **options: Any
+        self,
+        env_id: str,
+        *,
+        max_turns: int = 16,
+        max_tokens: int = 16_384,
+        min_ready: int = 1,
+        system: str | None = None,
+        **options: Any,
     ) -> None:
-        for name, value in (("max_turns", max_turns), ("max_tokens", max_tokens)):
+        for name, value in (("max_turns", max_turns), ("max_tokens", max_tokens), ("min_ready", min_ready)):
             if value < 1:
                 raise SpecError("EnvironmentRollout", name, value, "an integer of at least 1")
         envs: Any = gym.make_vec(env_id, num_envs=1, **options)
         self.runner: EpisodeRunner = envs.unwrapped.runner
-        self.max_turns, self.max_tokens = max_turns, max_tokens
+        self.max_turns, self.max_tokens, self.min_ready = max_turns, max_tokens, min_ready
         self._rule = TokenRule(())
         self.system = system
 
@@ -151,13 +161,7 @@ class EnvironmentRollout:
                 rollout.episode.session.close()
             expected = f"more than the {longest} tokens of the prompt"
             raise SpecError("EnvironmentRollout", "max_tokens", self.max_tokens, expected)
-        live = rollouts
-        for turn in range(self.max_turns):
-            live = self._turn(live, trainer, tokenizer, template, last=turn + 1 == self.max_turns)
-            if not live:
-                break
-        for rollout in rollouts:
-            rollout.episode.session.close()
+        self._play(rollouts, trainer, template)
         return {
             "prompt_ids": [rollout.prompt for rollout in rollouts],
             "completion_ids": [rollout.tokens for rollout in rollouts],
@@ -171,31 +175,48 @@ class EnvironmentRollout:
         """Let go of the world."""
         self.runner.close()
 
-    def _turn(
-        self, live: Sequence[Rollout], trainer: Any, tokenizer: Any, template: Mapping[str, Any], last: bool
-    ) -> list[Rollout]:
-        """Play one action of each episode; return those that go on."""
+    def _play(self, rollouts: Sequence[Rollout], trainer: Any, template: Mapping[str, Any]) -> None:
+        """Play all episodes to their ends; the model writes in those that are ready at a time."""
+        places = {rollout.episode.id: rollout for rollout in rollouts}
+        stream = EpisodeStream(self.runner)
+        ready = list(rollouts)
+        try:
+            while ready or stream.under_way:
+                if ready:
+                    stream.send([rollout.episode for rollout in ready], self._written(ready, trainer))
+                ended = [(places[episode.id], result) for episode, result in stream.recv(self.min_ready)]
+                ready = [one for one, result in ended if self._goes_on(one, result, trainer, template)]
+        finally:
+            stream.close()
+            for rollout in rollouts:
+                rollout.episode.session.close()
+
+    def _written(self, ready: Sequence[Rollout], trainer: Any) -> list[str]:
+        """Let the model write the next action of each of some episodes."""
         # This is the one generation that serves vLLM and transformers alike; it has no public name in TRL.
-        written, logprobs = trainer._generate_single_turn([r.prompt + r.tokens for r in live], None, {}, 1)
+        written, logprobs = trainer._generate_single_turn([one.prompt + one.tokens for one in ready], None, {}, 1)
         actions = []
-        for place, (rollout, tokens) in enumerate(zip(live, written, strict=True)):
+        for place, (rollout, tokens) in enumerate(zip(ready, written, strict=True)):
             rollout.add(tokens, 1, logprobs[place] if logprobs is not None else None)
-            text = self._rule.unescape(tokenizer.decode(tokens, skip_special_tokens=True))
+            text = self._rule.unescape(trainer.processing_class.decode(tokens, skip_special_tokens=True))
             actions.append(unescape(strip_thinking(text).strip()))
-        going = []
-        for rollout, result in zip(live, self.runner.advance([r.episode for r in live], actions), strict=True):
-            rollout.total += result.reward
-            rollout.success = result.info.get("success")
-            rollout.failed = "failure" in result.info
-            if result.terminated or result.truncated or last:
-                continue
-            observed = observation_tokens(tokenizer, self._rule.escape(escape(result.observation)), template)
-            if rollout.tokens[-1:] == observed[:1]:
-                observed = observed[1:]
-            if len(rollout.prompt) + len(rollout.tokens) + len(observed) < self.max_tokens:
-                rollout.add(observed, 0)
-                going.append(rollout)
-        return going
+        return actions
+
+    def _goes_on(self, rollout: Rollout, result: Transition, trainer: Any, template: Mapping[str, Any]) -> bool:
+        """Enter what an action came to, and return whether the model writes another one."""
+        rollout.total += result.reward
+        rollout.success = result.info.get("success")
+        rollout.failed = "failure" in result.info
+        if result.terminated or result.truncated or rollout.episode.steps >= self.max_turns:
+            return False
+        shown = self._rule.escape(escape(result.observation))
+        observed = observation_tokens(trainer.processing_class, shown, template)
+        if rollout.tokens[-1:] == observed[:1]:
+            observed = observed[1:]
+        if len(rollout.prompt) + len(rollout.tokens) + len(observed) >= self.max_tokens:
+            return False
+        rollout.add(observed, 0)
+        return True
 
 
 def environment_reward(completions: Sequence[Any], environment_return: Sequence[float | None], **_: Any) -> list[Any]:

@@ -30,6 +30,11 @@ def fickle(request: ChatRequest) -> str | Failure:
     return predicted(f"out {draw}\ndev@box:~$")
 
 
+def steady(request: ChatRequest) -> str:
+    """A model that is deterministic under its seed and never fails."""
+    return predicted(f"out {drawn(request)}\ndev@box:~$")
+
+
 class Held(ScriptedGenerator):
     """A generator whose answers come one at a time, in any order; by hand they come when `release` is called."""
 
@@ -68,6 +73,13 @@ class HeldStream:
         self.waiting.clear()
 
 
+def register_held(draws: random.Random, answer: Answer = fickle) -> Held:
+    """Register the world `held`, whose answers come in an order that is drawn, and return its generator."""
+    generator = Held(draws, answer)
+    register_world("held", lambda options: options.language(generator))
+    return generator
+
+
 @contextmanager
 def held_world(
     draws: random.Random, num_envs: int, *, world: str = "held", answer: Answer = fickle, **options: Any
@@ -76,8 +88,7 @@ def held_world(
 
     The option `world` may name one around it, as in `record:PATH+held`, or a recording of it.
     """
-    generator = Held(draws, answer)
-    register_world("held", lambda options: options.language(generator))
+    generator = register_held(draws, answer)
     envs: Any = gym.make_vec("AgentWorld/Terminal-v0", num_envs=num_envs, world=world, **options)
     yield envs.unwrapped, generator
     envs.close()

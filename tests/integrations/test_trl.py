@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,9 +15,15 @@ import pytest
 
 from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.errors import SpecError
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.worlds import register_world
+from agentworld_gym.worlds.grounded import GroundedWorld
 
 pytest.importorskip("trl")
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from latencies import register_held, steady
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -53,13 +60,24 @@ class Trainer:
     def __init__(self, tokenizer: PreTrainedTokenizerFast, scripts: Sequence[Sequence[str]]) -> None:
         self.processing_class = tokenizer
         self.scripts = [list(script) for script in scripts]
-        self.batches: list[int] = []
+        self.histories: list[list[int]] = [[] for _ in scripts]
+        self.batches: list[list[int]] = []
 
     def _generate_single_turn(self, prompts: Sequence[list[int]], *_: Any) -> tuple[list[list[int]], None]:
-        self.batches.append(len(prompts))
-        going = [script for script in self.scripts if script]
-        texts = [script.pop(0) for script in going[: len(prompts)]]
-        return [[*self.processing_class(text)["input_ids"], self.processing_class.eos_token_id] for text in texts], None
+        """The first batch holds all episodes; from then on an episode is known by what was said in it before."""
+        members: list[int] = []
+        for prompt in prompts:
+            fits = (
+                one for one, said in enumerate(self.histories) if one not in members and prompt[: len(said)] == said
+            )
+            members.append(next(fits))
+        self.batches.append(members)
+        written = []
+        for member, prompt in zip(members, prompts, strict=True):
+            text = self.scripts[member].pop(0)
+            written.append([*self.processing_class(text)["input_ids"], self.processing_class.eos_token_id])
+            self.histories[member] = [*prompt, *written[-1]]
+        return written, None
 
 
 @pytest.fixture
@@ -92,7 +110,7 @@ def test_a_group_faces_one_task_and_experts_solve_it(rollout, tokenizer):
     assert output["environment_return"][0] == output["environment_return"][1] > 0.5
     assert output["prompt_ids"][0] == output["prompt_ids"][1] != output["prompt_ids"][2]
     assert output["logprobs"] is None
-    assert trainer.batches[0] == 4, "the members of a batch go forward together"
+    assert trainer.batches[0] == [0, 1, 2, 3], "a grounded world is ready at once, so that its members go together"
     assert len(trainer.batches) == max(map(len, scripts))
 
 
@@ -135,24 +153,70 @@ def test_what_the_world_shows_is_no_special_token_of_the_trainers_tokenizer(roll
     assert "<\\human>\ndev" in own.decode(output["completion_ids"][0]), "the shell printed what the agent meant"
 
 
-def test_a_member_whose_world_failed_has_no_reward_and_nothing_to_learn_from(rollout, tokenizer):
-    scripts = [expert(rollout, 4), ["ls"]]
-    world, step = rollout.runner.world, rollout.runner.world.step
-    prompts = prompts_for(rollout, [4, 4])
+def test_a_member_whose_world_failed_has_no_reward_and_nothing_to_learn_from(tokenizer, monkeypatch):
+    step = GroundedWorld.step
 
-    def failing(sessions: Any, actions: Any) -> Any:
+    def failing(world: GroundedWorld, sessions: Any, actions: Any) -> Any:
         failure = Failure(FailureKind.SERVER, "gone")
-        return [
-            failure if action.raw == "ls" else answer
-            for action, answer in zip(actions, step(sessions, actions), strict=True)
-        ]
+        answers = zip(actions, step(world, sessions, actions), strict=True)
+        return [failure if action.raw == "ls" else answer for action, answer in answers]
 
-    world.step = failing
-    output = rollout(prompts, Trainer(tokenizer, scripts))
-    world.step = step
+    monkeypatch.setattr(GroundedWorld, "step", failing)
+    rollout = EnvironmentRollout(TERMINAL, world="grounded")
+    output = rollout(prompts_for(rollout, [4, 4]), Trainer(tokenizer, [expert(rollout, 4), ["ls"]]))
+    rollout.close()
     assert environment_reward([""] * 2, environment_return=output["environment_return"])[1] is None
     assert not any(output["env_mask"][1]) and any(output["env_mask"][0])
     assert output["environment_success"] == [True, None]
+
+
+def test_a_group_shares_the_controls_and_their_draws(tokenizer):
+    rollout = EnvironmentRollout(TERMINAL, world="grounded", system="Act.", controls={"intermittent-errors": 0.5})
+    prompts = prompts_for(rollout, [4, 4, 5])
+    output = rollout(prompts, Trainer(tokenizer, [["ls"] * 6 + ["finish"]] * 3))
+    rollout.close()
+    first, second, other = (tokenizer.decode(tokens) for tokens in output["completion_ids"])
+    assert first == second != other, "faults strike the same steps of all members of a group"
+    assert len({part for part in first.split("<|im_end|>") if "ls" not in part}) > 1
+
+
+SCRIPTS = (["ls", "pwd", "finish"], ["cat a", "date", "ls", "pwd", "finish"], ["whoami", "finish"])
+
+
+def in_held_world(tokenizer: PreTrainedTokenizerFast, draws: Any, **options: Any) -> tuple[dict[str, Any], Trainer]:
+    """The rollouts of three scripts in a world whose answers come in an order that is drawn."""
+    register_held(draws, steady)
+    rollout = EnvironmentRollout(TERMINAL, system="Act.", **{"world": "held", **options})
+    trainer = Trainer(tokenizer, SCRIPTS)
+    output = rollout(prompts_for(rollout, [4, 4, 5]), trainer)
+    rollout.close()
+    return output, trainer
+
+
+@settings(max_examples=5)
+@given(draws=st.randoms(use_true_random=False), min_ready=st.integers(1, 4))
+def test_in_any_order_of_answers_a_rollout_is_the_same(tokenizer, draws, min_ready):
+    output, _ = in_held_world(tokenizer, draws, min_ready=min_ready)
+    register_world("whole", lambda options: options.language(ScriptedGenerator(steady)))
+    assert output == in_held_world(tokenizer, draws, world="whole")[0]
+
+
+def test_the_model_writes_on_where_an_answer_has_come_and_waits_for_no_other(tokenizer):
+    class Last(random.Random):
+        def choice(self, numbers: Any) -> Any:
+            return numbers[-1]
+
+    _, trainer = in_held_world(tokenizer, Last())
+    first, *others = trainer.batches
+    assert first == [0, 1, 2]
+    assert others == [[1]] * 4 + [[0]] * 2 or others == [[2]] + [[1]] * 4 + [[0]] * 2
+
+
+def test_the_order_of_a_batch_can_be_recorded_and_given_again(tokenizer, tmp_path):
+    path = tmp_path / "order.jsonl"
+    recorded, trainer = in_held_world(tokenizer, random.Random(1), order=f"record:{path}")
+    replayed, again = in_held_world(tokenizer, random.Random(2), order=f"recorded:{path}")
+    assert replayed == recorded and again.batches == trainer.batches
 
 
 def test_an_episode_is_cut_after_its_turns_and_before_its_tokens_run_out(tokenizer):
