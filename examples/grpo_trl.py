@@ -1,10 +1,12 @@
 """GRPO in the terminal with TRL: a language model learns from whole batches of episodes.
 
-    python examples/grpo_trl.py                                        # a tiny model made on the spot, on a CPU
-    python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200    # a real one, on a GPU
+    python examples/grpo_trl.py                                               # a tiny model, in minutes on a CPU
+    python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200           # a real one, on a GPU
+    python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200 --vllm    # the same, written by vLLM
 
-The tiny model has a tokenizer of its own and is first trained on some expert episodes, so that it writes commands at
-all. The script reads from top to bottom. It needs `pip install -e '.[train]'` in a clone.
+The tiny model has a tokenizer of its own and first imitates some expert episodes, so that it solves a few tasks; GRPO
+goes on from there. Success on tasks of the test split is measured before and after. The script reads from top to
+bottom. It needs `pip install -e '.[train]'` in a clone.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from trl import GRPOConfig, GRPOTrainer
 
 from agentworld_gym.generators.pretrained.catalog import model_source
 from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens
+from agentworld_gym.statistics.bootstrap import Share
+from agentworld_gym.statistics.proportions import proportion
 from agentworld_gym.text.escaping import escape
 
 CHATML = (
@@ -73,6 +77,7 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
             num_key_value_heads=2,
             head_dim=24,
             max_position_embeddings=2048,
+            initializer_range=0.1,  # The default fits wide models; a narrow one learns to copy names far later with it.
             tie_word_embeddings=True,
             pad_token_id=tokenizer.pad_token_id,
             eos_token_id=tokenizer.eos_token_id,
@@ -96,6 +101,7 @@ def expert_tokens(tokenizer: Any, system: str, turns: list[tuple[str, str]]) -> 
 def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], steps: int) -> float:
     """Train the model to predict the next token of what experts wrote; return the last loss."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, step / 30) * max(0.02, 1 - step / steps))
     chance = random.Random(0)
     loss = torch.zeros(())
     for _ in range(steps):
@@ -108,40 +114,54 @@ def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], ste
         loss = model(input_ids=inputs, attention_mask=attention, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        rate.step()
     return loss.item()
 
 
+def evaluate(rollout: EnvironmentRollout, trainer: GRPOTrainer, seeds: range) -> Share:
+    """Return the success on some tasks, sampled as in training; episodes whose world failed are left out."""
+    prompts = [row["prompt"] for row in rollout.dataset(seeds)]
+    solved = rollout(prompts, trainer)["environment_success"]
+    return proportion([success for success in solved if success is not None])
+
+
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
-    """Train and return the log of every step."""
+    """Train, evaluate, and return the log of every step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--model", help="a folder, a name for transformers or of `agentworld models list`; else a tiny model"
     )
     parser.add_argument("--world", default="grounded", help="who plays the terminal")
     parser.add_argument("--families", nargs="+", default=["copy_move"])
-    parser.add_argument("--steps", type=int, default=4, help="GRPO steps")
-    parser.add_argument("--warm-up", type=int, default=120, help="steps on expert episodes (tiny model only)")
-    parser.add_argument("--group", type=int, default=4, help="episodes of each task")
-    parser.add_argument("--tasks", type=int, default=2, help="tasks of each step")
+    parser.add_argument("--steps", type=int, default=30, help="GRPO steps")
+    parser.add_argument("--demonstrations", type=int, default=500, help="expert episodes (tiny model only)")
+    parser.add_argument("--warm-up", type=int, default=700, help="steps on expert episodes (tiny model only)")
+    parser.add_argument("--group", type=int, default=8, help="episodes of each task")
+    parser.add_argument("--tasks", type=int, default=8, help="tasks of each step")
+    parser.add_argument("--evaluate", type=int, default=100, help="tasks that success is measured on")
+    parser.add_argument("--seed", type=int, default=0, help="of the weights, the tasks and what is sampled")
+    parser.add_argument("--vllm", action="store_true", help="let vLLM in this process write the actions")
     parser.add_argument("--output", default="runs/grpo", help="where a real model's checkpoints go")
     options = parser.parse_args(arguments)
-    torch.manual_seed(0)
+    torch.manual_seed(options.seed)
 
     # The system message is short, because every token of it costs a tiny model time.
     system = "You use a Linux shell. Write one command line, or finish."
     tiny = options.model is None
-    rollout = EnvironmentRollout(
-        "AgentWorld/Terminal-v0",
-        world=options.world,
-        families=options.families,
-        max_turns=8,
-        max_tokens=1024 if tiny else 8192,
-        system=system if tiny else None,
-    )
+    setting: dict[str, Any] = {
+        "world": options.world,
+        "families": options.families,
+        "max_turns": 8,
+        "max_tokens": 1024 if tiny else 8192,
+        "system": system if tiny else None,
+    }
+    rollout = EnvironmentRollout("AgentWorld/Terminal-v0", **setting)
+    test = EnvironmentRollout("AgentWorld/Terminal-v0", split="test", **setting)
     if tiny:
         torch.set_num_threads(1)
-        episodes = expert_episodes(rollout, range(200))
+        episodes = expert_episodes(rollout, range(options.demonstrations))
         tokenizer: Any = tiny_tokenizer([system, *(text for turns in episodes for pair in turns for text in pair)])
         model: Any = tiny_model(tokenizer)
         began = time.perf_counter()
@@ -159,29 +179,42 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         per_device_train_batch_size=options.group * options.tasks,
         num_generations=options.group,
         max_completion_length=24 if tiny else 256,  # This limits one action, not the episode.
-        learning_rate=1e-3 if tiny else 1e-6,
+        learning_rate=5e-5 if tiny else 1e-6,
+        lr_scheduler_type="constant",
         logging_steps=1,
         report_to="none",
         save_strategy="no" if tiny else "steps",
         use_cpu=tiny,
         bf16=not tiny,
+        gradient_checkpointing=not tiny,
+        use_vllm=options.vllm,
+        vllm_mode="colocate",
         disable_tqdm=False,
-        # TRL 1.x scales rewards by groups; the lengths of the episodes must not weigh in.
+        seed=options.seed,
+        # The lengths of the episodes must not weigh in.
         loss_type="dapo",
+        # Divided by the spread of a group, the cost of a step would weigh as much as a success where all members fail,
+        # and the model would learn to finish at once.
+        scale_rewards="none",
     )
+    first = 1000 + options.seed * options.tasks * options.steps  # beyond the seeds of the expert episodes
     trainer = GRPOTrainer(
         model=model,
         processing_class=tokenizer,
         args=config,
-        train_dataset=rollout.dataset(range(max(64, options.tasks * options.steps))),
+        train_dataset=rollout.dataset(range(first, first + options.tasks * options.steps)),
         reward_funcs=environment_reward,
         rollout_func=rollout,
     )
+    before = evaluate(test, trainer, range(options.evaluate))
     trainer.train()
+    after = evaluate(test, trainer, range(options.evaluate))
     rollout.close()
+    test.close()
     log = [entry for entry in trainer.state.log_history if "reward" in entry]
     for entry in log:
         print(f"step {entry['step']}: reward {entry['reward']:.3f}, loss {entry['loss']:.4f}")
+    print(f"success before {before}, after {after}")
     return log
 
 

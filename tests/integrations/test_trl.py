@@ -276,12 +276,15 @@ def test_without_the_extra_the_error_says_what_to_install():
 
 
 @pytest.mark.slow
-def test_grpo_takes_steps_on_a_tiny_model(tmp_path):
+def test_grpo_takes_steps_on_a_tiny_model(tmp_path, capsys):
     path = Path(__file__).parents[2] / "examples" / "grpo_trl.py"
     spec = importlib.util.spec_from_file_location("grpo_trl", path)
     assert spec is not None and spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
-    log = example.main(["--steps", "2", "--warm-up", "30", "--output", str(tmp_path)])
+    few = {"steps": 2, "demonstrations": 20, "warm-up": 30, "group": 4, "tasks": 2, "evaluate": 4}
+    options = [text for name, count in few.items() for text in (f"--{name}", str(count))]
+    log = example.main([*options, "--output", str(tmp_path)])
     assert [entry["step"] for entry in log] == [1, 2]
     assert all(-1.0 <= entry["reward"] <= 1.0 for entry in log)
+    assert "success before" in capsys.readouterr().out
