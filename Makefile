@@ -20,7 +20,7 @@ VLLM_ENV := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=$${VLLM_CPU_OMP_T
 	VLLM_NO_USAGE_STATS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tiny test check format docs test-vllm test-all bench clean
+.PHONY: help venv demo tiny test notebooks check format docs test-vllm test-all bench clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -36,6 +36,9 @@ tiny: $(VENV)/.dev ## Train the bundled world model, or go on with it (hours on 
 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)
+
+notebooks: $(VENV)/.dev ## Run every notebook from its first cell to its last (minutes)
+	@$(PYTEST) -n $(JOBS) -m "slow or not slow" tests/test_notebook.py $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint and types, and run the docstring examples
 	@$(BIN)/ruff format --check .
