@@ -123,8 +123,9 @@ def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], ste
 def evaluate(rollout: EnvironmentRollout, trainer: GRPOTrainer, seeds: range) -> Share:
     """Return the success on some tasks, sampled as in training; episodes whose world failed are left out."""
     prompts = [row["prompt"] for row in rollout.dataset(seeds)]
-    solved = rollout(prompts, trainer)["environment_success"]
-    return proportion([success for success in solved if success is not None])
+    played = rollout(prompts, trainer)
+    outcomes = zip(played["environment_success"], played["environment_return"], strict=True)
+    return proportion([bool(success) for success, paid in outcomes if paid is not None])
 
 
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
