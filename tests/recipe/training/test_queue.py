@@ -60,8 +60,7 @@ def test_runs_are_worked_off_in_order_and_finished_ones_are_passed_over(queue: P
     assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["first: finished", "second: finished"]
     assert [read_metrics(runs / name)[-1]["step"] for name in ("first", "second")] == [2, 3]
     trained = {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")}
-    again = subprocess.run(command(queue, "--out", runs), capture_output=True, text=True, timeout=60)
-    assert again.returncode == 0
+    assert CliRunner().invoke(app, ["train", "queue", str(queue), "--out", str(runs)]).exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")} == trained
 
 
