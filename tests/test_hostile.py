@@ -33,8 +33,10 @@ def task(domain: str, **fields: object) -> Task:
 @pytest.mark.parametrize("env_id", DOMAIN_IDS)
 def test_as_an_action_it_gives_an_observation_or_a_clear_error(env_id):
     env = make(env_id, world=dream("calm", lambda request: predicted("calm")))
+    env.reset(seed=1)
+    made = env.unwrapped.task
     for text in HOSTILE:
-        env.reset(seed=1)
+        env.reset(seed=1, options={"task": made})
         observation, reward, terminated, _, info = env.step(text)
         assert isinstance(observation, str), text[:40]
         if terminated:

@@ -86,7 +86,7 @@ def actions(domain: str) -> Iterator[tuple[str, str]]:
 @every_domain
 @pytest.mark.parametrize("policy", ["explore", "blend"])
 def test_sessions_are_the_same_when_they_are_played_again(domain: str, policy: PolicyName) -> None:
-    rows = sessions(domain, policy, 6)[:2]
+    rows = sessions(domain, policy, 6)[-1:]  # alone, without those before it
     recorder = Recorder([load_spec(domain)], CollectConfig(policies={policy: 1.0}, probe_share=0.0), seed=3)
     assert [recorder.row(row.number or 0) for row in rows] == list(rows)
 

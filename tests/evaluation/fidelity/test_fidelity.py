@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -224,12 +225,17 @@ def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatReque
     return lambda request: predicted(known.get(str(list(request.messages)), "not asked like that"))
 
 
+@cache
+def recorded(domain: str) -> tuple[Row, ...]:
+    return tuple(record(domain, 2, seed=5))
+
+
 @pytest.mark.parametrize("form", ["full", "change"])
 @pytest.mark.parametrize("domain", ENGINES)
 def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(domain: str, form: Form):
     if form == "change" and domain not in GRAPHICAL:
         pytest.skip("only screens are written as changes")
-    rows = list(record(domain, 2, seed=5))
+    rows = recorded(domain)
     world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))
     given = EnvOptions(spec=domain, world=world, split="test", profile="compact", form=form)
     found, _ = measure(given, Plan(rows))
