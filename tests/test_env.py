@@ -48,14 +48,12 @@ def test_gymnasiums_own_checker_accepts_every_grounded_world(domain):
 
 
 @pytest.mark.parametrize("domain", sorted(ENGINES))
-def test_what_every_level_shows_and_takes_lies_in_its_spaces(domain):
+def test_what_every_level_shows_lies_in_the_observation_space_and_follows_the_seed(domain):
     env = gym.make(load_spec(domain).env_id, world="grounded").unwrapped
     for level in (1, 2, 3):
         shown = [env.reset(seed=seed, options={"level": level})[0] for seed in (123, 456)]
         assert env.reset(seed=123, options={"level": level})[0] == shown[0]
-        action = env.action_space.sample()
-        assert action in env.action_space
-        shown.append(env.step(action)[0])
+        shown.append(env.step(env.action_space.sample())[0])
         assert all(one in env.observation_space for one in shown)
     env.close()
 
