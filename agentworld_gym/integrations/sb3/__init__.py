@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
     from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
     from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
     from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
@@ -30,6 +31,7 @@ __all__ = [
     "Result",
     "TextEncoder",
     "Training",
+    "asynchronous",
     "bootstrap_interval",
     "evaluate_policy",
     "make_sb3_env",
@@ -38,6 +40,7 @@ __all__ = [
 
 _MODULES = {
     "policies.text_encoder": ("TextEncoder",),
+    "integrations.sb3.asynchronous_rollouts": ("asynchronous",),
     "integrations.sb3.evaluate": ("Result", "evaluate_policy"),
     "statistics.bootstrap": ("bootstrap_interval",),
     "menu_env": ("MenuEnv", "MenuVectorEnv"),

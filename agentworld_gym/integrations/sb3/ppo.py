@@ -119,6 +119,7 @@ def train_ppo(
     *,
     seed: int = 0,
     on_progress: Callable[[Point], None] | None = None,
+    algorithm: type[MaskablePPO] = MaskablePPO,
     policy: str | type[MenuPolicy] = MenuPolicy,
     policy_kwargs: Mapping[str, Any] | None = None,
     **hyperparameters: Any,
@@ -132,6 +133,7 @@ def train_ppo(
         steps: The number of environment steps, over all members together.
         seed: The seed of the weights, the sampled actions and the order of minibatches.
         on_progress: The function that is called after every rollout with the last point of the learning curve.
+        algorithm: The class `MaskablePPO`, or one made of it, such as `asynchronous(MaskablePPO)`.
         policy: The class `MenuPolicy`, or the name of a stock policy such as `"MlpPolicy"`.
         policy_kwargs: The arguments of the policy.
         hyperparameters: The arguments of `MaskablePPO` that replace those of `DEFAULTS`.
@@ -140,7 +142,7 @@ def train_ppo(
     if not isinstance(policy, str):
         kwargs.setdefault("context_size", env.encoder.context_size)
     options = {**DEFAULTS, **hyperparameters}
-    model = MaskablePPO(policy, env, seed=seed, device="cpu", policy_kwargs=kwargs, **options)
+    model = algorithm(policy, env, seed=seed, device="cpu", policy_kwargs=kwargs, **options)
     training = Training(model)
     begun = time.monotonic()
     try:

@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from agentworld_gym.env import MAX_SEED
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError, install
+from agentworld_gym.episodes.step import Transition
+from agentworld_gym.episodes.stream import EpisodeStream
+from agentworld_gym.errors import SpecError, UnderWayError, install
 from agentworld_gym.menu_env import MenuEnv, menu_spaces
 from agentworld_gym.policies.menu import Menu
 from agentworld_gym.policies.text_encoder import TextEncoder, Vector
@@ -41,6 +43,9 @@ AnyWrapper = gym.Wrapper[Any, Any, Any, Any]
 
 class AgentWorldVecEnv(VecEnv):
     """Many episodes as Stable-Baselines3 expects them; a step is one wave of the world.
+
+    With `send` and `recv` every member goes on as its own answer comes, and none waits for another
+    (`agentworld_gym.integrations.sb3.asynchronous_rollouts` trains so).
 
     An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
     time of an episode that ended, and `infos[i]["is_success"]` whether it succeeded, if that was tested. An episode
@@ -77,14 +82,22 @@ class AgentWorldVecEnv(VecEnv):
         self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
         self._episodes: dict[int, Episode] = {}
         self._menus: dict[int, Menu] = {}
-        self._choices: list[int] = []
+        self._choices: dict[int, int] = {}
+        self._stream = EpisodeStream(runner)
         self._vectors = np.zeros((num_envs, self.encoder.size), np.float32)
         self._returns, self._lengths, self._ahead = [0.0] * num_envs, [0] * num_envs, [0] * num_envs
         self._begun = time.monotonic()
         self._closed = False
 
+    @property
+    def under_way(self) -> int:
+        """The number of members whose step was sent and has not been received."""
+        return len(self._stream.under_way)
+
     def reset(self) -> Vector:
-        """Begin an episode in every member, with the seeds that were set before."""
+        """Begin an episode in every member, with the seeds that were set before; steps under way are dropped."""
+        self._stream.close()
+        self._stream = EpisodeStream(self.runner)
         for index, seed in enumerate(self._seeds):
             if seed is not None:
                 self._rngs[index] = np.random.default_rng(seed)
@@ -94,19 +107,74 @@ class AgentWorldVecEnv(VecEnv):
         return self._vectors.copy()
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keep the choices for `step_wait`."""
-        self._choices = [
-            self._menus[index].entry(int(action)) for index, action in enumerate(np.asarray(actions).reshape(-1))
-        ]
+        """Keep the choices for `step_wait`.
+
+        Raises:
+            UnderWayError: Steps that were sent are under way.
+        """
+        if self.under_way:
+            raise UnderWayError("steps are under way; recv() them before step()")
+        self._choose(actions, range(self.num_envs))
 
     def step_wait(self) -> tuple[Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
         """Step all members in one wave, and begin the next episode of every member that ended."""
-        texts = [self._menus[index].action(choice) for index, choice in enumerate(self._choices)]
-        transitions = self.runner.advance([self._episodes[index] for index in range(self.num_envs)], texts)
+        members = range(self.num_envs)
+        episodes, texts = [self._episodes[index] for index in members], [self._text(index) for index in members]
+        rewards, dones, infos = self._taken(members, self.runner.advance(episodes, texts))
+        return self._vectors.copy(), rewards, dones, infos
+
+    def send(self, actions: NDArray[Any], members: NDArray[np.integer[Any]]) -> None:
+        """Begin a step in some members, none of which waits for another.
+
+        Args:
+            actions: The choices from the menus, one for each of these members.
+            members: The numbers of the members.
+
+        Raises:
+            UnderWayError: A member has a step under way already, or is named twice; nothing is begun.
+        """
+        indices = [int(member) for member in members]
+        self._choose(actions, indices)
+        self._stream.send([self._episodes[index] for index in indices], [self._text(index) for index in indices])
+
+    def recv(
+        self, min_ready: int = 1
+    ) -> tuple[NDArray[np.int64], Vector, Vector, NDArray[np.bool_], list[dict[str, Any]]]:
+        """Return the steps that have ended, and begin the next episode of every member whose episode ended.
+
+        Args:
+            min_ready: The number of steps to wait for; where fewer are under way, all of them.
+
+        Returns:
+            The numbers of the members, shape `(n,)`, in the order in which their steps ended; their vectors, shape
+            `(n, size)`; their rewards and whether their episode ended, shape `(n,)`; and their infos.
+
+        Raises:
+            UnderWayError: Nothing is under way.
+        """
+        if not self.under_way:
+            raise UnderWayError("nothing is under way; send() actions before recv()")
+        places = {episode.id: index for index, episode in self._episodes.items()}
+        ended = self._stream.recv(min_ready)
+        members = [places[episode.id] for episode, _ in ended]
+        rewards, dones, infos = self._taken(members, [transition for _, transition in ended])
+        return np.array(members), self._vectors[members], rewards, dones, infos
+
+    def _choose(self, actions: NDArray[Any], members: Sequence[int]) -> None:
+        for index, action in zip(members, np.asarray(actions).reshape(-1), strict=True):
+            self._choices[index] = self._menus[index].entry(int(action))
+
+    def _text(self, index: int) -> str:
+        return self._menus[index].action(self._choices[index])
+
+    def _taken(
+        self, members: Sequence[int], transitions: Sequence[Transition]
+    ) -> tuple[Vector, NDArray[np.bool_], list[dict[str, Any]]]:
+        """Enter what some members' steps came to, and begin the next episode of every member whose episode ended."""
         rewards = np.array([transition.reward for transition in transitions], np.float32)
         dones = np.array([transition.terminated or transition.truncated for transition in transitions])
         infos: list[dict[str, Any]] = []
-        for index, transition in enumerate(transitions):
+        for index, transition, done in zip(members, transitions, dones, strict=True):
             menu = self._menus[index]
             if "failure" not in transition.info:
                 menu.observe(self._choices[index], transition.observation)
@@ -115,7 +183,7 @@ class AgentWorldVecEnv(VecEnv):
             self._lengths[index] += 1
             info: dict[str, Any] = {**transition.info}
             info["TimeLimit.truncated"] = transition.truncated and not transition.terminated
-            if dones[index]:
+            if done:
                 info["terminal_observation"] = self._vectors[index].copy()
                 elapsed = round(time.monotonic() - self._begun, 6)
                 info["episode"] = {"r": self._returns[index], "l": self._lengths[index], "t": elapsed}
@@ -123,10 +191,10 @@ class AgentWorldVecEnv(VecEnv):
                 if "success" in info:
                     info["is_success"] = info["success"]
             infos.append(info)
-        ended = np.flatnonzero(dones).tolist()
+        ended = [index for index, done in zip(members, dones, strict=True) if done]
         if ended:
             self._start(ended, [{} for _ in range(self.num_envs)])
-        return self._vectors.copy(), rewards, dones, infos
+        return rewards, dones, infos
 
     def _start(self, members: Sequence[int], options: Sequence[dict[str, Any]], ahead: bool = True) -> None:
         """Begin episodes; members with equal options begin in one wave."""
@@ -208,6 +276,7 @@ class AgentWorldVecEnv(VecEnv):
         """Free the episodes and the world. A second call does nothing."""
         if not self._closed:
             self._closed = True
+            self._stream.close()
             for episode in self._episodes.values():
                 episode.session.close()
             self.runner.close()
