@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.engines.web.tools.result import CHOOSER_LINE, dialog_line
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, ConsoleMessage, Dialog, FileChooser, Page, Request, Response
+    from playwright.async_api import CDPSession, ConsoleMessage, Dialog, FileChooser, Frame, Page, Request, Response
 
 SETTLE_S = 0.15
 """How long to wait for an action to lead to another page, in seconds."""
@@ -21,7 +21,8 @@ class ChromiumTab:
 
     From the second document of a tab on, Playwright puts `f1`, `f2`, … before its references. An agent sees them
     without that prefix, as in published recordings. `prefix` is that of the last snapshot, and `known` holds its
-    references. `line` is a connection to the browser beside the page; it exists once a script was run.
+    references. `line` is a connection to the browser beside the page; it exists once a script was run. `leaving` is the
+    request for the next document, until that document takes the place of this one.
     """
 
     def __init__(self, page: Page) -> None:
@@ -30,6 +31,7 @@ class ChromiumTab:
         self.chooser: FileChooser | None = None
         self.modal = asyncio.Event()
         self.navigations = 0
+        self.leaving: Request | None = None
         self.console: list[str] = []
         self.reported = 0
         self.requests: list[str] = []
@@ -39,6 +41,7 @@ class ChromiumTab:
         page.on("dialog", self._on_dialog)
         page.on("filechooser", self._on_chooser)
         page.on("request", self._on_request)
+        page.on("framenavigated", self._on_document)
         page.on("response", self._on_response)
         page.on("requestfailed", self._on_failure)
         page.on("console", self._on_console)
@@ -59,17 +62,27 @@ class ChromiumTab:
     def _on_request(self, request: Request) -> None:
         if request.is_navigation_request():
             self.navigations += 1
+            if request.frame.parent_frame is None:
+                self.leaving = request
             if request.redirected_from is None:
                 self.console.clear()
                 self.requests.clear()
                 self.reported = 0
 
+    def _on_document(self, frame: Frame) -> None:
+        if frame.parent_frame is None:
+            self.leaving = None
+
     def _on_response(self, response: Response) -> None:
         asked = response.request
+        if asked is self.leaving and response.status in (204, 205):  # These bring no document.
+            self.leaving = None
         if asked.is_navigation_request():
             self.requests.append(f"[{asked.method}] {asked.url} => [{response.status}] {response.status_text}")
 
     def _on_failure(self, request: Request) -> None:
+        if request is self.leaving:
+            self.leaving = None
         if request.is_navigation_request():
             self.requests.append(f"[{request.method}] {request.url} => [FAILED] {request.failure}")
 
@@ -104,6 +117,10 @@ class ChromiumTab:
             await asyncio.wait_for(self.modal.wait(), SETTLE_S)
         while not self.is_open and self.navigations > before:
             before = self.navigations
+            for _ in range(250):
+                if self.leaving is None or self.is_open:
+                    break
+                await asyncio.sleep(0.02)
             try:
                 await self.page.wait_for_load_state("load", timeout=5000)
             except Exception:
