@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -18,7 +19,9 @@ from agentworld_gym.domain.task import Split, Task
 from agentworld_gym.episodes.order import open_order
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError, UnknownOption
+from agentworld_gym.fingerprint import Fingerprint, Part
 from agentworld_gym.generators import open_generator
+from agentworld_gym.lock import Lock
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.traces.log import TraceLogs
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -28,6 +31,8 @@ from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
+
+log = logging.getLogger(__name__)
 
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
@@ -100,6 +105,9 @@ class EnvOptions(Options):
     ] = None
     """The only world that is accepted: a digest, or the dictionary of `Fingerprint.as_dict`."""
 
+    lock: Annotated[FilePath | None, Expected("the path of a lock, which `agentworld lock` writes")] = None
+    """A file that pins the world, and a judge beside it; traces then carry its digest. None accepts any world."""
+
     def __init__(self, **options: Any) -> None:
         language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
         if language:
@@ -149,11 +157,12 @@ class EnvOptions(Options):
     def without_model(self, world: str) -> Self:
         """Return the same tasks in a world that no language model plays.
 
-        What shapes or samples a language world is left out, and so is the fingerprint of the world before.
+        What shapes or samples a language world is left out, and so are fingerprint and lock of the world before.
 
         >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
         """
-        return self.model_copy(update={"world": world, "language": LanguageOptions(), "expect_fingerprint": None})
+        unpinned = {"expect_fingerprint": None, "lock": None}
+        return self.model_copy(update={"world": world, "language": LanguageOptions(), **unpinned})
 
     def domain_spec(self) -> DomainSpec:
         """Load the spec in the dialect.
@@ -170,7 +179,7 @@ class EnvOptions(Options):
         Raises:
             SpecError: A spec or an option is wrong.
             WorldNotConfigured: The domain has no such world.
-            FingerprintMismatch: The world is another one than expected.
+            FingerprintMismatch: The world is another one than expected or locked.
             RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
@@ -184,10 +193,11 @@ class EnvOptions(Options):
         )
         options = WorldOptions(spec, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
+        lock = None if self.lock is None else Lock.read(Path(self.lock))
         with ExitStack() as opened:
             world = open_world(self.world, options)
             opened.callback(world.close)
-            inner = world.inner if isinstance(world, RecordingWorld) else world
+            inner = _innermost(world)
             if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
                 self._refuse_language_options()
             if self.expect_fingerprint is not None:
@@ -195,8 +205,14 @@ class EnvOptions(Options):
             judge = self._judge(options, inner)
             if judge is not None:
                 opened.callback(judge.generator.close)
-            traces = None if self.traces is None else TraceLogs(Path(self.traces), spec.env_id, world.fingerprint)
-            if traces is not None:
+            if lock is not None:
+                lock.check(spec.env_id, *_pinned(inner, judge), Path(str(self.lock)))
+                if lock.declared:
+                    log.info("%s holds; only declared: %s", self.lock, ", ".join(lock.declared))
+            traces = None
+            if self.traces is not None:
+                locked = None if lock is None else lock.digest
+                traces = TraceLogs(Path(self.traces), spec.env_id, world.fingerprint, locked)
                 opened.callback(traces.close)
             runner = EpisodeRunner(
                 spec,
@@ -209,6 +225,22 @@ class EnvOptions(Options):
             )
             opened.pop_all()
         return runner
+
+    def locked(self) -> Lock:
+        """Return the lock of the world that these options open, which is closed again.
+
+        Raises:
+            SpecError: A spec or an option is wrong.
+            WorldNotConfigured: The domain has no such world.
+
+        >>> EnvOptions(spec="terminal", world="scripted").locked().declared
+        ()
+        """
+        runner = self.changed(lock=None, traces=None, order=None).runner()
+        try:
+            return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
+        finally:
+            runner.close()
 
     def _refuse_language_options(self) -> None:
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
@@ -227,3 +259,18 @@ class EnvOptions(Options):
         if self.judge == "none":
             return None
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)
+
+
+def _innermost(world: World[Any]) -> World[Any]:
+    """Return the world that answers, without a recording around it."""
+    return world.inner if isinstance(world, RecordingWorld) else world
+
+
+def _pinned(world: World[Any], judge: RubricJudge | None) -> tuple[Fingerprint, dict[str, Any]]:
+    """Return what a lock pins: the parts of a world and of a judge that is not the world's model, and the sampling."""
+    parts = dict(world.fingerprint.parts)
+    if judge is not None and not (isinstance(world, LanguageWorld) and judge.generator is world.generator):
+        described = judge.generator.describe()
+        parts |= {f"judge {name}": Part(value, verified) for name, (value, verified) in described.items()}
+    sampling = world.sampling.as_dict() if isinstance(world, LanguageWorld) else {}
+    return Fingerprint(parts), sampling

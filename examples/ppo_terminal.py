@@ -21,6 +21,7 @@ from agentworld_gym.policies.menu_network import MenuPolicy
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--world", default="grounded", help="who plays the terminal")
+parser.add_argument("--lock", help="stop if the world is another one than this file pins (agentworld lock)")
 parser.add_argument("--families", nargs="+", default=["copy_move"], help="names of families, or: all")
 parser.add_argument("--levels", nargs="+", type=int, default=[1])
 parser.add_argument("--steps", type=int, default=16_000)
@@ -32,7 +33,7 @@ arguments = parser.parse_args()
 # The matrices are small: one thread is faster than two, and leaves the other core free.
 torch.set_num_threads(1)
 families = None if arguments.families == ["all"] else arguments.families
-tasks = {"families": families, "levels": arguments.levels, "world": arguments.world}
+tasks = {"families": families, "levels": arguments.levels, "world": arguments.world, "lock": arguments.lock}
 
 # This VecEnv steps all members in one wave of the world. The agent sees vectors instead of texts, and chooses from the
 # task's menu instead of writing actions. Twelve steps are more than any of these tasks needs; a lower limit gives more

@@ -74,6 +74,10 @@ ControlOption = Annotated[
     list[str] | None,
     typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
 ]
+LockOption = Annotated[
+    Path | None,
+    typer.Option("--lock", dir_okay=False, help="Stop if the world is another one than this lock pins."),
+]
 TracesOption = Annotated[
     Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
 ]

@@ -16,6 +16,7 @@ from agentworld_gym.cli.common import (
     FamilyOption,
     FormOption,
     LevelOption,
+    LockOption,
     ProfileOption,
     PromptsOption,
     RetrievalOption,
@@ -71,6 +72,7 @@ def rollout(
     retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
     control: ControlOption = None,
+    lock: LockOption = None,
     out: TracesOption = None,
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
@@ -94,6 +96,7 @@ def rollout(
             retrieval=retrieval,
             sampling=pairs(sampling, "--sampling"),
             controls=pairs(control, "--control"),
+            lock=lock,
             traces=out,
         )
     ).runner()

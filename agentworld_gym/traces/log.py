@@ -27,14 +27,18 @@ class TraceLogs:
         folder: The folder of the logs.
         env_id: The id of the environment.
         fingerprint: The fingerprint of the world.
+        lock: The digest of the lock that pins the world; None where nothing pins it.
 
     Raises:
         TraceError: A file cannot be written.
     """
 
-    def __init__(self, folder: Path, env_id: str, fingerprint: Fingerprint) -> None:
+    def __init__(self, folder: Path, env_id: str, fingerprint: Fingerprint, lock: str | None = None) -> None:
         self.run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}-{os.urandom(3).hex()}"
-        header = {"format": FORMAT, "run": self.run, "env": env_id, "fingerprint": fingerprint.as_dict()}
+        header: dict[str, Any] = {"format": FORMAT, "run": self.run, "env": env_id}
+        header["fingerprint"] = fingerprint.as_dict()
+        if lock is not None:
+            header["lock"] = lock
         self.world = JsonlWriter(folder / f"{self.run}.world.jsonl")
         self.agent = JsonlWriter(folder / f"{self.run}.agent.jsonl")
         self.world.write([{**header, "log": "world"}])

@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     GeneratorOption,
     LedgerOption,
     LevelOption,
+    LockOption,
     ProfileOption,
     PromptsOption,
     RetrievalOption,
@@ -66,6 +67,7 @@ def transfer(
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
     generator: GeneratorOption = None,
+    lock: LockOption = None,
     width: WidthOption = 64,
 ) -> None:
     """Let a policy play the same tasks in a language world and in the grounded world.
@@ -91,6 +93,7 @@ def transfer(
             retrieval=retrieval,
             sampling=pairs(sampling, "--sampling"),
             generator=pairs(generator, "--generator"),
+            lock=lock,
         )
     )
     check_writable(out)
