@@ -24,8 +24,9 @@ from agentworld_gym.cli.common import (
     pairs,
     printable,
     stdout,
+    writable,
 )
-from agentworld_gym.errors import SpecError, TraceError
+from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.traces import EpisodeDiff, TraceEpisode, TraceStep
@@ -123,12 +124,9 @@ def replay(
     """
     from agentworld_gym.episodes.replay import replay as play_again
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.traces import read_header
+    from agentworld_gym.traces import agent_logs, read_header
 
-    logs = [path] if path.is_file() else sorted(path.glob("*.agent.jsonl"))
-    name = env or (read_header(logs[0])["env"] if logs else "")
-    if not logs:
-        raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
+    name = env or read_header(agent_logs(path)[0])["env"]
     options = env_options(
         name,
         world=world,
@@ -144,6 +142,32 @@ def replay(
         _report(play_again(path, runner), limit)
     finally:
         runner.close()
+
+
+@trace.command(
+    epilog=examples(
+        "agentworld trace view runs/today --out run.html",
+        "agentworld trace view runs/dream --twin runs/grounded --out twins.html",
+    )
+)
+def view(
+    path: PathArgument,
+    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="Where the page goes.")] = Path("run.html"),
+    twin: Annotated[
+        Path | None, typer.Option("--twin", help="The trace of another world on the same tasks, to be shown beside.")
+    ] = None,
+    screens: Annotated[
+        int, typer.Option("--screens", min=0, help="How many different screens are drawn; 5 to 10 kB each.")
+    ] = 100,
+) -> None:
+    """Write one HTML file that shows a run: episodes, steps, prompts, differences, screens."""
+    from agentworld_gym.viewer import write_view
+
+    shown = write_view(path, writable(out, "--out"), twin, screens)
+    size = out.stat().st_size / 1e6
+    drawn = f", {counted(shown.screens, 'screen')} drawn" if shown.screens else ""
+    left = f", {shown.skipped} more not drawn" if shown.skipped else ""
+    _say(f"{out}: {counted(shown.episodes, 'episode')}, {counted(shown.steps, 'step')}{drawn}{left}, {size:.1f} MB")
 
 
 def _report(found: Iterator[EpisodeDiff], limit: int) -> None:

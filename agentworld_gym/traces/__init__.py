@@ -1,7 +1,7 @@
 """Logs of what worlds and agents did, and how to read them again."""
 
-from agentworld_gym.traces.diff import Departure, EpisodeDiff, diff_traces
-from agentworld_gym.traces.log import TraceEpisode, TraceLogs, TraceStep, read_header, read_trace
+from agentworld_gym.traces.diff import Departure, EpisodeDiff, diff_traces, pairs
+from agentworld_gym.traces.log import TraceEpisode, TraceLogs, TraceStep, agent_logs, read_header, read_trace
 
 __all__ = [
     "Departure",
@@ -9,7 +9,9 @@ __all__ = [
     "TraceEpisode",
     "TraceLogs",
     "TraceStep",
+    "agent_logs",
     "diff_traces",
+    "pairs",
     "read_header",
     "read_trace",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice, zip_longest
@@ -138,21 +138,35 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
     Raises:
         TraceError: There is nothing, or it is no trace.
     """
-    others: dict[tuple[Any, ...], list[TraceEpisode]] = {}
-    for episode in read_trace(right):
-        others.setdefault(_key(episode), []).append(episode)
-    for episode in read_trace(left):
-        waiting = others.get(_key(episode))
-        twin = waiting.pop(0) if waiting else None
-        turns, others_turns = turns_of(episode), turns_of(twin) if twin else []
+    for one, twin in pairs(read_trace(left), read_trace(right)):
+        if one is None:
+            assert twin is not None
+            yield EpisodeDiff(*_names(twin), "", twin.id, len(twin.steps), (Departure("missing", None, _start(twin)),))
+            continue
+        turns, others_turns = turns_of(one), turns_of(twin) if twin else []
         departures = compare(turns, others_turns) if twin else ()
         alike = agreeing(turns, others_turns)
-        yield EpisodeDiff(
-            *_names(episode), episode.id, twin.id if twin else None, len(turns) - 1, departures, agreed=alike
-        )
+        yield EpisodeDiff(*_names(one), one.id, twin.id if twin else None, len(turns) - 1, departures, agreed=alike)
+
+
+def pairs(
+    left: Iterable[TraceEpisode], right: Iterable[TraceEpisode]
+) -> Iterator[tuple[TraceEpisode | None, TraceEpisode | None]]:
+    """Pair the episodes of two traces by task, seed and controls, in the order in which they were played.
+
+    Yields:
+        Each episode of the left side with its twin, and then those of the right side that are left over; None stands
+        for an episode that is not there.
+    """
+    others: dict[tuple[Any, ...], list[TraceEpisode]] = {}
+    for episode in right:
+        others.setdefault(_key(episode), []).append(episode)
+    for episode in left:
+        waiting = others.get(_key(episode))
+        yield episode, waiting.pop(0) if waiting else None
     for waiting in others.values():
         for twin in waiting:
-            yield EpisodeDiff(*_names(twin), "", twin.id, len(twin.steps), (Departure("missing", None, _start(twin)),))
+            yield None, twin
 
 
 def turns_of(episode: TraceEpisode) -> list[Turn]:

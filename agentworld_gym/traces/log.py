@@ -106,6 +106,9 @@ class TraceEpisode:
     steps: tuple[TraceStep, ...]
     """The steps."""
 
+    shown: str = ""
+    """What the world showed at the start, without the instruction; empty where the world log does not tell."""
+
 
 def read_trace(path: Path) -> Iterator[TraceEpisode]:
     """Yield the episodes of a run, or of all runs in a folder, in the order in which they began.
@@ -116,14 +119,26 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
     Raises:
         TraceError: There is nothing, it is no trace, or a line is no row of one; the error names file and line.
     """
+    for agent in agent_logs(path):
+        yield from _episodes(agent)
+
+
+def agent_logs(path: Path) -> list[Path]:
+    """Return the agent logs of all runs in a folder, in the order in which the runs began, or that of one run.
+
+    Args:
+        path: The folder, or either of the two files of a run.
+
+    Raises:
+        TraceError: There is nothing.
+    """
     if path.is_dir():
         agents = sorted(path.glob("*.agent.jsonl"))
     else:
         agents = [path.with_name(path.name.replace(".world.jsonl", ".agent.jsonl"))]
     if not agents or not all(agent.is_file() for agent in agents):
         raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
-    for agent in agents:
-        yield from _episodes(agent)
+    return agents
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -182,8 +197,8 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
             )
         )
     for episode, start in starts.items():
-        system = worlds.get((episode, 0), {}).get("system", "")
-        yield TraceEpisode(episode, start, system, tuple(steps[episode]))
+        begun = worlds.get((episode, 0), {})
+        yield TraceEpisode(episode, start, begun.get("system", ""), tuple(steps[episode]), begun.get("observation", ""))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
