@@ -1,4 +1,4 @@
-"""Every notebook runs from its first cell to its last, and shows plots."""
+"""Every notebook runs from its first cell to its last, and shows plots: `make notebooks` runs the slow tests."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
-QUICK = {"first_steps"}
-"""The notebooks that run in seconds; `make notebooks` runs all of them."""
 
 
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem) for path in NOTEBOOKS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_and_shows_plots(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
