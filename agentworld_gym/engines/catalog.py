@@ -5,10 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
+from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.view import View
 from agentworld_gym.engines import Engine
-from agentworld_gym.fingerprint import installed
+from agentworld_gym.fingerprint import Part, digest_of, installed
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class EngineEntry:
     """A function that takes the name of the loaded variant and returns the versions of other parts, by name."""
     view: Callable[[], View] | None = None
     """A function that returns the view of the domain; None where it has none."""
+    index: Callable[[], Index] | None = None
+    """A function that returns the index of the domain's pages; None where it has none."""
     scenarios: tuple[str, ...] = ()
     """Other domains whose data in `scenarios/<domain>` of the specs the engine uses beside its own."""
 
@@ -51,6 +56,12 @@ def _search(variant: str) -> Engine:
     from agentworld_gym.engines.search.machine import SearchMachine
 
     return SearchMachine
+
+
+def _search_index() -> Index:
+    from agentworld_gym.engines.search.web_index import SearchIndex
+
+    return SearchIndex()
 
 
 def _desktop(variant: str) -> Engine:
@@ -104,7 +115,7 @@ ENGINES: dict[str, EngineEntry] = {
     "android": EngineEntry(_android, view=_android_view),
     "desktop": EngineEntry(_desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite),
     "mcp": EngineEntry(_mcp, versions=_sqlite),
-    "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite),
+    "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite, index=_search_index),
     "swe": EngineEntry(
         _swe,
         libraries=("bashkit", "pydantic-monty"),
@@ -149,3 +160,37 @@ def load_view(domain: str) -> View | None:
     """
     entry = ENGINES.get(domain)
     return None if entry is None or entry.view is None else entry.view()
+
+
+def load_index(domain: str) -> Index | None:
+    """Load the index of a domain, which ranks and prints the pages of its tasks; None where it has none.
+
+    >>> load_index("terminal") is None
+    True
+    """
+    entry = ENGINES.get(domain)
+    return None if entry is None or entry.index is None else entry.index()
+
+
+def parts_of(domain: str, variant: str = "") -> dict[str, Part]:
+    """Return what the engine of a domain is made of, for a fingerprint: its data, and versions by name.
+
+    >>> sorted(parts_of("search"))
+    ['bm25s', 'numpy', 'scenarios', 'sqlite']
+    """
+    entry = ENGINES[domain]
+    parts = {"scenarios": Part(_scenarios_digest((domain, *entry.scenarios)), True)}
+    parts |= {library: Part(installed(library), True) for library in entry.libraries}
+    return parts | {name: Part(version, True) for name, version in entry.versions(variant).items()}
+
+
+@lru_cache(maxsize=len(ENGINES))
+def _scenarios_digest(domains: tuple[str, ...]) -> str:
+    """Return the digest of the data that the engine's episodes are made of, as it was at the first call.
+
+    The files beside the folders of the domains are shared by all of them.
+    """
+    folder = data_folder("domain_specs") / "scenarios"
+    folders = [folder.iterdir(), *((folder / domain).rglob("*") for domain in domains)]
+    files = sorted(path for paths in folders for path in paths if path.is_file())
+    return digest_of([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])

@@ -17,6 +17,7 @@ import orjson
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.json_lines import problem_of
 from agentworld_gym.domain.spec import DOMAINS, Profile
+from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN
@@ -117,7 +118,8 @@ class BenchRow:
 
     def _codec(self, answer: str) -> AnswerCodec:
         changes = self.domain in GRAPHICAL and (self.profile == "compact" or answer.startswith(_CHANGES))
-        return answer_codec(self.domain, self.profile or "full", "change" if changes else "full")
+        index = load_index(self.domain) if self.profile == "compact" else None
+        return answer_codec(self.domain, self.profile or "full", "change" if changes else "full", index=index)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
 | `compact` | `change` | any | a change that a small model can foresee, in shorthand |
 | `compact` | `state` | those with a view | the change of the structured state, from which the view prints the screen |
 | `compact` | `full` | those of `REFERRING_DOMAINS` | the shortened observation with references to the task's state |
+| `compact` | `full` | those with an index | also what a search is about; the index ranks and prints the hits |
 | `compact` | `full` | others | the observation in shorthand |
 """
 
@@ -16,13 +17,20 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import Structured, View, compact
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
-from agentworld_gym.prompting.references import REFERRING_DOMAINS, References, references_of
+from agentworld_gym.prompting.references import (
+    REFERRING_DOMAINS,
+    References,
+    SearchReferences,
+    references_of,
+    search_references_of,
+)
 from agentworld_gym.prompting.screen_shorthand import restore, shorten
 from agentworld_gym.prompting.state_changes import applied, written
 from agentworld_gym.prompting.terminal_shorthand import with_carried, without_carried
@@ -220,6 +228,43 @@ class ReferringAnswers(WholeAnswers):
 
 
 @dataclass(frozen=True, slots=True)
+class IndexedAnswers(ReferringAnswers):
+    """An answer refers to the state, or says what a search is about or which page is opened; the index prints these.
+
+    Args:
+        domain: The id of the domain.
+        index: The index of the domain.
+    """
+
+    index: Index
+
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
+        """Return the shortened observation with references, among them those to what the action asks for."""
+        references, short = self._searches(task), shorten(self.domain, observation)
+        if references is None:
+            return ReferringAnswers.write(self, task, before, observation, action)
+        return as_marked(references.refer(short, action))
+
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
+        """Return the observation that the references stand for; the action is not looked at.
+
+        Raises:
+            AnswerError: State and index hold nothing of that name.
+        """
+        references = self._searches(task)
+        if references is None:
+            return ReferringAnswers.read(self, task, before, answer, action)
+        return restore(self.domain, references.resolve(as_meant(answer)))
+
+    def prints(self, task: Task) -> bool:
+        """Whether the index has the pages of a task."""
+        return self._searches(task) is not None
+
+    def _searches(self, task: Task | None) -> SearchReferences | None:
+        return None if task is None else search_references_of(self.domain, self.index, task)
+
+
+@dataclass(frozen=True, slots=True)
 class ContinuingAnswers(WholeAnswers):
     """An answer is a capture of a terminal that begins behind what the capture before has shown already; a blank one,
     which leaves the screen as it was, is marked.
@@ -289,7 +334,9 @@ class StateAnswers:
         return True
 
 
-def answer_codec(domain: str, profile: Profile, form: Form, view: View | None = None) -> AnswerCodec:
+def answer_codec(
+    domain: str, profile: Profile, form: Form, view: View | None = None, index: Index | None = None
+) -> AnswerCodec:
     """Choose how a model writes the next observation.
 
     Args:
@@ -297,6 +344,7 @@ def answer_codec(domain: str, profile: Profile, form: Form, view: View | None = 
         profile: The profile of the prompts.
         form: How a next state is written.
         view: The view of the domain, which the form `state` needs.
+        index: The index of the domain, which the profile `compact` uses where there is one.
 
     Raises:
         SpecError: The form is `state`, and there is no view, or the profile is `full`.
@@ -324,4 +372,6 @@ def answer_codec(domain: str, profile: Profile, form: Form, view: View | None = 
         return ShorthandAnswers(domain, PredictableChangeAnswers())
     if domain == "terminal":
         return ContinuingAnswers()
+    if index is not None:
+        return IndexedAnswers(domain, index)
     return ReferringAnswers(domain) if domain in REFERRING_DOMAINS else ShorthandAnswers(domain, WholeAnswers())

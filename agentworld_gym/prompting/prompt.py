@@ -12,13 +12,14 @@ from typing import Any
 
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import View
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.action_block import ActionBlocks
-from agentworld_gym.prompting.answers import answer_codec
+from agentworld_gym.prompting.answers import IndexedAnswers, answer_codec
 from agentworld_gym.prompting.ledger import StateChange, with_ledger
 from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
@@ -32,6 +33,9 @@ from agentworld_gym.text.escaping import escape, escape_all
 REFERENCES = 1
 """The version of the notation of references, to the state and to the screen before. It is a part of the digest of
 prompts whose answers may hold references."""
+
+SEARCHES = 1
+"""The version of the notation of searches, in the digest of prompts whose hits an index prints."""
 
 LEDGER = "shared/ledger.j2"
 """The template of a ledger in a domain that has no `ledger.j2` of its own."""
@@ -55,6 +59,7 @@ class Prompts:
         ledger: Whether a model writes behind each observation what changed in the hidden state; see
             `agentworld_gym.prompting.ledger`.
         view: The view of the domain, which the form `state` needs.
+        index: The index of the domain, which ranks and prints the hits of searches in the profile `compact`.
         official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
             `full`); see `agentworld_gym.prompting.official`.
         demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
@@ -83,6 +88,7 @@ class Prompts:
         demonstrations: bool | None = None,
         official: OfficialPrompts | None = None,
         view: View | None = None,
+        index: Index | None = None,
     ) -> None:
         if wording and (profile != "full" or system is not None or official is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
@@ -90,8 +96,11 @@ class Prompts:
         self.form: Form = form or spec.observation.form
         if self.form == "state" and not spec.speaks_first_dialect:
             raise SpecError(spec.path, "observation.form", self.form, "full or change in this dialect")
-        self.answers = answer_codec(spec.id, profile, self.form, view)
-        self._arguments = (spec, folder, profile, system, form, wording, ledger, demonstrations, official, view)
+        self.answers = answer_codec(spec.id, profile, self.form, view, index)
+        self._arguments = (
+            *(spec, folder, profile, system, form, wording, ledger, demonstrations, official),
+            *(view, index),
+        )
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
@@ -125,6 +134,8 @@ class Prompts:
             form_part["ledger"] = True
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
+        if self.asks_index:
+            form_part["index"] = SEARCHES
         form_part |= self.system_message.digests
         if request is not None:
             form_part["closing"] = request
@@ -143,7 +154,8 @@ class Prompts:
         Raises:
             SpecError: The domain has no such control.
         """
-        return self.system_message.render(task, controls)
+        indexed = isinstance(self.answers, IndexedAnswers) and self.answers.prints(task)
+        return self.system_message.render(task, controls, indexed=indexed)
 
     def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
         """Render the user message of a turn as it stays in the history.
@@ -222,6 +234,11 @@ class Prompts:
 
     def _with_ledger(self, message: str, ledger: str) -> str:
         return with_ledger(message, escape(ledger), closed=self.profile == "full")
+
+    @property
+    def asks_index(self) -> bool:
+        """Whether the index of the domain prints what a model says that a search is about."""
+        return isinstance(self.answers, IndexedAnswers)
 
     @property
     def keeps_ledger(self) -> bool:

@@ -92,12 +92,13 @@ class SystemMessage:
             digests["official"] = digest_of(self._official)
         return digests
 
-    def render(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
+    def render(self, task: Task, controls: Mapping[str, float] | None = None, *, indexed: bool = False) -> str:
         """Render the system message of an episode.
 
         Args:
             task: The task of the episode.
             controls: The perturbations in force: their strengths by name.
+            indexed: Whether an index prints the pages of the task.
 
         Raises:
             SpecError: The domain has no such control.
@@ -111,6 +112,7 @@ class SystemMessage:
             spec=self._fields,
             form=self._form,
             ledger=self._ledger,
+            indexed=indexed,
             controls=self.sentences(controls or {}),
             tools=tools,
         )

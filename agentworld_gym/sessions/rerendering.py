@@ -11,7 +11,7 @@ from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.keys import nearest
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import load_view
+from agentworld_gym.engines.catalog import load_index, load_view
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.answers import answer_codec
 from agentworld_gym.prompting.prompt import Prompts
@@ -267,7 +267,9 @@ def _spec(domain: str, dialect: str) -> DomainSpec:
 @lru_cache(maxsize=128)
 def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
     view = load_view(domain) if form == "state" else None
-    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, ledger=ledger, view=view)
+    index = load_index(domain) if profile == "compact" else None
+    spec = _spec(domain, dialect)
+    return Prompts(spec, profile=profile, form=form, wording=wording, ledger=ledger, view=view, index=index)
 
 
 @lru_cache(maxsize=128)

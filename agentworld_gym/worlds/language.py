@@ -19,6 +19,7 @@ from agentworld_gym.contracts import (
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.catalog import parts_of
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
@@ -143,6 +144,8 @@ class LanguageWorld:
             "prompts": Part(self.prompts.digest, True),
             "sampling": Part(digest_of(self.sampling.as_dict()), True),
         }
+        if self.prompts.asks_index:
+            parts |= parts_of(self.spec.id)
         if self.demonstrations is not None:
             digest = self.demonstrations.digest if isinstance(self.demonstrations, Digested) else None
             name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
@@ -160,6 +163,8 @@ class LanguageWorld:
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
     def _begin(self, task: Task, seed: int) -> LanguageSession:
+        if task.controls:  # Without a seed of their own, they draw from that of the episode.
+            task = task.model_copy(update={"control_seed": task.control_seed_in(seed)})
         system = self.prompts.system(task, task.controls)
         history = [Message(role="system", content=system)]
         if self._printer is not None:

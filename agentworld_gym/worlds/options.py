@@ -14,7 +14,7 @@ from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
-from agentworld_gym.engines.catalog import load_view
+from agentworld_gym.engines.catalog import load_index, load_view
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.official import VARIABLE, OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
@@ -123,6 +123,7 @@ class WorldOptions(LanguageOptions):
             demonstrations=self.demonstrations,
             official=self.official,
             view=load_view(self.spec.id) if (self.form or form) == "state" else None,
+            index=load_index(self.spec.id) if (self.profile or profile) == "compact" else None,
         )
 
     def language(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import World
-from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.engines import EngineError, VariantEngine
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
+from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, tiny_form, tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
@@ -120,24 +118,9 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
         "world": Part("grounded", True),
         "engine": Part(":".join(filter(None, (spec.id, actual))), True),
         "spec": Part(spec.digest(), True),
-        "scenarios": Part(_scenarios_digest((spec.id, *entry.scenarios)), True),
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
-    parts |= {library: Part(installed(library), True) for library in entry.libraries}
-    parts |= {name: Part(version, True) for name, version in entry.versions(actual).items()}
-    return GroundedWorld(engine, Fingerprint(parts), spec)
-
-
-@lru_cache(maxsize=len(ENGINES))
-def _scenarios_digest(domains: tuple[str, ...]) -> str:
-    """Return the digest of the data that the engine's episodes are made of, as it was at the first call.
-
-    The files beside the folders of the domains are shared by all of them.
-    """
-    folder = data_folder("domain_specs") / "scenarios"
-    folders = [folder.iterdir(), *((folder / domain).rglob("*") for domain in domains)]
-    files = sorted(path for paths in folders for path in paths if path.is_file())
-    return digest_of([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])
+    return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

@@ -17,6 +17,7 @@ from agentworld_gym.contracts import Failure, FailureKind, Observation
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.engines.search.state import StatedPage
 from agentworld_gym.engines.swe import SweEngine
 from agentworld_gym.errors import AnswerError
@@ -332,9 +333,10 @@ def test_recorded_observations_come_back_and_are_shorter(domain: str) -> None:
 
 @pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_rows_samples_and_the_bench_write_and_read_the_same(domain: str) -> None:
-    prompts = Prompts(load_spec(domain), profile="compact")
+    prompts = Prompts(load_spec(domain), profile="compact", index=load_index(domain))
     for row, task in sessions(domain)[:3]:
-        answers = [prompts.answer(task, "", shown) for shown in row.observations]
+        seen = zip(row.observations, row.actions, strict=True)
+        answers = [prompts.answer(task, "", shown, action) for shown, action in seen]
         assert [unescape(text) for text in row.response] == answers
         assert [message["content"] for message in cpt_sample(row, prompts).messages[2::2]] == [*row.response]
         for turn, answer in zip(row.turns(), answers, strict=True):

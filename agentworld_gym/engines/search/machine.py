@@ -10,11 +10,10 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.search.index import index_of
 from agentworld_gym.engines.search.memory import EMPTY, operate
 from agentworld_gym.engines.search.page_reader import Reader
-from agentworld_gym.engines.search.results import BETWEEN, NOTHING, SearchEngine
+from agentworld_gym.engines.search.results import MAX_QUERIES, SearchEngine
 from agentworld_gym.engines.search.state import Hidden, SearchState
 
 NONE = Controls()
-MAX_QUERIES = 5
 _REFUSED = "Error: invalid tool call. "
 
 
@@ -123,18 +122,11 @@ class SearchMachine:
             asked.append(arguments["query"])
         if not asked or not all(isinstance(query, str) and query for query in asked):
             return f"{_REFUSED}'query' must be a text and 'queries' a list of texts"
-        text, spans, number = "", [], 1
-        for query in asked[:MAX_QUERIES]:
-            results = self._engine.search(query, self._listed, first=number)
-            start = len(text) + (len(BETWEEN) if text else 0)
-            if query not in self._queries:
-                spans += [Span(start + begin, start + end, kind) for begin, end, kind in results.spans]
-            self._queries |= {query}
-            self._listed |= results.urls
-            number += len(results.urls)
-            text += (BETWEEN if text and results.text else "") + results.text
-        self._spans = tuple(spans)
-        return text or NOTHING
+        results = self._engine.answer(asked, self._queries, self._listed)
+        self._queries |= {*asked[:MAX_QUERIES]}
+        self._listed |= results.urls
+        self._spans = tuple(results.spans)
+        return results.text
 
     def _open(self, url: Any) -> str:
         if not isinstance(url, str):

@@ -75,13 +75,10 @@ class Reader:
 
     def open(self, url: str, web: Web) -> OpenedPage:
         """Return the page at an address as markdown, or an error of one line."""
-        url_echo = url if len(url) <= _ECHO else url[:_ECHO] + "..."
-        address = address_of(url)
-        if address is None:
-            return OpenedPage(f"Error: invalid URL {url_echo}")
-        page_and_text = self._part(address, web)
-        if page_and_text is None:
-            return OpenedPage(_missing(address, web, url_echo))
+        url_echo, address = _echoed(url), address_of(url)
+        page_and_text = address and self._part(address, web)
+        if not address or not page_and_text:
+            return OpenedPage(self.text(url, web))
         page, text = page_and_text
         key = "".join((address.host, address.path, address.query and f"?{address.query}"))
         if key not in self.opened and (error := self._failure(key, url_echo)):
@@ -94,6 +91,14 @@ class Reader:
             text = _broken_off(text, self.controls.draw("truncated-output", key, "where"))
         self.opened[key] = whole
         return OpenedPage(text, "deterministic" if expected else "pre-existing")
+
+    def text(self, url: str, web: Web) -> str:
+        """Return what stands at an address where nothing fails: the page, a part of it, or why there is none."""
+        address = address_of(url)
+        if address is None:
+            return f"Error: invalid URL {_echoed(url)}"
+        page_and_text = self._part(address, web)
+        return _missing(address, web, _echoed(url)) if page_and_text is None else page_and_text[1]
 
     def _part(self, address: Address, web: Web) -> tuple[Page, str] | None:
         """Return the page and the text at an address: the whole page, or the part of it that the address names."""
@@ -174,6 +179,10 @@ def _with_next(url: str, parts: tuple[str, ...], number: int) -> str:
 def _broken_off(text: str, chance: float) -> str:
     end = int(len(text) * (0.35 + 0.3 * chance))
     return f"{text[: text.rfind(' ', 0, end) + 1 or end].rstrip()}\n\n{TRUNCATED}"
+
+
+def _echoed(url: str) -> str:
+    return url if len(url) <= _ECHO else url[:_ECHO] + "..."
 
 
 def _missing(address: Address, web: Web, url_echo: str) -> str:

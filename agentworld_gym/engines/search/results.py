@@ -19,15 +19,18 @@ from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.text.dates import month_first
 
 PER_QUERY = 10
+MAX_QUERIES = 5
+"""How many queries of one search are answered."""
+
 NOTHING = "No results found."
 BETWEEN = "\n\n"
 """What stands between two results."""
 
 
 class ResultList(NamedTuple):
-    """The results of one query: their text, its pieces that are not deterministic, and the pages listed.
+    """The results of a search: their text, its pieces that are not deterministic, and the pages listed.
 
-    Where there is no result, the text is empty.
+    Where one query has no result, its text is empty.
     """
 
     text: str
@@ -101,6 +104,26 @@ class SearchEngine:
                 if not expected:
                     spans.append(Span(len(text) - len(day), len(text), "metadata"))
         return ResultList(text, spans, frozenset(page.url for page in hits))
+
+    def answer(
+        self, queries: Sequence[str], asked: Set[str] = frozenset(), listed: Set[str] = frozenset()
+    ) -> ResultList:
+        """Return one list of the results of several queries, whose numbers run on.
+
+        Args:
+            queries: The queries, of which the first `MAX_QUERIES` are answered.
+            asked: The queries that were answered before, whose results are known.
+            listed: The addresses that were shown before.
+        """
+        text, spans, urls, number = "", [], frozenset[str](), 1
+        for query in queries[:MAX_QUERIES]:
+            results = self.search(query, listed | urls, first=number)
+            text += BETWEEN if text and results.text else ""
+            if query not in asked:
+                spans += [Span(len(text) + begin, len(text) + end, kind) for begin, end, kind in results.spans]
+            asked, urls, number = asked | {query}, urls | results.urls, number + len(results.urls)
+            text += results.text
+        return ResultList(text or NOTHING, spans, urls)
 
     def _hits(self, asked: Query, query: str) -> list[Page]:
         safe = (page for page in self.index.ranked(asked) if not self.guard.leaks(f"{page.title}\n{page.url}"))

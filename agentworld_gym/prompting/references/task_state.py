@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from agentworld_gym.domain.index import Index
+from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.references.blocks import Hit, TextBlocks
 from agentworld_gym.prompting.references.contract import References
+from agentworld_gym.prompting.references.searches import SearchReferences
 from agentworld_gym.prompting.references.tables import TableRows
 from agentworld_gym.text.dates import month_first
 from agentworld_gym.text.numbered_lines import numbered
@@ -16,6 +19,8 @@ KEPT = 16
 """How many states keep their references; those of a state of two million characters take some 60 MB."""
 
 State = Mapping[str, Any]
+
+T = TypeVar("T")
 
 
 def references_of(domain: str, state: State) -> References | None:
@@ -32,22 +37,37 @@ def references_of(domain: str, state: State) -> References | None:
     return _kept(domain, _Same(state)) if domain in REFERRING_DOMAINS else None
 
 
-class _Same:
-    """A state that equals itself alone, so that results can be kept for it."""
+def search_references_of(domain: str, index: Index, task: Task) -> SearchReferences | None:
+    """Return what an answer of a domain with an index may refer to in a task; None where the task has no web.
 
-    def __init__(self, state: State) -> None:
-        self.state = state
+    They are kept as those of `references_of` are.
+    """
+    return _kept_searches(domain, index, _Same(task))
+
+
+class _Same(Generic[T]):
+    """A value that equals itself alone, so that results can be kept for it."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.state)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.state is self.state
+        return isinstance(other, _Same) and other.value is self.value
 
 
 @lru_cache(maxsize=KEPT)
-def _kept(domain: str, same: _Same) -> References | None:
-    return REFERRING_DOMAINS[domain](same.state)
+def _kept(domain: str, same: _Same[State]) -> References | None:
+    return REFERRING_DOMAINS[domain](same.value)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept_searches(domain: str, index: Index, same: _Same[Task]) -> SearchReferences | None:
+    task = same.value
+    web = index.web(task.state, task.hidden, task.controls, task.control_seed_in(0))
+    return None if web is None else SearchReferences(web, references_of(domain, task.state))
 
 
 def _tables(state: State) -> References | None:

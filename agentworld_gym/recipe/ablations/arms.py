@@ -9,6 +9,7 @@ from typing import Literal
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import Form, Profile, load_spec
+from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.turn_weights import Weighting
@@ -188,7 +189,8 @@ class _OfDomain:
 
 @lru_cache(maxsize=16)
 def _prompts(domain: str, profile: Profile, form: Form) -> Prompts:
-    return Prompts(load_spec(domain), profile=profile, form=form)
+    index = load_index(domain) if profile == "compact" else None
+    return Prompts(load_spec(domain), profile=profile, form=form, index=index)
 
 
 @lru_cache(maxsize=16)

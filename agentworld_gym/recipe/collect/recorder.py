@@ -10,7 +10,7 @@ from typing import TypeVar
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import OFFICIAL_NAMES, DomainSpec, Form
 from agentworld_gym.domain.task import Split, Task, split_seed
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import ENGINES, load_index
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
@@ -124,7 +124,8 @@ class _DomainRecorder:
         if config.form == "state":
             raise SpecError("collect", "form", config.form, "full or change; `preparation.form` renders rows anew")
         form: Form = config.form if spec.turn.restates else "full"
-        self.prompts = Prompts(spec, profile=config.profile, form=form)
+        index = load_index(spec.id) if config.profile == "compact" else None
+        self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
         world = open_world("grounded", WorldOptions(spec))
         self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
         parts = world.fingerprint.parts

@@ -1,0 +1,110 @@
+"""References to what a search engine finds: a search is written as what it is about, and the index prints the hits.
+
+    @? lake orvel depth                     the hits of this query; a line for each of several queries
+    @https://lake.example/orvel             what the page reader shows at that address where nothing fails
+
+Such a reference is a whole answer. A world model writes it, so that it says what is looked for, and the index ranks
+and prints what there is. Everything else of an answer refers to the state, as other texts do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.actions.syntaxes import read_json
+from agentworld_gym.actions.toolset import Problem
+from agentworld_gym.domain.index import IndexedWeb
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.references.blocks import TextBlocks
+from agentworld_gym.prompting.references.contract import MARK, References, UnknownReference
+
+SEARCH = f"{MARK}? "
+"""Begins the reference to the hits of a query."""
+
+_ADDRESS = re.compile(rf"{MARK}([a-z][a-z0-9+.-]*://\S+)", re.IGNORECASE)
+
+
+class SearchReferences:
+    """References to the hits and pages of an indexed web, beside those to the state.
+
+    Args:
+        web: The web of the task.
+        known: The references to the state; None where it has nothing to refer to.
+    """
+
+    def __init__(self, web: IndexedWeb, known: References | None = None) -> None:
+        self._web = web
+        self._known = known or TextBlocks({})
+
+    def refer(self, text: str, action: str | None = None) -> str:
+        """Put references in the place of what is known.
+
+        Args:
+            text: The text.
+            action: The call that it answers, as the agent wrote it; None where that is not known.
+        """
+        reference = self._asked(action)
+        if reference and self._stands_for(reference, text):
+            return reference
+        short = self._known.refer(text)
+        # Where a control changes a page, its address does not mean what the state holds.
+        return short if self._reads_alike(short) else TextBlocks({}).refer(text)
+
+    def resolve(self, text: str) -> str:
+        """Return the text that a text with references stands for: the inverse of `refer`.
+
+        Raises:
+            AnswerError: A reference names nothing that is known, or a search has more queries than the engine takes.
+        """
+        if text.startswith(SEARCH):
+            return self._web.hits([_query(line) for line in text.split("\n")])
+        if address := _ADDRESS.fullmatch(text):
+            return self._web.opened(address[1])
+        return self._known.resolve(text)
+
+    def _stands_for(self, reference: str, text: str) -> bool:
+        try:
+            return self.resolve(reference) == text
+        except AnswerError:
+            return False
+
+    def _reads_alike(self, short: str) -> bool:
+        return not _ADDRESS.fullmatch(short) or self.resolve(short) == self._known.resolve(short)
+
+    def _asked(self, action: str | None) -> str:
+        """The reference to what a call asks for; empty for a call of another tool, and for one that cannot be read."""
+        arguments = _arguments(action)
+        if isinstance(arguments.get("url"), str):
+            return MARK + arguments["url"]
+        queries = _queries(arguments)
+        return "\n".join(SEARCH + query for query in queries if "\n" not in query)
+
+
+def _query(line: str) -> str:
+    """The query of one line of a reference.
+
+    Raises:
+        UnknownReference: The line is no query.
+    """
+    query = line.removeprefix(SEARCH)
+    if query == line or not query:
+        raise UnknownReference(line, f"a query after {SEARCH!r} in each line of a search")
+    return query
+
+
+def _arguments(action: str | None) -> Mapping[str, Any]:
+    try:
+        call = read_json(action or "")
+        arguments = call.get("arguments") if isinstance(call, dict) else None
+        arguments = read_json(arguments) if isinstance(arguments, str) else arguments
+    except Problem:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _queries(arguments: Mapping[str, Any]) -> Sequence[str]:
+    several = arguments.get("queries")
+    asked = [*(several if isinstance(several, list) else [several]), arguments.get("query")]
+    return [query for query in asked if isinstance(query, str)]
