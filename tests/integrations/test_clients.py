@@ -15,7 +15,9 @@ from agentworld_gym.policies.menu import Menu
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "clients"
 NEEDS = {
     "cleanrl_ppo": "torch",
+    "gem_loop": "gem",
     "gymnasium_loop": "gymnasium",
+    "openenv_loop": "openenv.core",
     "pettingzoo_loop": "pettingzoo",
     "rllib_ppo": "ray.rllib",
     "sb3_a2c": "stable_baselines3",
@@ -25,6 +27,7 @@ NEEDS = {
     "skrl_ppo": "skrl",
     "tianshou_dqn": "tianshou",
     "torchrl_ppo": "torchrl",
+    "verifiers_rollout": "verifiers.v1",
 }
 MASKED = {"cleanrl_ppo", "rllib_ppo", "sb3_maskable_ppo", "skrl_ppo", "tianshou_dqn", "torchrl_ppo"}
 
@@ -55,6 +58,7 @@ def test_plugging_in_takes_at_most_ten_lines(name):
 def test_a_script_runs_and_a_client_that_takes_masks_keeps_to_them(name, monkeypatch, tmp_path):
     pytest.importorskip(NEEDS[name])
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(FOLDER)
     offered: list[bool] = []
     entry = Menu.entry
 
