@@ -174,6 +174,14 @@ class Message(TypedDict):
     """The text."""
 
 
+class Conversation:
+    """What the requests of one episode, and of its forks, have in common: they begin alike.
+
+    It has no content. A generator over several servers keeps a conversation at one of them, whose prefix cache knows
+    how it begins.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One completion to make."""
@@ -186,6 +194,9 @@ class ChatRequest:
 
     schema: Mapping[str, Any] | None = None
     """A JSON Schema that the completion shall fit, where the generator can enforce it."""
+
+    conversation: Conversation | None = field(default=None, compare=False, repr=False)
+    """The conversation that the request belongs to; None where it stands alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from agentworld_gym.generators.pretrained.catalog import model_source
 
 HANDLES: Mapping[str, str] = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server, or https://; #MODEL at the end picks one of its models",
+    "http://A/v1,http://B/v1": "several servers of one model: an episode stays with one, the least busy takes the next",
     "vllm:MODEL": "vLLM in this process, with the name of a model or a local directory",
     "transformers:DIR": "a local directory, or a name of `agentworld models list`, run by transformers",
 }
@@ -62,8 +63,11 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
     if kind in ("http", "https"):
         from agentworld_gym.generators.server.generator import ServerGenerator
 
-        address, _, model = handle.partition("#")
-        return lambda: _made(ServerGenerator, address, {"model": model or None, **options})
+        addresses, _, model = handle.partition("#")
+        options = {"model": model or None, **options}
+        if "," in addresses:
+            return lambda: _replicas(addresses.split(","), options)
+        return lambda: _made(ServerGenerator, addresses, options)
     if kind == "vllm" and rest:
         from agentworld_gym.generators.vllm_engine import VLLMGenerator
 
@@ -74,6 +78,16 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
         return lambda: _made(TransformersGenerator, model_source(rest), options)
     accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
     raise GeneratorError(f"{handle!r} names no generator; accepted are {accepted}")
+
+
+def _replicas(addresses: Sequence[str], options: dict[str, Any]) -> Generator:
+    from agentworld_gym.generators.server.generator import ServerGenerator
+    from agentworld_gym.generators.server.replicas import ReplicaGenerator
+
+    # Where another server can answer, a request is not repeated for long at one that does not.
+    return ReplicaGenerator(
+        [_made(ServerGenerator, address.strip(), {"retries": 1, **options}) for address in addresses]
+    )
 
 
 def _made(kind: Callable[..., Generator], target: str, options: dict[str, Any]) -> Generator:

@@ -10,6 +10,7 @@ from agentworld_gym.contracts import (
     Action,
     ChatRequest,
     Completion,
+    Conversation,
     Failure,
     FailureKind,
     Generator,
@@ -62,6 +63,9 @@ class LanguageSession:
 
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
+
+    conversation: Conversation = field(default_factory=Conversation)
+    """What the requests of the session and of its forks have in common."""
 
     @property
     def observation(self) -> str:
@@ -257,7 +261,8 @@ class LanguageWorld:
         seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
         examples = "" if self.demonstrations is None else self.demonstrations(session, action)
         last = Message(role="user", content=turn + examples + self.prompts.closing)
-        return ChatRequest([*session.history, last], self.sampling.seeded(seed))
+        messages = [*session.history, last]
+        return ChatRequest(messages, self.sampling.seeded(seed), conversation=session.conversation)
 
     def _seen(self, session: LanguageSession, action: Action) -> str | None:
         """Return what a look at the screen shows without asking the model; None where the model has to be asked.

@@ -173,6 +173,10 @@ class ServerGenerator:
             body["thinking"] = template["enable_thinking"]
         return {name: body[name] for name in sampling.as_dict() if name in body}
 
+    def choose_model(self, model: str) -> None:
+        """Ask for a model by its name, where none was named before."""
+        self._model = self._model or model
+
     def close(self) -> None:
         """Cancel the open requests and close the connections. A second call does nothing."""
         self._closed = True
