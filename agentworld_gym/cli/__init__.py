@@ -12,6 +12,7 @@ import typer
 
 from agentworld_gym.cli import (
     collect,
+    cost,
     demo,
     envs,
     eval,
@@ -72,6 +73,7 @@ for module in (
     eval,
     import_recordings,
     lock,
+    cost,
     samples,
     think,
     retrieval,

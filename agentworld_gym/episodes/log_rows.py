@@ -61,6 +61,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
                 "terminated": transition.terminated,
                 "truncated": transition.truncated,
                 "info": transition.info,
+                **({} if step.results is None else {"checks_s": step.checking}),
             }
         )
     logs.write(world, agent)

@@ -167,7 +167,10 @@ class EpisodeRunner:
         for step in steps:
             step.latency = latency
             self._enter(step)
+        tested = time.perf_counter()
         self._checker.test(steps)
+        for step in steps:
+            step.checking = 0.0 if step.results is None else time.perf_counter() - tested
         taken = [(step, transition_of(step, self.spec.reward, self.fingerprint)) for step in steps]
         self.log(taken)
         return [transition for _, transition in taken]
@@ -180,7 +183,9 @@ class EpisodeRunner:
             step.answer = yield from self._answering(episode.session, step.action)
         step.latency = time.perf_counter() - began
         self._enter(step)
+        tested = time.perf_counter()
         yield from self._checker.testing(step)
+        step.checking = 0.0 if step.results is None else time.perf_counter() - tested
         return step, transition_of(step, self.spec.reward, self.fingerprint)
 
     def log(self, taken: Sequence[tuple[Step, Transition]]) -> None:

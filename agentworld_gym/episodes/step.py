@@ -53,6 +53,9 @@ class Step:
     latency: float = 0.0
     """The seconds from the action to the world's answer."""
 
+    checking: float = 0.0
+    """The seconds that the checks took; 0 where none was due."""
+
     moment: Moment | None = None
     """What the step is for the checks; None where the world failed, so that there was no step."""
 

@@ -18,6 +18,8 @@ from agentworld_gym.errors import TraceError
 from agentworld_gym.fingerprint import Fingerprint
 
 FORMAT = "agentworld-trace-1"
+THINK_END = "</think>"
+"""What ends the thinking that a model wrote in front of its answer."""
 
 
 class TraceLogs:
@@ -39,15 +41,17 @@ class TraceLogs:
         header["fingerprint"] = fingerprint.as_dict()
         if lock is not None:
             header["lock"] = lock
+        self._opened = time.monotonic()
         self.world = JsonlWriter(folder / f"{self.run}.world.jsonl")
         self.agent = JsonlWriter(folder / f"{self.run}.agent.jsonl")
         self.world.write([{**header, "log": "world"}])
         self.agent.write([{**header, "log": "agent"}])
 
     def write(self, world: Sequence[Mapping[str, Any]], agent: Sequence[Mapping[str, Any]]) -> None:
-        """Append the rows of one wave."""
-        self.world.write(world)
-        self.agent.write(agent)
+        """Append the rows of one wave, each with `at`: the seconds since the logs were opened."""
+        at = round(time.monotonic() - self._opened, 4)
+        self.world.write([{**row, "at": at} for row in world])
+        self.agent.write([{**row, "at": at} for row in agent])
 
     def close(self) -> None:
         """Close both files."""
@@ -88,6 +92,27 @@ class TraceStep:
 
     kind: str = "act"
     """What the action was for, where several agents shared the episode: a value of `contracts.ActionKind`."""
+
+    at: float | None = None
+    """When the step was logged, in seconds since the run began; None in traces that do not tell."""
+
+    checks_s: float = 0.0
+    """The seconds that the checks after the step took."""
+
+    @property
+    def thought(self) -> tuple[str, str]:
+        """The thinking of the world model, whether it came apart or in front of the answer, and the rest of its
+        completion.
+
+        >>> TraceStep(1, "", "", 0, False, False, {}, {"completion": "<think>hm</think>yes"}).thought
+        ('hm', 'yes')
+        """
+        world = self.world or {}
+        thinking, completion = world.get("reasoning") or "", world.get("completion") or ""
+        if not thinking and THINK_END in completion:
+            thinking, _, completion = completion.partition(THINK_END)
+            thinking = thinking.removeprefix("<think>")
+        return thinking.strip("\n"), completion.strip("\n")
 
 
 @dataclass(frozen=True)
@@ -194,6 +219,8 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
                 worlds.get((episode, row["turn"])),
                 row.get("agent"),
                 row.get("kind", "act"),
+                row.get("at"),
+                row.get("checks_s", 0.0),
             )
         )
     for episode, start in starts.items():

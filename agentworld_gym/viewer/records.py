@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +11,6 @@ from agentworld_gym.traces.log import TraceEpisode, TraceStep
 
 Record = dict[str, Any]
 """Plain data for JSON."""
-
-THINK_END = "</think>"
-"""What ends the thinking that a model wrote in front of its answer."""
 
 
 @dataclass
@@ -112,7 +108,7 @@ def detail(episode: TraceEpisode, twin: TraceEpisode | None, texts: Texts) -> Re
 
 def _step(step: TraceStep, twin: TraceStep | None, texts: Texts) -> Record:
     world = step.world or {}
-    thinking, completion = _thought(world)
+    thinking, completion = step.thought
     record: Record = {
         "turn": step.turn,
         "action": texts.number(step.action),
@@ -132,12 +128,3 @@ def _step(step: TraceStep, twin: TraceStep | None, texts: Texts) -> Record:
         record["twin"] = texts.number(twin.observation)
         record["twinAction"] = texts.number(twin.action) if twin.action != step.action else None
     return {name: value for name, value in record.items() if value is not None}
-
-
-def _thought(world: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thinking of a completion and the rest of it."""
-    thinking, completion = world.get("reasoning") or "", world.get("completion") or ""
-    if not thinking and THINK_END in completion:
-        thinking, _, completion = completion.partition(THINK_END)
-        thinking = thinking.removeprefix("<think>")
-    return thinking.strip("\n"), completion.strip("\n")

@@ -1,0 +1,261 @@
+"""`agentworld cost`: what a run will cost, and what it did cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.cli.common import (
+    Commands,
+    DialectOption,
+    FamilyOption,
+    FormOption,
+    LevelOption,
+    ProfileOption,
+    PromptsOption,
+    RetrievalOption,
+    SamplingOption,
+    SeedOption,
+    SplitOption,
+    WorldOption,
+    counted,
+    env_options,
+    examples,
+    pairs,
+    progress,
+    stderr,
+    stdout,
+    writable,
+)
+from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.cost import Cost, GpuPrice
+
+BUSY = 0.5
+"""The share of the planned load below which the command says that it was measured under a lower one."""
+
+cost = typer.Typer(cls=Commands, no_args_is_help=True, help="Say what a run will cost, or did cost.")
+
+HourOption = Annotated[float | None, typer.Option("--gpu-hour", min=0, help="The price of one GPU for an hour.")]
+GpusOption = Annotated[int, typer.Option("--gpus", min=1, help="How many GPUs serve the world model.")]
+
+
+@cost.command(
+    epilog=examples(
+        "agentworld cost plan terminal --world http://localhost:8000/v1 -n 10000 --steps 20 --gpu-hour 2.5",
+        "agentworld cost plan --from runs/today -n 10000 --no-thinking",
+    )
+)
+def plan(
+    env: Annotated[
+        str | None,
+        typer.Argument(metavar="[ENV]", help="The environment to measure; with --from it is not needed."),
+    ] = None,
+    world: WorldOption = "auto",
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes are planned.")] = 1000,
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=1, help="Steps of the world in each; else as in those measured.")
+    ] = None,
+    width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")] = 16,
+    measure: Annotated[int, typer.Option("--measure", min=2, help="Send at most so many steps to the world.")] = 256,
+    traces: Annotated[
+        Path | None, typer.Option("--from", help="Take the rates from this trace, and send nothing.")
+    ] = None,
+    thinking: Annotated[
+        bool | None, typer.Option("--thinking/--no-thinking", help="Whether the world model thinks; else as measured.")
+    ] = None,
+    cached: Annotated[
+        float | None,
+        typer.Option("--cached", min=0, max=1, help="Share of prompt tokens from the prefix cache; else as measured."),
+    ] = None,
+    gpu_hour: HourOption = None,
+    gpus: GpusOption = 1,
+    policy: Annotated[
+        str, typer.Option("--policy", help="Who acts while it is measured: expert, mixed, menu or nothing.")
+    ] = "expert",
+    seed: SeedOption = 0,
+    family: FamilyOption = None,
+    level: LevelOption = None,
+    split: SplitOption = "train",
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+    prompts: PromptsOption = None,
+    form: FormOption = None,
+    retrieval: RetrievalOption = None,
+    sampling: SamplingOption = None,
+    out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
+) -> None:
+    """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
+    from agentworld_gym.cost import Plan, planned, rates_of, total_of
+
+    if out is not None:
+        writable(out, "--out")
+    asked = Plan(episodes=episodes, steps=steps, width=width, thinking=thinking, cached=cached, seed=seed)
+    with TemporaryDirectory() as folder:
+        if traces is None:
+            if env is None:
+                raise SpecError("command line", "ENV", None, "an environment to measure, or --from with a trace")
+            sampled = pairs(sampling, "--sampling") or {}
+            sampled |= {} if thinking is None else {"thinking": thinking}
+            given = env_options(
+                env,
+                world=world,
+                families=family,
+                levels=level,
+                split=split,
+                dialect=dialect,
+                profile=profile,
+                prompts=prompts,
+                form=form,
+                retrieval=retrieval,
+                sampling=sampled or None,
+                traces=folder,
+            )
+            _measure(given, policy, seed, measure, width, steps)
+        source = traces or Path(folder)
+        rates, spent = rates_of(source), total_of(source)
+    found = planned(rates, asked)
+    _table({"planned": found}, _price(gpu_hour, gpus))
+    told = f"measured: {counted(spent.steps, 'step')} of {counted(spent.episodes, 'episode')}"
+    if spent.width is not None:
+        told += f", {spent.width:.1f} at a time"
+    _say(told)
+    if spent.failures:
+        _say(f"failed while measured, and left out: {_named(spent.failures)}")
+    if spent.width is not None and spent.width < BUSY * min(width, episodes):
+        _say(f"planned at a width of {width}: a server that is asked more at a time answers more slowly")
+    if out is not None:
+        out.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+@cost.command(
+    epilog=examples("agentworld cost run runs/today --gpu-hour 2.5", "agentworld cost run runs/today --plan plan.json")
+)
+def run(
+    path: Annotated[Path, typer.Argument(help="A folder of traces, or one of a run's two files.")],
+    against: Annotated[
+        Path | None, typer.Option("--plan", dir_okay=False, help="Show a plan beside, which `cost plan --out` kept.")
+    ] = None,
+    gpu_hour: HourOption = None,
+    gpus: GpusOption = 1,
+) -> None:
+    """Add up what a run did cost, from its traces; probes and judges stand apart."""
+    from agentworld_gym.cost import Cost, total_of
+    from agentworld_gym.documents.strict import read_yaml, validated
+
+    spent = total_of(path)
+    columns = {} if against is None else {"planned": validated(Cost, read_yaml(against), against)}
+    _table({**columns, "actual": spent}, _price(gpu_hour, gpus))
+    if spent.failures:
+        _say(f"failed steps: {_named(spent.failures)}")
+
+
+def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: int, steps: int | None) -> None:
+    """Play whole episodes, with at most so many steps over all of them; the traces tell the rest.
+
+    One step of an episode that is not recorded goes ahead, because the first answer of a process takes longer.
+    """
+    from agentworld_gym.actions.finish import finishes
+    from agentworld_gym.options import EnvOptions
+    from agentworld_gym.policies.playing import open_policy, play
+
+    options = EnvOptions(**given)
+    limit = min(most - 1, steps or most, options.domain_spec().limits.max_steps)
+    with ExitStack() as opened:
+        runner = options.changed(max_steps=limit).runner()
+        opened.callback(runner.close)
+        ahead = options.changed(max_steps=1, traces=None).runner()
+        opened.callback(ahead.close)
+        player = open_policy(policy, runner.spec)
+        seeds: list[int] = []
+        left = most - 1
+        while left > 0 and len(seeds) < most:
+            task = runner.source.pick(seed + len(seeds), {})
+            asked = sum(not finishes(action) for action in task.expert) if policy == "expert" else limit
+            left -= max(1, min(limit, asked))
+            if left >= 0 or not seeds:
+                seeds.append(seed + len(seeds))
+        bar = opened.enter_context(progress(f"measuring, at most {counted(most, 'step')}", len(seeds)))
+        for _ in play(ahead, player, [seed + len(seeds)]):
+            pass
+        for _ in play(runner, player, seeds, wave=width):
+            bar.advance(bar.task_ids[0])
+
+
+def _price(hour: float | None, gpus: int) -> GpuPrice | None:
+    from agentworld_gym.cost import GpuPrice
+
+    return None if hour is None else GpuPrice(hour=hour, gpus=gpus)
+
+
+def _table(columns: dict[str, Cost], price: GpuPrice | None) -> None:
+    """Print the figures of one or two costs, and of two how they compare."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("")
+    for name in columns:
+        table.add_column(name, justify="right")
+    both = len(columns) == 2
+    if both:
+        table.add_column("actual/planned", justify="right")
+    figures = [_figures(one, price) for one in columns.values()]
+    for place, (name, _, _) in enumerate(figures[0]):
+        values = [column[place][1] for column in figures]
+        known = [value for value in values if value is not None]
+        ratio = [f"{known[1] / known[0]:.2f}" if len(known) == 2 and known[0] else "-"] if both else []
+        table.add_row(name, *(column[place][2] for column in figures), *ratio)
+    stdout().print(table)
+
+
+def _figures(one: Cost, price: GpuPrice | None) -> Sequence[tuple[str, float | None, str]]:
+    """Return the rows of a cost: name, number and text."""
+    tokens = [
+        (f"{whose}: {name} tokens", getattr(used, key))
+        for whose, used in (("steps", one.world), ("checks", one.checks))
+        for name, key in (
+            ("prompt", "prompt"),
+            ("of these cached", "cached"),
+            ("completion", "completion"),
+            ("of these thinking", "thinking"),
+        )
+        if not (whose == "checks" and key == "thinking")
+    ]
+    counts = [("episodes", one.episodes), ("steps", one.steps), *tokens]
+    rows: list[tuple[str, float | None, str]] = [(name, number, f"{number:,}") for name, number in counts]
+    rows.append(("time", one.seconds, "-" if one.seconds is None else duration(one.seconds)))
+    if price is not None:
+        paid = None if one.seconds is None else price.of(one.seconds)
+        rows.append((f"price of {counted(price.gpus, 'GPU')}", paid, "-" if paid is None else f"{paid:,.2f}"))
+    return rows
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> duration(3.21), duration(725), duration(90_000)
+    ('3.2 s', '12.1 min', '25.0 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
+
+
+def _named(failures: dict[str, int]) -> str:
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(failures.items()))
+
+
+def _say(text: str) -> None:
+    stderr().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(cost, name="cost")
