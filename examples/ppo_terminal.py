@@ -18,6 +18,7 @@ from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import DEFAULTS, CurveCallback, Point
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 from agentworld_gym.policies.menu_network import MenuPolicy
+from agentworld_gym.progress import live
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--world", default="grounded", help="who plays the terminal")
@@ -28,6 +29,7 @@ parser.add_argument("--steps", type=int, default=16_000)
 parser.add_argument("--num-envs", type=int, default=16)
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--save", help="a file for the trained agent")
+parser.add_argument("--tensorboard", help="a folder for the curves of the run")
 arguments = parser.parse_args()
 
 # The matrices are small: one thread is faster than two, and leaves the other core free.
@@ -59,7 +61,10 @@ def show(point: Point) -> None:
 
 before = evaluate_policy(model, "AgentWorld/Terminal-v0", range(50), deterministic=False, **tasks)
 try:
-    model.learn(arguments.steps, callback=CurveCallback([], show))
+    # The tally counts every step of the runner behind the environment: success, parts of the reward, failures, tokens.
+    with live("training", tensorboard=arguments.tensorboard, window=200) as tally:
+        tally.watch(env.runner)
+        model.learn(arguments.steps, callback=CurveCallback([], show))
 except KeyboardInterrupt:
     print("stopped; the agent so far is evaluated")
 env.close()

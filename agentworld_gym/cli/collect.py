@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import DialectOption, counted, counter, examples, progress, source_in_dialect, stdout
+from agentworld_gym.cli.common import DialectOption, TensorBoardOption, counted, examples, source_in_dialect, stdout
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
@@ -42,6 +43,7 @@ def collect(
     form: Annotated[
         Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
     ] = "jsonl",
+    tensorboard: TensorBoardOption = None,
     card: Annotated[bool, typer.Option("--card/--no-card", help="Describe the folder in a README.md.")] = True,
 ) -> None:
     """Record sessions of grounded worlds, to train or to evaluate a world model on.
@@ -50,6 +52,7 @@ def collect(
     """
     from agentworld_gym.documents.strict import validated
     from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.progress import live
     from agentworld_gym.recipe.collect.config import CollectConfig
     from agentworld_gym.recipe.collect.data_card.card import write_card
     from agentworld_gym.recipe.collect.recording_file import collect as record
@@ -70,8 +73,17 @@ def collect(
     base = CollectConfig() if config is None else load_config(config).collect
     overrides = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
-    with progress(f"{' '.join(spec.source for spec in specs)}, {split}", episodes) as bar:
-        added = record(specs, file, episodes, seed, settings, split, workers, progress=counter(bar))
+    named = f"{' '.join(spec.source for spec in specs)}, {split}"
+    with live(named, episodes, tensorboard=tensorboard) as tally:
+
+        def count(row: Mapping[str, Any]) -> None:
+            tally.ended(row["success"], row["score"] or 0.0, len(row["actions"]))
+
+        def begin(held: int) -> None:
+            # Sessions that the file held before are none of this run.
+            tally.total = episodes - (held - tally.episodes)
+
+        added = record(specs, file, episodes, seed, settings, split, workers, progress=begin, on_row=count)
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
     if tabled:
         written.append(f"{table}: {counted(write_parquet(read_rows(file), table), 'session')}")

@@ -78,6 +78,10 @@ LockOption = Annotated[
     Path | None,
     typer.Option("--lock", dir_okay=False, help="Stop if the world is another one than this lock pins."),
 ]
+TensorBoardOption = Annotated[
+    Path | None,
+    typer.Option("--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too."),
+]
 TracesOption = Annotated[
     Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
 ]

@@ -23,6 +23,7 @@ from agentworld_gym.cli.common import (
     SamplingOption,
     SeedOption,
     SplitOption,
+    TensorBoardOption,
     TracesOption,
     WorldOption,
     counted,
@@ -30,7 +31,6 @@ from agentworld_gym.cli.common import (
     examples,
     pairs,
     printable,
-    progress,
     stderr,
     stdout,
 )
@@ -73,6 +73,7 @@ def rollout(
     sampling: SamplingOption = None,
     control: ControlOption = None,
     lock: LockOption = None,
+    tensorboard: TensorBoardOption = None,
     out: TracesOption = None,
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
@@ -81,6 +82,7 @@ def rollout(
     """
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.policies.playing import play
+    from agentworld_gym.progress import live
 
     runner = EnvOptions(
         **env_options(
@@ -103,10 +105,13 @@ def rollout(
     outcomes: list[Played] = []
     stopped = False
     try:
-        with progress(f"{runner.spec.id}, {policy}", episodes) as bar, remembered_interrupt() as check:
+        with (
+            live(f"{runner.spec.id}, {policy}", episodes, tensorboard=tensorboard) as tally,
+            remembered_interrupt() as check,
+        ):
+            tally.watch(runner)
             for outcome in play(runner, _policy(policy), range(seed, seed + episodes), wave=width):
                 outcomes.append(outcome)
-                bar.advance(bar.task_ids[0])
                 check()
     except KeyboardInterrupt:
         stopped = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +74,8 @@ class EpisodeRunner:
         self.output = self._checker.output
         """Where the output stands in an observation; None says that all of the observation is output."""
         self._ids = itertools.count()
+        self.listeners: list[Callable[[str, Transition], None]] = []
+        """The functions that are called with each step that is handed out, and with the id of its episode."""
 
     def limit(self, task: Task) -> int:
         """Return the step limit of a task's episodes."""
@@ -189,9 +191,12 @@ class EpisodeRunner:
         return step, transition_of(step, self.spec.reward, self.fingerprint)
 
     def log(self, taken: Sequence[tuple[Step, Transition]]) -> None:
-        """Write some steps to the logs, if there are any logs."""
+        """Write some steps to the logs, if there are any, and tell the listeners of them."""
         if self.traces:
             log_steps(self.traces, taken)
+        for listen in self.listeners:
+            for step, transition in taken:
+                listen(step.episode.id, transition)
 
     def accept(self, episode: Episode, text: str, observed: Observation) -> None:
         """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.

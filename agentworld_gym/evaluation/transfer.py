@@ -45,6 +45,7 @@ def transfer(
     wave: int = WAVE,
     traces: Path | None = None,
     on_progress: Progress | None = None,
+    on_runner: Callable[[str, EpisodeRunner], None] | None = None,
 ) -> TransferResult:
     """Let a policy play the same tasks in the grounded world and in the dream.
 
@@ -62,6 +63,7 @@ def transfer(
         wave: The number of episodes that run at a time.
         traces: A folder for the logs of both worlds, in `dream` and `grounded`; None writes no logs.
         on_progress: A function that is called with the name of a world and how many of its episodes are over.
+        on_runner: A function that is called with the name and the runner of each world before it is played in.
 
     Raises:
         SpecError: A handle or an option is wrong.
@@ -85,6 +87,8 @@ def transfer(
         try:
             with remembered_interrupt() as check:
                 for side, runner in runners.items():
+                    if on_runner is not None:
+                        on_runner(side, runner)
                     report = None if on_progress is None else (lambda done, side=side: on_progress(side, done))
                     for episode in play(runner, player, seeds, wave=wave, on_progress=report):
                         played[side][episode.seed] = episode

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,11 +23,11 @@ from agentworld_gym.cli.common import (
     SamplingOption,
     SeedOption,
     SplitOption,
+    TensorBoardOption,
     WorldOption,
     env_options,
     examples,
     pairs,
-    progress,
     stdout,
 )
 from agentworld_gym.cli.eval.output import (
@@ -35,10 +36,12 @@ from agentworld_gym.cli.eval.output import (
     announce,
     check_writable,
     print_table,
-    progress_display,
     share_text,
     write_result,
 )
+
+if TYPE_CHECKING:
+    from agentworld_gym.episodes.runner import EpisodeRunner
 
 
 def transfer(
@@ -68,6 +71,7 @@ def transfer(
     retrieval: RetrievalOption = None,
     generator: GeneratorOption = None,
     lock: LockOption = None,
+    tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
 ) -> None:
     """Let a policy play the same tasks in a language world and in the grounded world.
@@ -76,6 +80,7 @@ def transfer(
     """
     from agentworld_gym.evaluation.transfer import transfer as compare
     from agentworld_gym.options import EnvOptions
+    from agentworld_gym.progress import live
 
     levels = level or [1]
     options = EnvOptions(
@@ -98,16 +103,14 @@ def transfer(
     )
     check_writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")
-    with progress("transfer", 1) as bar:
-        show = progress_display(bar)
-        result = compare(
-            policy,
-            options,
-            range(seed, seed + tasks),
-            wave=width,
-            traces=folder,
-            on_progress=lambda side, done: show(side, done, tasks),
-        )
+    with ExitStack() as shown:
+
+        def show(side: str, runner: EpisodeRunner) -> None:
+            shown.close()
+            board = None if tensorboard is None else tensorboard / side
+            shown.enter_context(live(f"transfer, {side}", tasks, tensorboard=board)).watch(runner)
+
+        result = compare(policy, options, range(seed, seed + tasks), wave=width, traces=folder, on_runner=show)
     write_result(out, result)
     rows = [(side.world, side.success, _total(side.failures)) for side in (result.dream, result.grounded)]
     print_table(("world", "success", "failures"), [(name, share_text(one), failed) for name, one, failed in rows])

@@ -6,7 +6,7 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -42,6 +42,7 @@ def collect(
     split: Split = "train",
     workers: int = 1,
     progress: Progress | None = None,
+    on_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> int:
     """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
 
@@ -57,6 +58,7 @@ def collect(
         split: The split of the tasks to play.
         workers: The number of processes that play.
         progress: A function that is called as rows are written.
+        on_row: A function that is called with each row that is added.
 
     Returns:
         The number of rows that were added.
@@ -82,6 +84,9 @@ def collect(
             rows = _unseen(batch, seen)[:missing]
             repeated = 0 if rows else repeated + len(batch)
             writer.write(rows)
+            if on_row:
+                for row in rows:
+                    on_row(row)
             missing -= len(rows)
             if progress:
                 progress(episodes - missing)

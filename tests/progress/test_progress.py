@@ -1,0 +1,143 @@
+"""One class counts a run, and two show it: on a terminal, in plain lines, and in TensorBoard."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+from worlds import dream, make, predicted
+
+from agentworld_gym.cli import app
+from agentworld_gym.contracts import Completion, Failure, FailureKind, Usage
+from agentworld_gym.progress import Tally, TerminalProgress, live
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def agentworld(*arguments: str) -> Any:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
+
+
+def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    read = EventAccumulator(str(folder)).Reload()
+    return {tag: [(point.step, point.value) for point in read.Scalars(tag)] for tag in read.Tags()["scalars"]}
+
+
+def test_a_tally_counts_what_an_environment_hands_out() -> None:
+    env = make(world=dream("counted", lambda _: Completion(predicted("x"), usage=Usage(40, 2))))
+    with live("run", terminal=False) as tally:
+        tally.watch(env.runner)
+        env.reset(seed=1)
+        gained = sum(env.step(action)[1] for action in ("ls", "finish"))
+    assert (tally.episodes, tally.steps, tally.success) == (1, 2, 0.0)
+    assert tally.gain == pytest.approx(gained)
+    assert sum(tally.parts.values()) == pytest.approx(gained)
+    assert tally.tokens >= 42
+
+
+def test_a_vector_environment_is_watched_in_the_same_way() -> None:
+    envs = gym.make_vec("AgentWorld/Terminal-v0", num_envs=3, world="grounded")
+    tally = Tally()
+    tally.watch(envs.unwrapped.runner)  # type: ignore[attr-defined]
+    envs.reset(seed=1)
+    envs.step(["ls", "finish", "finish"])
+    envs.close()
+    assert (tally.episodes, tally.steps, tally.tested) == (2, 3, 2)
+
+
+def test_a_failure_counts_by_its_kind_and_says_nothing_of_the_agent() -> None:
+    env = make(world=dream("failing", lambda _: Failure(FailureKind.TIMEOUT, "late")))
+    tally = Tally()
+    tally.watch(env.runner)
+    env.reset(seed=1)
+    env.step("ls")
+    assert (tally.episodes, dict(tally.failures)) == (1, {"timeout": 1})
+    assert tally.success is None and tally.gain is None
+
+
+def test_means_are_over_the_last_episodes_where_a_run_learns() -> None:
+    tally = Tally(window=2)
+    for success in (False, True, True):
+        tally.ended(success, float(success))
+    assert (tally.episodes, tally.success, tally.gain) == (3, 1.0, 1.0)
+
+
+def test_rates_are_those_of_the_last_half_minute() -> None:
+    clock = Clock()
+    tally = Tally(clock=clock)
+    for second in range(100):
+        clock.now = float(second)
+        tally.ended(True, 1.0, steps=1 if second < 60 else 10)
+    assert tally.rates()[0] == pytest.approx(10.0, rel=0.1)
+
+
+def test_a_terminal_shows_a_bar_and_figures() -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=100)
+    tally = Tally(total=4)
+    with TerminalProgress("run", tally, console):
+        tally.ended(True, 1.0, parts={"checks": 1.0})
+    assert "1/4" in shown.getvalue()
+    assert "success 1.00 of 1, return +1.00 (checks +1.00)" in shown.getvalue()
+
+
+def test_without_a_terminal_there_are_plain_lines() -> None:
+    shown = io.StringIO()
+    tally = Tally(total=4)
+    with TerminalProgress("run", tally, Console(file=shown), seconds=0) as view:
+        tally.views.append(view)
+        tally.ended(True, 1.0)
+        tally.ended(False, 0.0)
+    lines = shown.getvalue().splitlines()
+    assert [line.partition(",")[0] for line in lines] == [f"run: {done} of 4 episodes" for done in (1, 2, 2)]
+    assert "\x1b" not in shown.getvalue()
+
+
+def test_tensorboard_holds_the_curves(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    done = agentworld("rollout", "terminal", "-n", "5", "--tensorboard", str(tmp_path))
+    assert done.exit_code == 0, done.stderr
+    curves = scalars(tmp_path)
+    assert {"success", "return", "reward/checks", "reward/step_cost", "episodes", "tokens_per_second"} <= set(curves)
+    assert curves["episodes"][-1][1] == 5.0 and curves["success"][-1][1] == 1.0
+
+
+def test_without_tensorboard_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    for name in [name for name in sys.modules if name.startswith(("tensorboard.", "agentworld_gym.progress.tensor"))]:
+        monkeypatch.delitem(sys.modules, name)
+    done = agentworld("rollout", "terminal", "-n", "1", "--tensorboard", str(tmp_path))
+    assert done.exit_code == 1 and "[tensorboard]" in done.stderr
+
+
+def test_commands_say_how_the_run_went(tmp_path: Path) -> None:
+    out = str(tmp_path / "rows.jsonl")
+    collected = agentworld("collect", "terminal", "--out", out, "-n", "3")
+    assert re.search(r"terminal, train: 3 of 3 episodes, .*steps/s", collected.stderr)
+    more = agentworld("collect", "terminal", "--out", out, "-n", "5")
+    assert "2 of 2 episodes" in more.stderr, "three were there before"
+    board = str(tmp_path / "board")
+    found = agentworld(
+        *("eval", "transfer", "terminal", "--policy", "expert", "--world", "grounded", "--tasks", "3"),
+        *("--out", str(tmp_path / "t.json"), "--tensorboard", board),
+    )
+    assert found.exit_code == 0, found.stderr
+    for side in ("grounded", "dream"):
+        assert f"transfer, {side}: 3 of 3 episodes, success 1.00 of 3" in found.stderr
+        assert scalars(Path(board) / side)["success"][-1][1] == 1.0
