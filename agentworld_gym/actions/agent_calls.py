@@ -1,10 +1,12 @@
-"""The calls of `Agent` by which agents of AutoGLM-OS use mouse and keyboard."""
+"""Single calls by which agents use mouse and keyboard: those of `pyautogui`, and those of `Agent` of AutoGLM-OS."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
 from typing import Any
+
+from agentworld_gym.text.python_source import single_call
 
 _CLICKS: Mapping[str, Mapping[str, Any]] = {
     "click": {},
@@ -14,6 +16,18 @@ _CLICKS: Mapping[str, Mapping[str, Any]] = {
     "rightClick": {"button_type": "right"},
     "middleClick": {"button_type": "middle"},
 }
+
+
+def is_gesture(code: str) -> bool:
+    """Return whether code is a single call of `pyautogui` or of `Agent`, in one line.
+
+    >>> is_gesture("pyautogui.click(129, 392)"), is_gesture("pyautogui.click(129, 392); pyautogui.press('a')")
+    (True, False)
+    """
+    if "\n" in code or not code.startswith(("pyautogui.", "Agent.")):
+        return False
+    call = single_call(code)
+    return call is not None and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
 
 
 def agent_code(code: str) -> str:
@@ -28,14 +42,14 @@ def agent_code(code: str) -> str:
         return "Agent.wait()"
     if not code.startswith("pyautogui."):
         return code
+    call = single_call(code)
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return code
+    name = call.func.attr
     try:
-        call = ast.parse(code, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            return code
-        name = call.func.attr
         arguments = [ast.literal_eval(argument) for argument in call.args]
         options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+    except (ValueError, TypeError, MemoryError, RecursionError):
         return code
     if name in _CLICKS and len(arguments) == 2 and not options:
         return _call("click", coordinates=arguments, **_CLICKS[name])

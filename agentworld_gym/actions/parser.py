@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import orjson
 from jinja2 import StrictUndefined, TemplateError
 
+from agentworld_gym.actions.agent_calls import is_gesture
 from agentworld_gym.actions.claude_code_calls import in_claude_code
 from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.naming import called, full_names, renamed
@@ -26,7 +26,6 @@ from agentworld_gym.screens.locate import has_whole_locator
 from agentworld_gym.text.escaping import is_valid
 
 _CACHED_TOOLSETS = 256
-_ONE_CALL = re.compile(r"(?:pyautogui|Agent)\.\w+\([^\n]*\)")
 _UNRESOLVED = (
     "@{...} names an element of the screen and has to be resolved first: "
     "see env.unwrapped.menu and agentworld_gym.screens.resolve"
@@ -114,7 +113,7 @@ class ActionParser:
         Where that of the domain is Python, a single call of the mouse or the keyboard has a fence of text.
         """
         fence = self.spec.action.fence
-        return "text" if fence == "python" and _ONE_CALL.fullmatch(self.shown(action).strip()) else fence
+        return "text" if fence == "python" and is_gesture(self.shown(action).strip()) else fence
 
     def raw(self, action: Action) -> str:
         """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""

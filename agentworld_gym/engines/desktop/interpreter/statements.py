@@ -12,7 +12,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.interpreter.expressions import Expressions, syntax_name
 from agentworld_gym.engines.desktop.interpreter.values import Budget, Exhausted, Namespace, Problem, type_name
 from agentworld_gym.engines.desktop.program import ToolError
-from agentworld_gym.engines.python_source import tree
+from agentworld_gym.text.python_source import tree
 
 MAX_SOURCE = 20_000
 MAX_REMEMBERED = 300

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentworld_gym.engines.python_source import tree
+from agentworld_gym.text.python_source import tree
 
 MAX_SOURCE = 200_000
 REMEMBERED = 16_000

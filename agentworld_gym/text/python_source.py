@@ -23,3 +23,20 @@ def tree(source: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source, NO_FILE)
+
+
+def single_call(source: str) -> ast.Call | None:
+    """Return the call that a program consists of; None where it is something else, or no Python.
+
+    >>> ast.unparse(single_call("pyautogui.click(1, 2)").func)
+    'pyautogui.click'
+    >>> single_call("pyautogui.click(1, 2); pyautogui.press('a')")
+    """
+    try:
+        body = tree(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    match body:
+        case [ast.Expr(value=ast.Call() as call)]:
+            return call
+    return None
