@@ -1,4 +1,4 @@
-"""How the tools of a task are called in a dialect: `<server>-<tool>`, or by the tool's own name."""
+"""What things are called in a dialect: tools by `<server>-<tool>` or by their own name, apps by title or component."""
 
 from __future__ import annotations
 
@@ -31,3 +31,20 @@ def full_names(tools: Sequence[Mapping[str, Any]], spec: ActionSpec) -> dict[str
     for tool in tools if spec.bare_tool_names else ():
         names.setdefault(called(str(tool.get("name")), spec), str(tool.get("name")))
     return names
+
+
+def with_component(action: Mapping[str, Any], spec: ActionSpec) -> Mapping[str, Any]:
+    """Return an action that names an app by its component, where the dialect has one for the title or the package.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> opened = {"action_type": "open_app", "app_name": "clock"}
+    >>> with_component(opened, load_spec("android:droidbot").action)["app_name"]
+    'com.google.android.deskclock/com.google.android.deskclock.MainActivity'
+    >>> with_component(opened, load_spec("android").action)["app_name"]
+    'clock'
+    """
+    name = str(action.get("app_name", "")).strip().casefold()
+    for title, component in spec.components.items():
+        if name in (title.casefold(), component.partition("/")[0].casefold()):
+            return {**action, "app_name": component}
+    return action

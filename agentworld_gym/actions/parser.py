@@ -13,7 +13,7 @@ from jinja2 import StrictUndefined, TemplateError
 from agentworld_gym.actions.agent_calls import is_gesture
 from agentworld_gym.actions.claude_code_calls import in_claude_code
 from agentworld_gym.actions.finish import read_finish
-from agentworld_gym.actions.naming import called, full_names, renamed
+from agentworld_gym.actions.naming import called, full_names, renamed, with_component
 from agentworld_gym.actions.syntaxes import READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
 from agentworld_gym.actions.writing import ON_SCREEN, WRITERS, with_json_arguments
@@ -87,7 +87,7 @@ class ActionParser:
         """
         parsed, spec = action.parsed, self.spec.action
         if parsed is not None and (on_screen := ON_SCREEN.get(spec.syntax[0])) is not None:
-            return self.raw(action) if self._is_own(action.raw) else on_screen(parsed, screen)
+            return self.raw(action) if self._is_own(action.raw) else on_screen(with_component(parsed, spec), screen)
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):

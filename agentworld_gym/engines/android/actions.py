@@ -145,7 +145,7 @@ class Actions:
             return False
         title = name.strip().casefold()
         for app in self.phone.apps.values():
-            if app.icon and title in (app.title.casefold(), app.package, *app.aliases):
+            if app.icon and title in (app.title.casefold(), app.package):
                 if any(screen.get("disturbance") for screen in self.phone.model["above"]):
                     return False
                 self.phone.launch(app.id, fresh=True)

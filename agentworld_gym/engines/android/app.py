@@ -50,8 +50,6 @@ class App:
     """The name of its first screen."""
     icon: ClassVar[bool] = True
     """Whether the launcher shows it."""
-    aliases: ClassVar[tuple[str, ...]] = ()
-    """Other names that `open_app` takes."""
     State: ClassVar[type[Strict]] = EmptyState
     """The schema of what a task's state may say under the app's id."""
     Defaults: ClassVar[type[Strict] | None] = None

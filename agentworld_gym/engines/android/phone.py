@@ -35,7 +35,6 @@ class InstalledApp(Protocol):
     id: ClassVar[str]
     title: ClassVar[str]
     package: ClassVar[str]
-    aliases: ClassVar[tuple[str, ...]]
     first: ClassVar[str]
     icon: ClassVar[bool]
     account: ClassVar[bool]

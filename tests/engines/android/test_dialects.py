@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError, Multilingual
 from agentworld_gym.engines.android import AndroidMachine
+from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.dialects import WRITERS
+from agentworld_gym.engines.android.dialects.front import activity
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.scripted import expert_policy
@@ -215,6 +218,21 @@ def call(**parameters: object) -> str:
 def test_a_gesture_is_one_parsed_action_in_every_dialect(parsed: dict[str, Any], texts: tuple[str, ...]) -> None:
     for dialect in ("androidworld", *OTHERS):
         assert [parse(text, dialect) for text in texts] == [parsed] * len(texts)
+
+
+def test_droidbot_starts_an_app_by_package_and_activity() -> None:
+    """Whoever names the app by its title, in another dialect; the engine knows what is meant."""
+    installed = {
+        app.title: f"{app.package}/{activity(app, {'name': app.first})}" for app in apps().values() if app.icon
+    }
+    assert load_spec("android:droidbot").action.components == installed
+    parser, screen = reads("droidbot"), opened().observation
+    for title, component in installed.items():
+        by_title = {"action_type": "open_app", "app_name": title}
+        for text in (json.dumps(by_title), call(action="open_app", text=title.lower())):
+            assert parser.shown(parser.parse(text), screen) == f"intent am start {component}"
+        named, started = opened(), opened()
+        assert named.act(by_title) == started.act(parse(f"intent am start {component}", "droidbot"))
 
 
 @pytest.mark.parametrize(

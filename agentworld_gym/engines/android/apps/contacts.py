@@ -80,7 +80,6 @@ class ContactsApp(App):
     """The contacts app: a list with index letters, favourites, search, and a form."""
 
     id, title, package = "contacts", "Contacts", "com.google.android.contacts"
-    aliases = ("People",)
     State = Stated
 
     def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:

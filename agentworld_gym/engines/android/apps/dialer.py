@@ -46,7 +46,6 @@ class PhoneApp(App):
     """The phone app: recent calls, contacts and keypad as tabs; details of a number; the screen of a call."""
 
     id, title, package = "phone", "Phone", "com.google.android.dialer"
-    aliases = ("Dialer",)
     State = Stated
     permissions = granted = ("contacts",)
 

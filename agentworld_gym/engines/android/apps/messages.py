@@ -57,7 +57,6 @@ class MessagesApp(App):
     """The messages app: conversations, search, composing, forwarding."""
 
     id, title, package = "messages", "Messages", "com.google.android.apps.messaging"
-    aliases = ("SMS", "Simple SMS Messenger")
     State, Defaults = Stated, Examples
     permissions = granted = ("contacts",)
     shares = ("text", "file")

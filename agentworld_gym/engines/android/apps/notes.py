@@ -57,7 +57,6 @@ class NotesApp(App):
     """The notes app: a list with search and labels, and an editor that saves while the user types."""
 
     id, title, package = "notes", "Notes", "com.google.android.keep"
-    aliases = ("Keep",)
     State, Defaults = Stated, Examples
     shares = ("text",)
     unseen = ("deleted",)
