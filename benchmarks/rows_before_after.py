@@ -1,11 +1,11 @@
 """What the prompts of two checkouts cost: their length at turn 10, and the share that a prefix cache holds.
 
-    python benchmarks/rows_before_after.py BEFORE AFTER [--sessions 20] [--domain mcp] [--tokenizer DIR]
+    python benchmarks/rows_before_after.py BEFORE AFTER [--sessions 20] [--domain mcp] [--turn 10] [--tokenizer DIR]
 
 Each tree records sessions of its grounded worlds with `agentworld collect`, of the same tasks and by the same draws, in
-full prompts; the first ones of each domain that have ten turns count. A request is the messages of a turn in the markup
-of Qwen's chat template. What an engine has cached when it gets the request of turn 10 is what that begins with in
-common with the request of turn 9. Both are counted in tokens of the folder `--tokenizer`, and without one in
+full prompts; the first ones of each domain that have as many turns count. A request is the messages of a turn in the
+markup of Qwen's chat template. What an engine has cached when it gets the request of a turn is what that begins with in
+common with the request of the turn before. Both are counted in tokens of the folder `--tokenizer`, and without one in
 characters: the vocabulary of a small model would know one layout better than the other.
 
 The exit status is 1 where a domain of the second tree has a mean share below 0.92.
@@ -26,15 +26,15 @@ from statistics import mean
 from typing import Any
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
-TURN = 10
 LEAST = 0.92
 SEED = 16
 PLAYED = (60, 150, 400, 1000)
-"""How many sessions are recorded until enough of them have ten turns."""
+"""How many sessions are recorded until enough of them have as many turns."""
 
 
-def requests(tree: Path, domain: str, sessions: int, folder: Path) -> list[tuple[str, str]]:
-    """The requests of turns 9 and 10 of the first sessions of a domain that have as many, as a checkout records them.
+def requests(tree: Path, domain: str, sessions: int, turn: int, folder: Path) -> list[tuple[str, str]]:
+    """The requests of a turn and of the one before, of the first sessions of a domain that have as many turns, as a
+    checkout records them.
 
     Raises:
         SystemExit: Recording failed.
@@ -50,18 +50,18 @@ def requests(tree: Path, domain: str, sessions: int, folder: Path) -> list[tuple
         )
         if done.returncode:
             raise SystemExit(f"{tree}, {domain}: {done.stderr[-3000:]}")
-        found = list(_pairs(file))
+        found = list(_pairs(file, turn))
         if len(found) >= sessions:
             break
     return found[:sessions]
 
 
-def _pairs(file: Path) -> Iterator[tuple[str, str]]:
+def _pairs(file: Path, turn: int) -> Iterator[tuple[str, str]]:
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            if row["turn_idx"] >= TURN:
-                yield _request(row, TURN - 1), _request(row, TURN)
+            if row["turn_idx"] >= turn:
+                yield _request(row, turn - 1), _request(row, turn)
 
 
 def _request(row: dict[str, Any], turn: int) -> str:
@@ -76,7 +76,7 @@ def _request(row: dict[str, Any], turn: int) -> str:
 
 
 def measured(pairs: list[tuple[str, str]], tokenizer: Any) -> tuple[int, float, float]:
-    """The number of sessions, the mean length of a request of turn 10, and the mean share that is cached."""
+    """The number of sessions, the mean length of a request of the later turn, and the mean share that is cached."""
     counts, shares = [], []
     for earlier, later in pairs:
         before, now = (
@@ -96,6 +96,7 @@ def main() -> int:
     parser.add_argument("after", type=Path, help="another checkout")
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--domain", action="append", choices=DOMAINS, help="only this domain")
+    parser.add_argument("--turn", type=int, default=10)
     parser.add_argument("--tokenizer", type=Path, help="a folder with a tokenizer.json")
     options = parser.parse_args()
     tokenizer, unit = None, "characters"
@@ -113,7 +114,7 @@ def main() -> int:
             folder.mkdir()
         for domain in options.domain or DOMAINS:
             (played, old, held), (again, new, holds) = (
-                measured(requests(tree, domain, options.sessions, folder), tokenizer)
+                measured(requests(tree, domain, options.sessions, options.turn, folder), tokenizer)
                 for tree, folder in zip(trees, folders, strict=True)
             )
             enough = enough and holds >= LEAST

@@ -70,7 +70,7 @@ def _parameters(schema: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name, value in properties.items():
         inner: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         need = "REQUIRED" if isinstance(required, Sequence) and name in required else "Optional"
-        told = " ".join(_sentences(inner))
+        told = _told(inner)
         yield f"{'  ' * depth}- **{name}** `{_type(inner)}` ({need}){': ' + told if told else ''}"
         for part in (inner, inner.get("items")):
             if isinstance(part, Mapping):
@@ -94,14 +94,25 @@ def _type(schema: Mapping[str, Any]) -> str:
     return "object" if "properties" in schema else "any"
 
 
+def _told(schema: Mapping[str, Any]) -> str:
+    """Return the description of a schema as it stands, and behind it what else the schema says."""
+    description = str(schema.get("description") or "").strip()
+    sentences = list(_sentences(schema))
+    return (
+        " ".join([_ended(description), *sentences]) if description and sentences else description or " ".join(sentences)
+    )
+
+
+def _ended(text: str) -> str:
+    return text if text[-1] in ".!?:)" else text + "."
+
+
 def _sentences(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the description, and a sentence for all else that a schema says."""
-    if description := str(schema.get("description") or "").strip():
-        yield description if description[-1] in ".!?:)" else description + "."
+    """Yield a sentence for all that a schema says beside type and description."""
     items = schema.get("items")
     if isinstance(items, Mapping):
-        inner = " ".join(_sentences(items))
-        yield f"Each item: `{_type(items)}`{', ' + inner if inner else '.'}"
+        inner = _told(items)
+        yield _ended(f"Each item: `{_type(items)}`{', ' + inner if inner else ''}")
     if schema.get("enum"):
         yield f"One of: {', '.join(map(_json, schema['enum']))}."
     if "const" in schema:

@@ -46,7 +46,7 @@ WRITTEN = """\
 Edits a file.
 
 #### **Parameters**:
-- **path** `string` (REQUIRED): Absolute path.
+- **path** `string` (REQUIRED): Absolute path
 - **edits** `array` (REQUIRED): Each item: `object`. At least 1 items.
   - **old** `string` (REQUIRED)
   - **new** `string | null` (Optional): Default: null.
