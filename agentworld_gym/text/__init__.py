@@ -1,1 +1,1 @@
-"""How plain text is prepared for its readers: escaping, numbers before lines, scalars of YAML, reports of commands."""
+"""How plain text is prepared and read: escaping, numbers before lines, scalars of YAML, reports of commands, Python."""
