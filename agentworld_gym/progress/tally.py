@@ -62,7 +62,7 @@ class _Gains:
     solved: int = 0
     steps: int = 0
     gain: float = 0.0
-    parts: Counter[str] = field(default_factory=Counter)
+    parts: dict[str, float] = field(default_factory=dict)
 
     def add(self, other: _Gains, sign: int = 1) -> None:
         self.episodes += sign * other.episodes
@@ -71,7 +71,7 @@ class _Gains:
         self.steps += sign * other.steps
         self.gain += sign * other.gain
         for name, value in other.parts.items():
-            self.parts[name] += sign * value  # type: ignore[assignment]
+            self.parts[name] = self.parts.get(name, 0.0) + sign * value
 
 
 class Tally:
@@ -126,7 +126,7 @@ class Tally:
         gained.steps += 1
         gained.gain += taken.reward
         for name, value in info.get("reward_parts", {}).items():
-            gained.parts[name] += value
+            gained.parts[name] = gained.parts.get(name, 0.0) + value
         failure = info.get("failure")
         if failure is not None:
             self.failures[failure["kind"]] += 1
@@ -147,8 +147,7 @@ class Tally:
             parts: The parts of its rewards by name.
         """
         self.steps += steps
-        gained = _Gains(steps=steps, gain=gain)
-        gained.parts.update(parts or {})  # type: ignore[arg-type]
+        gained = _Gains(steps=steps, gain=gain, parts=dict(parts or {}))
         self._end(gained, success, failed=False)
         self._show()
 

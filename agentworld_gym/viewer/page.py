@@ -64,7 +64,8 @@ def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = S
     drawing = Screens(screens)
     summaries: list[Record] = []
     chunks: list[str] = []
-    texts, details = Texts(), []
+    texts = Texts()
+    details: list[Record] = []
     for key, number, domain, episode, other in _episodes(logs, others):
         record = summary(key, number, domain, episode, other)
         shown = detail(episode, other, texts)
