@@ -87,6 +87,8 @@ class Tally:
     >>> tally.success, tally.gain, tally.parts, tally.tokens
     (1.0, 1.0, {'checks': 1.0}, 10)
 
+    The attribute `unit` is the word for episodes, and `note` is what views show beside the figures.
+
     Args:
         total: How many episodes there will be; None where that is not known.
         window: The means are over so many last episodes; None takes all.
@@ -99,6 +101,7 @@ class Tally:
         self.total, self.window = total, window
         self.episodes = self.steps = self.tokens = 0
         self.failures: Counter[str] = Counter()
+        self.unit, self.note = "episodes", ""
         self.views: list[View] = []
         self._clock, self._began = clock, clock()
         self._running: dict[str, _Gains] = {}
@@ -149,6 +152,20 @@ class Tally:
         self.steps += steps
         gained = _Gains(steps=steps, gain=gain, parts=dict(parts or {}))
         self._end(gained, success, failed=False)
+        self._show()
+
+    def reached(self, done: int, tokens: int, failures: Mapping[str, int]) -> None:
+        """Take over the counts of a run that counts for itself; what the first call finds does not enter the rates.
+
+        Args:
+            done: How many episodes, or other pieces of work, are over.
+            tokens: How many tokens they took.
+            failures: How many failed, by kind.
+        """
+        if not self.steps:
+            self._marks = deque([(self._clock(), done, tokens)])
+        self.episodes = self.steps = done
+        self.tokens, self.failures = tokens, Counter({kind: number for kind, number in failures.items() if number})
         self._show()
 
     @property

@@ -58,11 +58,13 @@ class TerminalProgress:
 
     def _say(self) -> None:
         of = "" if self._tally.total is None else f" of {self._tally.total}"
-        text = f"{self._what}: {self._tally.episodes}{of} episodes, {figures(self._tally)}"
+        text = f"{self._what}: {self._tally.episodes}{of} {self._tally.unit}, {figures(self._tally)}"
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _drawn(self) -> Group:
-        self._bar.update(self._task, completed=self._tally.episodes, total=self._tally.total)
+        # What was over before the run began does not enter the time left.
+        move = self._bar.update if self._bar.tasks[0].completed else self._bar.reset
+        move(self._task, completed=self._tally.episodes, total=self._tally.total)
         return Group(self._bar.get_renderable(), Text(figures(self._tally), style="dim"))
 
 
@@ -82,7 +84,10 @@ def figures(tally: Tally) -> str:
         parts.append(f"return {tally.gain:+.2f}{f' ({named})' if named else ''}")
     if tally.window is not None:
         parts.append(f"last {tally.window} episodes")
-    parts.append(f"{tally.steps:,} steps")
+    if tally.steps != tally.episodes:
+        parts.append(f"{tally.steps:,} steps")
+    if tally.note:
+        parts.append(tally.note)
     if tally.failures:
         parts.append("failures: " + ", ".join(f"{number} {kind}" for kind, number in tally.failures.most_common()))
     steps, tokens = tally.rates()

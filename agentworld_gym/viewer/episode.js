@@ -30,8 +30,10 @@ class EpisodeView {
   }
 
   async show(episode, turn) {
-    if (this.episode === episode) { this.go(turn); return; }
+    if (this.episode === episode) { this.asked = episode; this.go(turn); return; }
+    this.asked = episode;
     const detail = await this.run.detail(episode);
+    if (this.asked !== episode) return;
     this.episode = episode;
     this.near.disconnect();
     this.parts = [{ ...detail.start, turn: 0 }, ...detail.steps];

@@ -108,9 +108,10 @@ class Page {
     const [key, turn] = location.hash.slice(1).split("/").map(decoded);
     const place = this.run.byKey.get(key);
     document.body.classList.toggle("reading", place !== undefined);
+    if (!this.run.episodes.length) this.say("This run has no episodes.");
     if (place === undefined) {
       if (this.run.episodes.length && matchMedia("(min-width: 52rem)").matches && !key) await this.open(this.list.shown[0] || this.run.episodes[0], 0);
-      else if (key) this.missing(key);
+      else if (key) this.say(`There is no episode ${key} in this run.`);
       return;
     }
     await this.open(this.run.episodes[place], Number(turn) || 0);
@@ -121,9 +122,11 @@ class Page {
     await this.view.show(episode, turn);
   }
 
-  missing(key) {
+  say(text) {
     this.view.episode = null;
-    this.view.box.replaceChildren(el("p", { className: "none" }, `There is no episode ${key} in this run.`));
+    this.view.parts = [];
+    this.view.cards = [];
+    this.view.box.replaceChildren(el("p", { className: "none" }, text));
   }
 
   to(place) {

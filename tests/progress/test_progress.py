@@ -87,6 +87,16 @@ def test_rates_are_those_of_the_last_half_minute() -> None:
     assert tally.rates()[0] == pytest.approx(10.0, rel=0.1)
 
 
+def test_what_a_run_had_done_before_does_not_enter_the_rates() -> None:
+    clock = Clock()
+    tally = Tally(clock=clock)
+    tally.reached(1000, 50_000, {"failed": 0})
+    clock.now = 2.0
+    tally.reached(1004, 50_200, {"failed": 1})
+    assert tally.rates() == (2.0, 100.0)
+    assert dict(tally.failures) == {"failed": 1}
+
+
 def test_a_terminal_shows_a_bar_and_figures() -> None:
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, width=100)

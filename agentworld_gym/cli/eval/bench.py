@@ -16,10 +16,10 @@ from agentworld_gym.cli.common import (
     FAILED,
     SamplingOption,
     SeedOption,
+    TensorBoardOption,
     complain,
     examples,
     pair,
-    progress,
     stderr,
     stdout,
     writable,
@@ -92,6 +92,7 @@ def bench(
     judge_price: Annotated[
         str | None, typer.Option("--judge-price", metavar="IN,OUT", help="Dollars for a million tokens of the judge.")
     ] = None,
+    tensorboard: TensorBoardOption = None,
 ) -> None:
     """Let a model predict recorded turns: AgentWorldBench's files, or what `collect` wrote.
 
@@ -143,7 +144,7 @@ def bench(
             prices=prices,  # type: ignore[arg-type]
         )
         stack.enter_context(closing(run))
-        result = _run(run, total, prices)
+        result = _run(run, total, prices, tensorboard)
     _tables(result)
     found, page = out / RESULT, out / PAGE
     write_page(page, [result])
@@ -162,20 +163,19 @@ def _failures(result: BenchResult) -> dict[str, int]:
     return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
-def _run(run: BenchRun, total: int, prices: dict[str, Prices]) -> BenchResult:
-    """Run the benchmark behind a bar that shows what it costs; rows that were over before do not enter the time
-    left.
-    """
-    with progress("predicting", total) as bar:
-        task = bar.tasks[0]
+def _run(run: BenchRun, total: int, prices: dict[str, Prices], tensorboard: Path | None) -> BenchResult:
+    """Run the benchmark and show what it costs; rows that were over before do not enter the time left."""
+    from agentworld_gym.progress import live
+
+    with live("predicting", total, tensorboard=tensorboard) as tally:
+        tally.unit = "rows"
 
         def show(state: Progress) -> None:
             used = {"model": state.model, "judge": state.judge}
             tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in used.values())
             cost = sum(prices[who].of(usage) for who, usage in used.items() if who in prices)
-            said = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
-            said += f", {state.failed} failed" if state.failed else ""
-            (bar.update if task.completed else bar.reset)(task.id, completed=state.done, description=said)
+            tally.note = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
+            tally.reached(state.done, tokens, {"failed": state.failed})
 
         return run.run(show)
 
