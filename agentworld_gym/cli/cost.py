@@ -32,7 +32,7 @@ from agentworld_gym.cli.common import (
     stdout,
     writable,
 )
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.cost import Cost, GpuPrice
@@ -92,7 +92,7 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
 ) -> None:
     """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
-    from agentworld_gym.cost import Plan, planned, rates_of, total_of
+    from agentworld_gym.cost import Plan, first_failure, planned, rates_of, total_of
 
     if out is not None:
         writable(out, "--out")
@@ -119,7 +119,10 @@ def plan(
             )
             _measure(given, policy, seed, measure, width, steps)
         source = traces or Path(folder)
-        rates, spent = rates_of(source), total_of(source)
+        spent = total_of(source)
+        if traces is None and not spent.steps:
+            raise AgentWorldError(f"no step was answered while the world was measured: {first_failure(source)}")
+        rates = rates_of(source)
     found = planned(rates, asked)
     _table({"planned": found}, _price(gpu_hour, gpus))
     told = f"measured: {counted(spent.steps, 'step')} of {counted(spent.episodes, 'episode')}"

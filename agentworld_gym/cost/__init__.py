@@ -1,7 +1,7 @@
 """What a run costs: steps, tokens, time and money, planned from measured rates or added up from traces."""
 
 from agentworld_gym.cost.plan import Plan, planned
-from agentworld_gym.cost.rates import Rates, rates_of
+from agentworld_gym.cost.rates import Rates, first_failure, rates_of
 from agentworld_gym.cost.totals import Cost, GpuPrice, Tokens, total_of
 
-__all__ = ["Cost", "GpuPrice", "Plan", "Rates", "Tokens", "planned", "rates_of", "total_of"]
+__all__ = ["Cost", "GpuPrice", "Plan", "Rates", "Tokens", "first_failure", "planned", "rates_of", "total_of"]

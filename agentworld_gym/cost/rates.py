@@ -120,8 +120,9 @@ def rates_of(path: Path) -> Rates:
             checks += tokens_of(step.info.get("check_tokens"))
             checks_seconds += step.checks_s
     if not rows:
-        failed = _first_failure(path)
-        raise TraceError(f"{path}: no step was answered by the world, so there is no rate{failed}")
+        failure = first_failure(path)
+        why = "" if failure is None else f" (first failure: {failure})"
+        raise TraceError(f"{path}: no step was answered by the world, so there is no rate{why}")
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
     return Rates(turns, prompt, cached, completion, thinking, seconds_, tuple(lengths), checks, checks_seconds)
 
@@ -130,9 +131,11 @@ def _columns(rows: Sequence[tuple[float, ...]]) -> Iterable[Floats]:
     return iter(np.array(rows, np.float64).T)
 
 
-def _first_failure(path: Path) -> str:
-    for episode in read_trace(path):
-        for step in episode.steps:
-            if "failure" in step.info:
-                return f" (first failure: {step.info['failure']['message']})"
-    return ""
+def first_failure(path: Path) -> str | None:
+    """Return what the first failure of a trace says; None where nothing failed.
+
+    Raises:
+        TraceError: There is nothing, or it is no trace.
+    """
+    steps = (step for episode in read_trace(path) for step in episode.steps)
+    return next((step.info["failure"]["message"] for step in steps if "failure" in step.info), None)
