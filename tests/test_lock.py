@@ -113,6 +113,11 @@ def test_a_lock_that_was_changed_or_is_none_is_refused(change: Callable[[str], s
         make(world="grounded", lock=str(path))
 
 
+def test_a_lock_that_is_not_there_is_named_before_a_world_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"none\.yaml: no such file, expected a lock"):
+        make(world="http://127.0.0.1:1/v1", lock=str(tmp_path / "none.yaml"))
+
+
 def test_the_command_writes_a_lock_and_holds_a_world_against_it(url: str, tmp_path: Path) -> None:
     path = str(tmp_path / "locks" / "world.lock.yaml")
     written = agentworld("lock", "terminal", "--world", url, "--out", path)
