@@ -12,7 +12,7 @@ WORLDS = {
     "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
     "grounded": "real code in a sandbox, for the domains marked in the table",
     "chromium": "a real browser on generated sites, for web (extra: browser)",
-    "tiny": "the bundled small world model, on this machine's CPU",
+    "tiny": "the bundled small world model that knows the domain best, on this machine's CPU",
     "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's",
     "vllm:MODEL": "vLLM in this process",
     "transformers:DIR": "a model in a local directory, run by transformers",
@@ -33,9 +33,9 @@ def envs(
     from agentworld_gym.engines.catalog import has_engine
     from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
     from agentworld_gym.teams.team import load_team, team_names
-    from agentworld_gym.worlds.bundled import tiny_model
+    from agentworld_gym.worlds.bundled import bundled_models
 
-    specs = [load_spec(domain) for domain in DOMAINS]
+    specs, models = [load_spec(domain) for domain in DOMAINS], bundled_models()
     if plain:
         for spec in specs:
             typer.echo(spec.env_id)
@@ -43,8 +43,9 @@ def envs(
     table = Table("id", "domain", "grounded", "tiny", "steps", "tasks", title="Environments")
     for spec in specs:
         tasks = f"{len(spec.tasks.families)} families" if spec.tasks.families else "hand-written"
-        worlds_here = ["yes" if there else "no" for there in (has_engine(spec.id), tiny_model(spec.id) is not None)]
-        table.add_row(spec.env_id, spec.id, *worlds_here, str(spec.limits.max_steps), tasks)
+        grounded = "yes" if has_engine(spec.id) else "no"
+        tiny = next((name for name, model in models.items() if model.default and model.knows(spec)), "no")
+        table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
     for team in map(load_team, team_names()):

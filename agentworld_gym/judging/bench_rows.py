@@ -36,7 +36,7 @@ from agentworld_gym.sessions.rerendering import (
 from agentworld_gym.sessions.row import ContentSpan, Row
 from agentworld_gym.sessions.row_reading import completed, row_of
 from agentworld_gym.text.escaping import unescape
-from agentworld_gym.worlds.bundled import TINY_PROFILE, tiny_form
+from agentworld_gym.worlds.bundled import BundledModel
 
 Turns = Literal["last", "all", "drawn"]
 """Which turns of a row are predicted: the turn of the row, all turns up to it, or one of them, drawn by seed and id."""
@@ -135,8 +135,8 @@ class BenchRows:
         domains: The ids of the domains to keep; None keeps all.
         limit: The number of turns of each domain that are kept, the first ones; None keeps all.
         seed: The seed of the turns that are drawn.
-        tiny: Whether a bundled model reads the rows. Sessions that were recorded in other prompts than it knows are
-            then rendered anew.
+        tiny: The bundled model that reads the rows, if one does. Sessions that were recorded in other prompts than it
+            knows are then rendered anew.
     """
 
     files: tuple[Path, ...]
@@ -144,7 +144,7 @@ class BenchRows:
     domains: frozenset[str] | None = None
     limit: int | None = None
     seed: int = 0
-    tiny: bool = False
+    tiny: BundledModel | None = None
 
     def __iter__(self) -> Iterator[BenchRow]:
         """Read all turns, in the order of the files.
@@ -153,7 +153,7 @@ class BenchRows:
             SpecError: A line is no row: the error names file, line, key, value and what was expected.
         """
         for line, row, turns in self._picked():
-            shown = rerendered(row, _known_to_tiny(row)) if self.tiny and _is_foreign(row) else row
+            shown = rerendered(row, _known_to(self.tiny, row)) if self.tiny and _is_foreign(row, self.tiny) else row
             for turn in turns:
                 yield bench_row(shown.at(turn), line)
 
@@ -205,11 +205,12 @@ class BenchRows:
         """
         if not self.tiny:
             return 0
-        foreign = [row for _, row, _ in self._picked() if _is_foreign(row)]
+        profile = self.tiny.profile
+        foreign = [row for _, row, _ in self._picked() if _is_foreign(row, self.tiny)]
         for row in foreign:
             if row.domain not in DOMAINS or task_of(row) is None:
-                expected = f"{TINY_PROFILE}, which a bundled model reads, or a session that can be rendered anew in it"
-                hint = f"`agentworld collect ENV --profile {TINY_PROFILE}` records some"
+                expected = f"{profile}, which a bundled model reads, or a session that can be rendered anew in it"
+                hint = f"`agentworld collect ENV --profile {profile}` records some"
                 raise SpecError(f"row {row.id}", "profile", row.profile, f"{expected}; {hint}")
         return len(foreign)
 
@@ -264,15 +265,18 @@ def bench_row(row: Row, line: int) -> BenchRow:
     )
 
 
-def _known_to_tiny(row: Row) -> Prompts:
-    return prompts_for(row, TINY_PROFILE, tiny_form(spec_of(row)))
+def _known_to(model: BundledModel, row: Row) -> Prompts:
+    form = model.form(spec_of(row))
+    if form == "state":
+        raise SpecError("rows", "form", form, "a model that writes screens or changes of them")
+    return prompts_for(row, model.profile, form)
 
 
-def _is_foreign(row: Row) -> bool:
+def _is_foreign(row: Row, model: BundledModel) -> bool:
     """Whether a row was recorded with other prompts than a bundled model knows."""
     if row.domain not in DOMAINS:
         return True
-    known = _known_to_tiny(row)
+    known = _known_to(model, row)
     return (row.profile, row.form or "full") != (known.profile, known.form)
 
 

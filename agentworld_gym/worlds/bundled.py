@@ -1,4 +1,8 @@
-"""The small world models that the package brings along, and how they are asked."""
+"""The small world models that the package brings along, and how each of them is asked.
+
+Each is a folder of `agentworld_gym/models` with a file `world.yaml` beside its weights, which says what it knows. A
+further one needs a folder and no code.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +10,192 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, Profile
+from pydantic import Field, field_validator, model_validator
+
+from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, Profile, SamplingSpec
+from agentworld_gym.errors import SpecError, WorldNotConfigured
 
 BUNDLED = Path(__file__).resolve().parent.parent / "models"
 
-TINY_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
-"""How a bundled model samples. Its limit of tokens leaves room for a screen of more than a hundred elements."""
+CARD = "world.yaml"
+"""The file in the folder of a model that says what the model knows."""
 
-TINY_PROFILE: Profile = "compact"
-"""The prompts that a bundled model reads."""
+TINY = "tiny"
+"""The handle that takes the right bundled model, and the name of the one that knows all seven domains."""
 
 
-def tiny_form(spec: DomainSpec) -> Form | None:
-    """Return the form in which a bundled model writes observations; None is the form of the spec."""
-    return "change" if spec.turn.restates else None
+class BundledModel(Strict):
+    """What a bundled model knows, as its `world.yaml` says, and where it lies.
+
+    >>> model = bundled_models()["tiny-android-state"]
+    >>> model.domains, model.profile, model.forms
+    (('android',), 'compact', {'android': 'state'})
+    """
+
+    folder: Path
+    """The folder of the model. It is not written in the file."""
+
+    domains: tuple[str, ...] = Field(min_length=1)
+    """The domains that the model was trained on."""
+
+    default: bool = True
+    """Whether `world="tiny"` takes the model by itself. Another one is taken where an option asks for what it alone
+    does."""
+
+    profile: Profile = "compact"
+    """The prompts that the model reads."""
+
+    forms: Mapping[str, Form] = Field(default_factory=dict)
+    """How the model writes a next state, by domain; `full` where a domain is not named."""
+
+    ledger: bool = False
+    """Whether the model writes what changed in the hidden state behind each observation."""
+
+    sampling: Mapping[str, Any] = Field(default_factory=dict)
+    """How the model samples: the fields of `agentworld_gym.domain.spec.SamplingSpec` that differ from those of the
+    domain."""
+
+    @field_validator("domains")
+    @classmethod
+    def _exist(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := set(domains).difference(DOMAINS):
+            raise ValueError(f"some of {', '.join(DOMAINS)}, which {', '.join(sorted(unknown))} is not")
+        return domains
+
+    @field_validator("sampling")
+    @classmethod
+    def _samples(cls, sampling: Mapping[str, Any]) -> Mapping[str, Any]:
+        SamplingSpec.model_validate(sampling)
+        return sampling
+
+    @model_validator(mode="after")
+    def _are_known(self) -> BundledModel:
+        if unknown := sorted(set(self.forms).difference(self.domains)):
+            raise ValueError(f"forms.{unknown[0]}: one of the domains of the model: {', '.join(self.domains)}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.folder.name
+
+    def form(self, spec: DomainSpec) -> Form:
+        """Return how the model writes a next state of a domain."""
+        return self.forms.get(spec.id, "full")
+
+    def knows(self, spec: DomainSpec) -> bool:
+        """Whether the model was trained on a domain; structured states are printed in the first dialect alone."""
+        return spec.id in self.domains and (self.form(spec) != "state" or spec.speaks_first_dialect)
+
+    def options(self, spec: DomainSpec) -> dict[str, Any]:
+        """Return how the model is asked in a domain: the options of `gym.make` beside the world."""
+        form, ledger = self.form(spec), {"ledger": True} if self.ledger else {}
+        return {
+            "profile": self.profile,
+            **({} if form == spec.observation.form else {"form": form}),
+            **ledger,
+            "sampling": dict(self.sampling),
+        }
+
+    def contrary(self, spec: DomainSpec, asked: Mapping[str, Any]) -> SpecError | None:
+        """Return the error of an option that asks for what the model does not do; None where there is no such option.
+
+        Args:
+            spec: The domain.
+            asked: The options `profile`, `form` and `ledger`; None where the user named none.
+        """
+        own = {"profile": self.profile, "form": self.form(spec), "ledger": self.ledger}
+        for option, does in own.items():
+            if asked.get(option) not in (None, does):
+                expected = f"{does!r}, as the bundled model {self.name} was trained in {spec.env_id}"
+                return SpecError("options", option, asked[option], expected)
+        return None
+
+
+def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
+    """Return the models of a folder by name: those that `world="tiny"` takes by itself, specialists first, come first.
+
+    Raises:
+        SpecError: The `world.yaml` of a model is wrong.
+
+    >>> list(bundled_models())[-1]
+    'tiny-terminal-ledger'
+    """
+    cards = (path for path in folder.glob(f"*/{CARD}") if (path.parent / "config.json").is_file())
+    models = [_read(path) for path in cards]
+    models.sort(key=lambda model: (not model.default, len(model.domains), model.name))
+    return {model.name: model for model in models}
+
+
+def _read(path: Path) -> BundledModel:
+    said = read_yaml(path)
+    if not isinstance(said, dict) or "folder" in said:
+        raise SpecError(path, "folder" if isinstance(said, dict) else "file", said, "keys such as `domains`")
+    return validated(BundledModel, {**said, "folder": path.parent}, path)
+
+
+def bundled_model(name: str, spec: DomainSpec, asked: Mapping[str, Any]) -> BundledModel:
+    """Return the bundled model that plays a domain.
+
+    `tiny` takes the first that does what the options ask for, a specialist before the model of all domains. Any other
+    name takes that model.
+
+    Args:
+        name: `tiny`, or the name of a model.
+        spec: The domain.
+        asked: The options `profile`, `form` and `ledger`; None where the user named none.
+
+    Raises:
+        WorldNotConfigured: No such model knows the domain.
+        SpecError: The options ask for what none of them does.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> bundled_model("tiny", load_spec("android"), {}).name
+    'tiny-android-state'
+    >>> bundled_model("tiny", load_spec("android"), {"form": "change"}).name
+    'tiny'
+    """
+    models = bundled_models()
+    known = [model for model in models.values() if name in (TINY, model.name) and model.knows(spec)]
+    if not known:
+        raise WorldNotConfigured(f"world={name!r} does not know {spec.env_id}; {_there_are(models)}")
+    contrary = None
+    for model in known:
+        error = model.contrary(spec, asked)
+        if error is None:
+            return model
+        contrary = contrary or error
+    raise contrary or AssertionError
+
+
+def _there_are(models: Mapping[str, BundledModel]) -> str:
+    told = "; ".join(f"{name} for {', '.join(model.domains)}" for name, model in models.items())
+    return f"bundled are: {told}" if told else "no small world model is bundled"
 
 
 def tiny_model(domain: str | None = None) -> Path | None:
-    """Return the folder of a bundled small world model, if there is one.
+    """Return the folder of the model that `world="tiny"` takes by itself, if there is one.
 
     Args:
-        domain: The domain that the model shall know; a model of that domain alone is preferred. None asks for the model
-            of all seven domains.
+        domain: The domain that the model shall know; None asks for the model of all seven domains.
     """
-    if domain is not None and domain not in DOMAINS:
-        return None
-    folders = [BUNDLED / "tiny"] if domain is None else [BUNDLED / f"tiny-{domain}", BUNDLED / "tiny"]
-    return next((folder for folder in folders if (folder / "config.json").is_file()), None)
+    wanted = {*DOMAINS} if domain is None else {domain}
+    models = bundled_models().values()
+    return next((model.folder for model in models if model.default and wanted.issubset(model.domains)), None)
 
 
-def is_bundled(handle: str) -> bool:
-    """Return whether the handle of a model names a bundled one, by name or by folder.
+def named_model(handle: str) -> BundledModel | None:
+    """Return the bundled model that the handle of a model names, by its name or by its folder; None for another model.
 
-    >>> is_bundled("tiny"), is_bundled(f"transformers:{tiny_model()}"), is_bundled("transformers:runs/mine/model")
-    (True, True, False)
+    >>> named_model("tiny").name, named_model(f"transformers:{tiny_model('terminal')}").name
+    ('tiny', 'tiny-terminal')
+    >>> named_model("transformers:runs/mine/model") is None
+    True
     """
+    models = bundled_models()
     kind, _, path = handle.partition(":")
-    return handle == "tiny" or (kind == "transformers" and BUNDLED in Path(path).expanduser().resolve().parents)
+    if kind != "transformers" or not path:
+        return models.get(handle)
+    folder = Path(path).expanduser().resolve()
+    return next((model for model in models.values() if model.folder == folder), None)

@@ -13,7 +13,7 @@ from agentworld_gym.engines import EngineError, VariantEngine
 from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, tiny_form, tiny_model
+from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
@@ -44,7 +44,7 @@ class WorldRegistry:
         Raises:
             SpecError: The name could be taken for another kind of world.
         """
-        if not name.isidentifier() or name in {"auto", "chromium", "grounded", "tiny", "scripted"}:
+        if not name.isidentifier() or name in {"auto", "chromium", "grounded", TINY, "scripted"}:
             raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
         self.factories[name] = factory
 
@@ -65,13 +65,14 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 
     Args:
-        handle: The handle: `grounded`, `chromium` (Web), `tiny`, `scripted`, `vllm:MODEL`, a server's URL,
-            `transformers:DIR`, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the
-            environment variable AGENTWORLD_WORLD or else `grounded`.
+        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `recorded:PATH`, `record:PATH+WORLD`, a registered name,
+            or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
         WorldNotConfigured: The domain has no such world, or the handle names none.
+        SpecError: Options ask of a bundled model what it does not do.
         GeneratorError: The world's generator cannot be made.
         RecordingError: The world's recording cannot be read.
     """
@@ -86,8 +87,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return _grounded(options.spec, handle)
     if handle == "scripted":
         return _scripted(options)
-    if handle == "tiny":
-        return _tiny(options)
+    if handle == TINY or handle in bundled_models():
+        return _bundled(handle, options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
         return options.language(options.open_generator(handle))
     if kind == "recorded" and rest:
@@ -129,9 +130,9 @@ def _scripted(options: WorldOptions) -> World[Any]:
     return ScriptedWorld(lambda task, actions: echo(task, actions) if actions else first(task), parts=parts)
 
 
-def _tiny(options: WorldOptions) -> World[Any]:
-    folder = tiny_model(options.spec.id)
-    if folder is None:
-        raise WorldNotConfigured(f"no small world model of {options.spec.env_id} is bundled; pass world={MODELS}")
-    generator = options.open_generator(f"transformers:{folder}")
-    return options.language(generator, TINY_PROFILE, tiny_form(options.spec), **TINY_SAMPLING)
+def _bundled(name: str, options: WorldOptions) -> World[Any]:
+    asked = {"profile": options.profile, "form": options.form, "ledger": options.ledger}
+    model = bundled_model(name, options.spec, asked)
+    options = options.model_copy(update={"ledger": model.ledger})
+    generator = options.open_generator(f"transformers:{model.folder}")
+    return options.language(generator, model.profile, model.form(options.spec), **model.sampling)

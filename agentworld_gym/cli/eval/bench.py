@@ -103,18 +103,19 @@ def bench(
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.judging.judge import Judge
-    from agentworld_gym.worlds.bundled import TINY_PROFILE, TINY_SAMPLING, is_bundled
+    from agentworld_gym.worlds.bundled import named_model
 
+    bundled = named_model(model)
     only = frozenset(domains) if domains else None
-    chosen = BenchRows(files_of(rows), turns, only, limit, seed, is_bundled(model))
+    chosen = BenchRows(files_of(rows), turns, only, limit, seed, bundled)
     total = sum(chosen.counts.values())
-    if chosen.rendered:
-        said = f"{chosen.rendered} sessions rendered anew in {TINY_PROFILE} prompts, which the bundled model reads"
+    if bundled is not None and chosen.rendered:
+        said = f"{chosen.rendered} sessions rendered anew in {bundled.profile} prompts, which {bundled.name} reads"
         stderr().print(said, markup=False, highlight=False, soft_wrap=True)
     prices = {who: _prices(text, who) for who, text in (("model", price), ("judge", judge_price)) if text}
     if judge == "same" and price and not judge_price:
         prices["judge"] = prices["model"]
-    sampled = _sampling(sampling, "--sampling", TINY_SAMPLING if is_bundled(model) else {})
+    sampled = _sampling(sampling, "--sampling", {} if bundled is None else bundled.sampling)
     check_folder(out, chosen, sampled)
     official = _official(judge_prompts, judge, chosen.counts)
     for name in (RESULT, PAGE):
@@ -207,15 +208,13 @@ def _open(
 
 
 def _address(handle: str, option: str) -> str:
-    """Return the handle of a generator; the bundled model has a name."""
-    if handle != "tiny":
-        return handle
-    from agentworld_gym.worlds.bundled import tiny_model
+    """Return the handle of a generator; bundled models have names."""
+    from agentworld_gym.worlds.bundled import TINY, bundled_models
 
-    folder = tiny_model()
-    if folder is None:
+    models = bundled_models()
+    if handle == TINY and not models:
         raise SpecError("command line", option, handle, "a model; none is bundled here")
-    return f"transformers:{folder}"
+    return f"transformers:{models[handle].folder}" if handle in models else handle
 
 
 def _overlaps(handle: str) -> bool:

@@ -36,6 +36,7 @@ from agentworld_gym.judging.judge import Judge, judge_digest
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.worlds.bundled import bundled_models
 
 # What is scored
 
@@ -182,7 +183,7 @@ def recorded(path: Path, domain: str, **config: Any) -> Path:
 def test_a_bundled_model_is_asked_in_the_prompts_it_reads(tmp_path: Path, domain: str) -> None:
     full = recorded(tmp_path / "full.jsonl", domain)
     small = recorded(tmp_path / "small.jsonl", domain, profile="compact", form="change")
-    asked, same = (BenchRows((file,), "all", tiny=True) for file in (full, small))
+    asked, same = (BenchRows((file,), "all", tiny=bundled_models()["tiny"]) for file in (full, small))
     assert [row.request for row in asked] == [row.request for row in same] and list(asked)
     assert [row.truth for row in asked] == [row.truth for row in BenchRows((full,), "all")]
     assert asked.rendered > 0 == same.rendered and same.digest == BenchRows((small,), "all").digest
@@ -584,7 +585,7 @@ def test_more_than_one_failed_row_in_twenty_ends_the_command_as_failed(
 
 
 def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentworld_gym.worlds.bundled.tiny_model", lambda: None)
+    monkeypatch.setattr("agentworld_gym.worlds.bundled.bundled_models", dict)
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
     command = ["eval", "bench", str(file), "--model", "http://localhost:9/v1", "--out", str(tmp_path / "run")]
     refused = CliRunner().invoke(app, [*command, "--judge", "tiny"])

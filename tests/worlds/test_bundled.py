@@ -1,0 +1,144 @@
+"""Bundled models: each says in its `world.yaml` what it knows, and `world="tiny"` takes the right one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentworld_gym.cli.serve import _usage
+from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.worlds.bundled import bundled_model, bundled_models, named_model, tiny_model
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import open_world
+
+if not bundled_models():
+    pytest.skip("this installation has no bundled model", allow_module_level=True)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The handles of the generators that are opened; none of them loads a model."""
+    handles: list[str] = []
+
+    def scripted(self: WorldOptions, handle: str) -> ScriptedGenerator:
+        handles.append(Path(handle).name)
+        return ScriptedGenerator(lambda _: "")
+
+    monkeypatch.setattr(WorldOptions, "open_generator", scripted)
+    return handles
+
+
+@pytest.mark.parametrize(
+    ("domain", "asked", "name", "form", "ledger"),
+    [
+        ("android", {}, "tiny-android-state", "state", False),
+        ("android", {"form": "change"}, "tiny", "change", False),
+        ("android:droidrun", {}, "tiny", "change", False),
+        ("terminal", {}, "tiny-terminal", "full", False),
+        ("terminal", {"ledger": True}, "tiny-terminal-ledger", "full", True),
+        ("terminal", {"ledger": False, "profile": "compact"}, "tiny-terminal", "full", False),
+        ("web", {}, "tiny", "change", False),
+        ("mcp", {}, "tiny", "full", False),
+    ],
+)
+def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trained(
+    opened: list[str], domain: str, asked: dict[str, Any], name: str, form: str, ledger: bool
+) -> None:
+    world = open_world("tiny", WorldOptions(load_spec(domain), **asked))
+    assert opened == [name]
+    assert (world.prompts.profile, world.prompts.form, world.prompts.keeps_ledger) == ("compact", form, ledger)
+    assert world.sampling.temperature == 0 and not world.sampling.thinking
+
+
+@pytest.mark.parametrize(
+    ("domain", "asked", "says"),
+    [
+        (
+            "terminal",
+            {"profile": "full"},
+            "profile: got 'full', expected 'compact', as the bundled model tiny-terminal",
+        ),
+        ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny was trained"),
+        ("web", {"form": "state"}, "form: got 'state', expected 'change', as the bundled model tiny was trained"),
+    ],
+)
+def test_what_no_model_does_is_an_error_that_names_both(domain: str, asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        open_world("tiny", WorldOptions(load_spec(domain), **asked))
+    assert says in str(refused.value)
+
+
+def test_a_model_can_be_taken_by_its_name_in_the_domains_that_it_knows(opened: list[str]) -> None:
+    world = open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), sampling={"max_tokens": 64}))
+    assert opened == ["tiny-terminal-ledger"] and world.prompts.keeps_ledger and world.sampling.max_tokens == 64
+    with pytest.raises(WorldNotConfigured, match=r"does not know AgentWorld/MCP-v0; bundled are: .*tiny-terminal"):
+        open_world("tiny-terminal", WorldOptions(load_spec("mcp")))
+    with pytest.raises(SpecError, match="ledger: got False, expected True"):
+        open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), ledger=False))
+
+
+def test_the_fingerprint_tells_the_options_of_one_model_apart(opened: list[str]) -> None:
+    spec = load_spec("android")
+    worlds = [open_world("tiny", WorldOptions(spec, **asked)) for asked in ({}, {"form": "change"}, {"form": "state"})]
+    first, change, state = (world.fingerprint.digest for world in worlds)
+    assert first == state != change
+
+
+def test_every_domain_has_a_model_and_every_model_can_be_found() -> None:
+    for domain in DOMAINS:
+        assert tiny_model(domain) == bundled_model("tiny", load_spec(domain), {}).folder
+    for name, model in bundled_models().items():
+        assert named_model(name) == named_model(f"transformers:{model.folder}") == model
+        for domain in model.domains:
+            assert model.contrary(load_spec(domain), model.options(load_spec(domain))) is None
+
+
+def test_the_server_prints_how_to_ask_the_model_that_it_serves() -> None:
+    models = bundled_models()
+    assert _usage(models["tiny-android-state"])[:2] == (
+        "AgentWorld/Android-v0",
+        ", profile=\"compact\", form=\"state\", sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048}",
+    )
+    assert ", ledger=True, " in _usage(models["tiny-terminal-ledger"])[1]
+    env_id, options, note = _usage(models["tiny"])
+    assert env_id == "AgentWorld/Terminal-v0" and "form" not in options
+    assert note == '; with form="change" on AgentWorld/Web-v0, AgentWorld/Desktop-v0, AgentWorld/Android-v0'
+
+
+def card(folder: Path, name: str, text: str) -> Path:
+    (folder / name).mkdir()
+    (folder / name / "config.json").write_text("{}")
+    (folder / name / "world.yaml").write_text(text)
+    return folder
+
+
+def test_a_further_specialist_needs_a_folder_and_no_code(tmp_path: Path) -> None:
+    card(tmp_path, "all", "domains: [search, terminal]")
+    card(tmp_path, "tiny-search", "domains: [search]\nsampling: {max_tokens: 512}")
+    card(tmp_path, "a-draft", "domains: [search]\ndefault: false")
+    (tmp_path / "no-model").mkdir()
+    assert list(bundled_models(tmp_path)) == ["tiny-search", "all", "a-draft"]
+    assert bundled_models(tmp_path)["tiny-search"].sampling == {"max_tokens": 512}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("domains: [chess]", "domains: got .*, expected some of mcp, search"),
+        ("domains: []", "domains"),
+        ("form: state", "domains"),
+        ("domains: [web]\nforms: {android: state}", "forms.android.*expected one of the domains of the model: web"),
+        ("domains: [web]\nsampling: {temperature: -1}", "sampling"),
+        ("domains: [web]\nprofile: small", "profile: got 'small'"),
+        ("domains: [web]\nfolder: x", "folder"),
+        ("- web", "file"),
+    ],
+)
+def test_a_wrong_card_is_an_error_that_names_file_and_key(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says) as refused:
+        bundled_models(card(tmp_path, "mine", text))
+    assert "world.yaml" in str(refused.value)
