@@ -126,6 +126,39 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerCheck:
+    """What is wrong with the ledger of one turn, beside what its history says; see `prompting.ledger.LedgerBook`.
+
+    >>> LedgerCheck(contradictions=1).as_dict()
+    {'malformed': 0, 'contradictions': 1, 'unchanged': 0}
+    """
+
+    malformed: int = 0
+    """The number of lines that belong to no entry, and of names that stand twice."""
+
+    contradictions: int = 0
+    """The number of entries, in the observation or in the ledger, that the history excludes."""
+
+    unchanged: int = 0
+    """The number of entries that are written as they stood already."""
+
+    def __add__(self, other: LedgerCheck) -> LedgerCheck:
+        return LedgerCheck(
+            self.malformed + other.malformed,
+            self.contradictions + other.contradictions,
+            self.unchanged + other.unchanged,
+        )
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the counts as they stand in `info["ledger"]`, ready for JSON."""
+        return {
+            "malformed": self.malformed,
+            "contradictions": self.contradictions,
+            "unchanged": self.unchanged,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What a world shows after an action, with what it cost.
 
@@ -156,12 +189,22 @@ class Observation:
     ledger: str = ""
     """The entries of the hidden state that the action changed, where the world keeps a ledger."""
 
+    ledger_check: LedgerCheck | None = None
+    """What is wrong with the ledger; None where none is kept, or its notation is not known."""
+
     state: str | None = None
     """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
 
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
+
+    @property
+    def told_ledger(self) -> dict[str, Any] | None:
+        """What `info["ledger"]` and the world log hold: the entries, and what is wrong with them; None for nothing."""
+        if self.ledger_check is None:
+            return {"entries": self.ledger} if self.ledger else None
+        return {"entries": self.ledger, **self.ledger_check.as_dict()}
 
 
 class Message(TypedDict):

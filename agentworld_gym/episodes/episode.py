@@ -35,8 +35,10 @@ class Info(TypedDict, total=False):
     confidence: float
     """How sure a language world was of the observation: the mean log-probability per token."""
 
-    ledger: str
-    """The entries of the hidden state that the action changed, as a world that keeps a ledger writes them."""
+    ledger: dict[str, Any]
+    """What a world that keeps a ledger says of the hidden state: the `entries` that the action changed, as it writes
+    them, and the numbers of what is wrong with them, `malformed`, `contradictions` and `unchanged`; these numbers are
+    missing where the notation of the ledger is not known."""
 
     check_tokens: dict[str, int]
     """The tokens that probes and judges cost."""

@@ -91,6 +91,8 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
     row: dict[str, Any] = {"observation": answer.text, "tokens": answer.usage.as_dict()}
     if answer.confidence is not None:
         row["confidence"] = answer.confidence
+    if (ledger := answer.told_ledger) is not None:
+        row["ledger"] = ledger
     if answer.prompt:
         row |= {"prompt": answer.prompt, "completion": answer.completion}
         row |= {"reasoning": answer.reasoning, "seed": answer.seed}

@@ -26,8 +26,8 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
         info["tokens"] = answer.usage.as_dict()
         if answer.confidence is not None:
             info["confidence"] = answer.confidence
-        if answer.ledger:
-            info["ledger"] = answer.ledger
+        if (ledger := answer.told_ledger) is not None:
+            info["ledger"] = ledger
     if step.action.error is not None:
         info["action_error"] = step.action.error
     if results is not None and results.usage != Usage():

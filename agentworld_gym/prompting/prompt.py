@@ -20,7 +20,8 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.action_block import ActionBlocks
 from agentworld_gym.prompting.answers import IndexedAnswers, answer_codec
-from agentworld_gym.prompting.ledger import StateChange, with_ledger
+from agentworld_gym.prompting.ledger import LedgerBook, StateChange, book_of, with_ledger
+from agentworld_gym.prompting.ledger.notations import Notation, file_entries, json_entries
 from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.system_message import SystemMessage
@@ -39,6 +40,9 @@ SEARCHES = 1
 
 LEDGER = "shared/ledger.j2"
 """The template of a ledger in a domain that has no `ledger.j2` of its own."""
+
+NOTATIONS: Mapping[str, Notation] = {LEDGER: json_entries, "terminal/compact/ledger.j2": file_entries}
+"""How the ledgers of the shipped templates are read."""
 
 
 class Prompts:
@@ -121,10 +125,12 @@ class Prompts:
         self._observation = templates.load(f"{base}/observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
         self._first = templates.inline(spec.observation.first, "observation.first")
-        self._ledger = None
+        self._ledger = self._notation = None
         if ledger:
             own = templates.load(f"{base}/ledger.j2", optional=True)
             self._ledger = own or templates.load(LEDGER)
+            name = f"{base}/ledger.j2" if own else LEDGER
+            self._notation = NOTATIONS.get(name) if templates.is_shipped(name) else None
         self.closing = self._closing()
         request = official.closing_request(spec.id) if official is not None else None
         if request is not None:
@@ -244,6 +250,13 @@ class Prompts:
     def keeps_ledger(self) -> bool:
         """Whether a model writes a ledger behind each observation."""
         return self._ledger is not None
+
+    def ledger_book(self, task: Task) -> LedgerBook | None:
+        """Return the book in which the ledger of an episode is checked; None where none is kept.
+
+        The notation of a template that is not shipped is not known, so that its ledger is not checked.
+        """
+        return None if self._notation is None else book_of(task, self._notation)
 
     def ledger(self, task: Task, changes: Sequence[StateChange]) -> str:
         """Render what a ledger says of changes of the state, not escaped; empty where it is silent or none is kept."""

@@ -25,7 +25,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.prompting.answers import StateAnswers
-from agentworld_gym.prompting.ledger import StateChange, split_ledger
+from agentworld_gym.prompting.ledger import LedgerBook, StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
@@ -61,11 +61,28 @@ class LanguageSession:
     looked: bool = False
     """Whether the last action was a look at the screen, which is no turn."""
 
+    books: tuple[LedgerBook, LedgerBook] | None = None
+    """What the history said of the hidden state before the last turn, and says at this moment; None where no ledger is
+    kept, or its notation is not known."""
+
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
 
     conversation: Conversation = field(default_factory=Conversation)
     """What the requests of the session and of its forks have in common."""
+
+    def note(self, action: Action, text: str, ledger: str, *, again: bool = False) -> None:
+        """Enter a turn into the book of the ledger.
+
+        Args:
+            action: The action.
+            text: What it showed.
+            ledger: What the ledger says of it.
+            again: Whether this stands in the place of the last turn.
+        """
+        if self.books is not None:
+            before = self.books[0] if again else self.books[1]
+            self.books = before, before.turned(action.raw, text, ledger)[0]
 
     @property
     def observation(self) -> str:
@@ -171,12 +188,14 @@ class LanguageWorld:
             task = task.model_copy(update={"control_seed": task.control_seed_in(seed)})
         system = self.prompts.system(task, task.controls)
         history = [Message(role="system", content=system)]
+        book = self.prompts.ledger_book(task)
+        books = None if book is None else (book, book)
         if self._printer is not None:
             state = self._printer.begin(task, seed)
             seen = History[Action](self.spec.id, self._printer.printed(state))
-            return LanguageSession(task, seed, history, seen, states=(state, state))
+            return LanguageSession(task, seed, history, seen, books=books, states=(state, state))
         first = in_dialect(self.spec, task, seed, self.prompts.first_observation(task))
-        return LanguageSession(task, seed, history, History(self.spec.id, first))
+        return LanguageSession(task, seed, history, History(self.spec.id, first), books=books)
 
     @property
     def _printer(self) -> StateAnswers | None:
@@ -247,6 +266,7 @@ class LanguageWorld:
         session.history[-1] = Message(role="assistant", content=past)
         if session.states is not None:
             session.states = session.states[0], shown
+        session.note(action, text, ledger, again=True)
         session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
@@ -280,6 +300,7 @@ class LanguageWorld:
         session.looked = folds(self.spec.id, action.parsed, observed.text)
         if session.looked:
             session.seen.fold(observed.text)
+            session.note(action, observed.text, observed.ledger)
             if session.turn:
                 _, before = split_ledger(session.history[-1]["content"])
                 ledger = unescape(before) + observed.ledger
@@ -293,6 +314,7 @@ class LanguageWorld:
         past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
+        session.note(action, observed.text, observed.ledger)
         if session.states is not None:
             session.states = session.states[1], shown
 
@@ -335,6 +357,8 @@ class LanguageWorld:
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
+        ledger = unescape(ledger)
+        checked = session.books[1].check(action.raw, text, ledger) if session.books is not None else None
         return Observation(
             text,
             answer.usage,
@@ -343,7 +367,8 @@ class LanguageWorld:
             answer.reasoning,
             seed,
             answer.logprob,
-            unescape(ledger),
+            ledger,
+            checked,
             state,
         )
 

@@ -87,7 +87,7 @@ def test_an_agent_never_sees_the_ledger_and_info_holds_it() -> None:
     env.reset(seed=0)
     observation, _, _, _, info = env.step("sort a.txt > sorted.txt")
     assert observation == "dev@box:/srv/app$"
-    assert info["ledger"] == ENTRY
+    assert info["ledger"]["entries"] == ENTRY
     _, _, _, _, again = env.step("[not json")
     assert "ledger" not in again
     env.close()
@@ -165,7 +165,8 @@ def test_a_recording_keeps_the_ledger(tmp_path: Path) -> None:
     for world in (handle, f"recorded:{tmp_path / 'dream.jsonl'}"):
         env = make(world=world, judge="none", **({"ledger": True} if world is handle else {}))
         env.reset(seed=0)
-        assert env.step("sort a.txt > sorted.txt")[4]["ledger"] == ENTRY
+        counts = {"malformed": 3, "contradictions": 0, "unchanged": 0}
+        assert env.step("sort a.txt > sorted.txt")[4]["ledger"] == {"entries": ENTRY, **counts}
         env.close()
 
 

@@ -171,6 +171,15 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
             )
         )
     print_table(("domain", "steps", "true history", "own history", "copy", "nearest", "probes", "plans"), rows)
+    ledgers = [
+        (one.domain, history, share_text(kept.exact), share_text(kept.sound), *map(str, kept.counts.values()))
+        for one in found
+        for history, run in (("true", one.taught), ("own", one.free))
+        if run is not None and (kept := run.ledgers) is not None
+    ]
+    if ledgers:
+        heads = ("ledger", "history", "exact", "nothing wrong", "malformed", "contradictions", "unchanged")
+        print_table(heads, ledgers)
 
 
 def register(group: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.checks.probes import Probe, run_probes
-from agentworld_gym.contracts import Action, Failure, Observation, Teachable, Usage
+from agentworld_gym.contracts import Action, Failure, LedgerCheck, Observation, Teachable, Usage
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
@@ -86,6 +86,12 @@ class Step:
 
     token: float | None = None
     """The geometric mean of the probabilities that the model gives the answer's tokens."""
+
+    ledger: LedgerCheck | None = None
+    """What is wrong with the ledger beside its history; None where none is kept."""
+
+    ledger_exact: bool | None = None
+    """Whether the ledger is the true one; None where none is kept, or the recording does not tell."""
 
 
 @dataclass
@@ -256,7 +262,7 @@ class _Group:
         self._turn += 1
         for place, action, answer in zip(places, actions, answers, strict=True):
             case = self._cases[place]
-            truth, ledger = case.row.observations[turn], self._ledger(place, turn)
+            truth, ledger = case.row.observations[turn], self._ledger(place, turn) if self._taught else ""
             state = self._states[place][turn + 1] if place in self._states else None
             if isinstance(answer, Failure):
                 self._into.steps.append(Step(place, turn, failure=answer.kind.value))
@@ -280,7 +286,7 @@ class _Group:
     def _ledger(self, place: int, turn: int) -> str:
         """Return what the world's ledger has to say of a turn, if it keeps one."""
         row, world = self._cases[place].row, self._runner.world
-        if not (self._taught and row.changes and isinstance(world, LanguageWorld)):
+        if not (row.changes and isinstance(world, LanguageWorld)):
             return ""
         return world.ledger(self.live[place], row.changes[turn])
 
@@ -308,7 +314,10 @@ class _Group:
         """Keep an answer and how it compares with the truth."""
         compared = self._cases[place].compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
-        self._into.steps.append(Step(place, turn, compared, sequence=sure, token=each))
+        step = Step(place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
+        if answer.ledger_check is not None and self._cases[place].row.changes:
+            step = replace(step, ledger_exact=answer.ledger == self._ledger(place, turn))
+        self._into.steps.append(step)
         self._into.usage += answer.usage
         if not compared.deterministic:
             self._into.wrong[place, turn] = answer.text

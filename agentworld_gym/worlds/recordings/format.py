@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, Observation, Usage
+from agentworld_gym.contracts import Action, LedgerCheck, Observation, Usage
 from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError, TraceError
@@ -105,7 +105,9 @@ def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, numbe
 def packed(observed: Observation) -> dict[str, Any]:
     """Return the fields of a line that hold an observation."""
     sure = {} if observed.confidence is None else {"confidence": observed.confidence}
-    kept = {"ledger": escape(observed.ledger)} if observed.ledger else {}
+    kept: dict[str, Any] = {"ledger": escape(observed.ledger)} if observed.ledger else {}
+    if observed.ledger_check is not None:
+        kept["ledger_check"] = observed.ledger_check.as_dict()
     return {
         "text": escape(observed.text),
         "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
@@ -129,4 +131,5 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row["seed"],
         row.get("confidence"),
         unescape(row.get("ledger", "")),
+        LedgerCheck(**row["ledger_check"]) if "ledger_check" in row else None,
     )

@@ -1,0 +1,79 @@
+"""What an observation shows of entries of the hidden state: contents that were read whole, by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentworld_gym.prompting.ledger.notations import Told
+from agentworld_gym.screens.terminal import PROMPT, echo_of
+
+_PLAIN = re.compile(r"cat ([\w.,+@%/-]*[\w.,+@%])")
+_NOTE = re.compile(r"([\w.-]+): (.*)", re.DOTALL)
+_UNKNOWN_KEY = "Key not found"
+
+
+def shown_entries(domain: str, action: str, observation: str, home: str = "") -> dict[str, Any]:
+    r"""Return the entries that an observation shows whole, by name; `Told.GONE` for one that is not there.
+
+    Only what can be read without doubt is told: a file that `cat FILE` prints, and a note that is retrieved alone.
+
+    Args:
+        domain: The id of the domain.
+        action: The action as the agent wrote it.
+        observation: What the action showed.
+        home: The home folder of a terminal.
+
+    >>> shown_entries("terminal", "cat a.txt", "dev@box:/srv$ cat a.txt\nhi\ndev@box:/srv$")
+    {'/srv/a.txt': 'hi\n'}
+    >>> call = '{"name": "dict_memory", "arguments": {"operation": "retrieve", "key_list": ["depth"]}}'
+    >>> shown_entries("search", call, "depth: 112 m")
+    {'memory/depth': '112 m'}
+    """
+    read = _READERS.get(domain)
+    return {} if read is None else read(action, observation, home)
+
+
+def _printed(action: str, observation: str, home: str) -> dict[str, Any]:
+    """The file that `cat FILE` printed in a terminal, from the prompt before it to the one behind it."""
+    echo = echo_of(action)
+    named = _PLAIN.fullmatch(echo) if echo else None
+    first, *lines = observation.split("\n")
+    begun = PROMPT.match(first)
+    if named is None or begun is None or first[begun.end() :] != f" {echo}":
+        return {}
+    name = _absolute(named[1], begun[0].partition(":")[2][:-1], home)
+    # What ends without a line feed has the prompt right behind it.
+    text, prompt, rest = "\n".join(lines).rpartition(begun[0])
+    if name is None or not prompt or rest:
+        return {}
+    if text.startswith("cat: "):
+        return {name: Told.GONE} if text.endswith(": No such file or directory\n") and text.count("\n") == 1 else {}
+    return {name: text} if text.replace("\n", "").isprintable() else {}
+
+
+def _absolute(name: str, folder: str, home: str) -> str | None:
+    """The absolute name of a file that was named in a folder; None for a name with steps up or on the spot."""
+    folder = home + folder.removeprefix("~") if folder.startswith("~") else folder
+    name = name if name.startswith("/") else f"{folder.rstrip('/')}/{name.removeprefix('./')}"
+    return None if {"", ".", ".."}.intersection(name.split("/")[1:]) else name
+
+
+def _retrieved(action: str, observation: str, _home: str) -> dict[str, Any]:
+    """The note that a memory gave back for a single key."""
+    try:
+        arguments = json.loads(action)["arguments"]
+        key = arguments["key_list"][0] if len(arguments["key_list"]) == 1 else None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return {}
+    if not isinstance(key, str) or arguments.get("operation") != "retrieve":
+        return {}
+    if observation == _UNKNOWN_KEY:
+        return {f"memory/{key}": Told.GONE}
+    note = _NOTE.fullmatch(observation)
+    return {f"memory/{key}": note[2]} if note and note[1] == key else {}
+
+
+_READERS: Mapping[str, Callable[[str, str, str], dict[str, Any]]] = {"search": _retrieved, "terminal": _printed}
