@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -26,8 +26,11 @@ class IndexedWeb(Protocol):
         ...
 
 
-class Index(Protocol):
-    """Builds the webs of a domain's tasks, as a view begins the structured states of a screen."""
+class Index(Hashable, Protocol):
+    """Builds the webs of a domain's tasks, as a view begins the structured states of a screen.
+
+    Equal indexes build equal webs, which are therefore kept by index and task.
+    """
 
     def web(
         self, state: Mapping[str, Any], hidden: Mapping[str, Any], controls: Mapping[str, float], control_seed: int

@@ -76,8 +76,9 @@ class SearchReferences:
     def _asked(self, action: str | None) -> str:
         """The reference to what a call asks for; empty for a call of another tool, and for one that cannot be read."""
         arguments = _arguments(action)
-        if isinstance(arguments.get("url"), str):
-            return MARK + arguments["url"]
+        url = arguments.get("url")
+        if isinstance(url, str):
+            return f"{MARK}{url}"
         queries = _queries(arguments)
         return "\n".join(SEARCH + query for query in queries if "\n" not in query)
 
