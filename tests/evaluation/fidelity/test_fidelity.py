@@ -21,7 +21,7 @@ from agentworld_gym.cli import app
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import ENGINES, load_index
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
@@ -212,14 +212,15 @@ def test_any_action_has_a_verb(text: str):
 def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatRequest], str]:
     """A model that writes what really comes next, as compact prompts want it, wherever a history is the true one."""
     spec = load_spec(domain)
-    prompts, parser, source = Prompts(spec, profile="compact", form=form), ActionParser(spec), TaskSource(spec)
+    prompts = Prompts(spec, profile="compact", form=form, index=load_index(domain))
+    parser, source = ActionParser(spec), TaskSource(spec)
     known = {}
     for row in rows:
         task, turns, screen = recorded_task(row, source), [], row.first_observation
         for text, shown in zip(row.actions, row.observations, strict=True):
             action = parser.parse(text, task.tools)
             asked = prompts.messages(task, turns, action, task.controls)
-            known[str(asked)] = escape(prompts.answer(task, screen, shown))
+            known[str(asked)] = escape(prompts.answer(task, screen, shown, text))
             turns.append((action, shown))
             screen = last_screen(domain, (screen, shown))
     return lambda request: predicted(known.get(str(list(request.messages)), "not asked like that"))
