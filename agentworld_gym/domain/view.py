@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
+
+from agentworld_gym.errors import AnswerError
 
 Structured = dict[str, Any]
 """A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
@@ -17,6 +20,21 @@ def compact(value: Any) -> str:
     '{"screen":"main","scroll":{"list":126}}'
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@contextmanager
+def predicted() -> Iterator[None]:
+    """Make an answer error of any error in this block, which reads a predicted state: it may be wrong in any way.
+
+    >>> with predicted():
+    ...     {"front": "clock"}["tasks"]
+    Traceback (most recent call last):
+    agentworld_gym.errors.AnswerError: the view cannot print this state: KeyError: 'tasks'
+    """
+    try:
+        yield
+    except Exception as error:
+        raise AnswerError(f"the view cannot print this state: {type(error).__name__}: {error}") from error
 
 
 class View(Protocol):

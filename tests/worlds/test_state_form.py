@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import pytest
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.android import AndroidMachine
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone
+from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure
 from agentworld_gym.generators import ScriptedGenerator
@@ -31,35 +32,45 @@ from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-SPEC = load_spec("android")
-PARSER = ActionParser(SPEC)
+DOMAINS = ("android",)
+WRONG = {"android": ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"]}
+"""Answers that cannot be applied, or whose state cannot be viewed, by domain."""
+
+
+def updates(domain: str) -> Iterator[tuple[Any, str]]:
+    """The functions that carry out an action in a domain: the class and the name of each."""
+    yield load_engine(domain), "act"
+    if domain == "android":
+        yield Phone, "send"
+        yield from ((type(app), "update") for app in apps().values())
 
 
 @cache
-def recorded() -> tuple[Row, ...]:
-    """Some sessions of the phone."""
+def recorded(domain: str) -> tuple[Row, ...]:
+    """Some sessions of a domain."""
     config = SmallModelSessions(policies={"expert": 0.5, "explore": 0.5}, max_turns=8)
-    recorder = Recorder([SPEC], config, seed=5)
+    recorder = Recorder([load_spec(domain)], config, seed=5)
     return tuple(row for number in range(4) if (row := recorder.row(number)) is not None)
 
 
 @cache
-def learned() -> dict[str, str]:
+def learned(domain: str) -> dict[str, str]:
     """What a model that learned the samples of these sessions by heart answers to each request."""
     answers = {}
-    for row in recorded():
+    for row in recorded(domain):
         messages = cpt_sample(row, prompts_for(row, form="state")).messages
         for turn in range(2, len(messages), 2):
             answers[json.dumps(messages[:turn])] = messages[turn]["content"]
     return answers
 
 
-def by_heart(request: ChatRequest) -> str:
-    return learned().get(json.dumps(list(request.messages)), "same")
+def by_heart(domain: str) -> Any:
+    return lambda request: learned(domain).get(json.dumps(list(request.messages)), "same")
 
 
-def world(answer: Any = by_heart) -> LanguageWorld:
-    return WorldOptions(SPEC, profile="compact", form="state").language(ScriptedGenerator(answer))
+def world(domain: str, answer: Any = None) -> LanguageWorld:
+    generator = ScriptedGenerator(answer or by_heart(domain))
+    return WorldOptions(load_spec(domain), profile="compact", form="state").language(generator)
 
 
 def begun(world: LanguageWorld, row: Row) -> tuple[LanguageSession, list[Action]]:
@@ -67,24 +78,24 @@ def begun(world: LanguageWorld, row: Row) -> tuple[LanguageSession, list[Action]
     assert isinstance(task, Task)
     (session,) = world.begin([task], [task.seed or 0])
     assert isinstance(session, LanguageSession)
-    return session, [PARSER.parse(text, task.tools) for text in row.actions]
+    parser = ActionParser(load_spec(row.domain))
+    return session, [parser.parse(text, task.tools) for text in row.actions]
 
 
 @pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("domain", DOMAINS)
 def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
-    number: int, monkeypatch: pytest.MonkeyPatch
+    domain: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = recorded()[number]
-    learned()
+    row = recorded(domain)[number]
+    learned(domain)
 
     def acted(*arguments: Any) -> None:
-        raise AssertionError("a language world must not update the phone")
+        raise AssertionError("a language world must not update the state")
 
-    monkeypatch.setattr(AndroidMachine, "act", acted)
-    monkeypatch.setattr(Phone, "send", acted)
-    for app in apps().values():
-        monkeypatch.setattr(type(app), "update", acted)
-    states = world()
+    for owner, name in updates(domain):
+        monkeypatch.setattr(owner, name, acted)
+    states = world(domain)
     session, actions = begun(states, row)
     assert session.observation == row.first_observation
     for action, truth in zip(actions, row.observations, strict=True):
@@ -94,22 +105,22 @@ def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
 
 
 def test_forks_go_their_own_ways() -> None:
-    states = world(lambda request: 'front = "clock"\ntasks/clock = [{"screen":"main"}]')
-    session, (action, *_) = begun(states, recorded()[0])
+    states = world("android", lambda request: 'front = "clock"\ntasks/clock = [{"screen":"main"}]')
+    session, (action, *_) = begun(states, recorded("android")[0])
     twin = session.fork()
     (answer,) = states.step([session], [action])
     assert isinstance(answer, Observation)
     assert 'text="Clock"' in answer.text
-    assert twin.observation == recorded()[0].first_observation != session.observation
+    assert twin.observation == recorded("android")[0].first_observation != session.observation
     (again,) = states.step([twin], [action])
     assert again == answer
     assert twin == session
 
 
-@pytest.mark.parametrize("wrong", ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"])
-def test_a_change_that_cannot_be_applied_or_viewed_is_a_malformed_failure(wrong: str) -> None:
-    states = world(lambda request: wrong)
-    session, (action, *_) = begun(states, recorded()[0])
+@pytest.mark.parametrize(("domain", "wrong"), [(domain, wrong) for domain in DOMAINS for wrong in WRONG[domain]])
+def test_a_change_that_cannot_be_applied_or_viewed_is_a_malformed_failure(domain: str, wrong: str) -> None:
+    states = world(domain, lambda request: wrong)
+    session, (action, *_) = begun(states, recorded(domain)[0])
     before = session.states
     (answer,) = states.step([session], [action])
     assert isinstance(answer, Failure)
@@ -118,33 +129,36 @@ def test_a_change_that_cannot_be_applied_or_viewed_is_a_malformed_failure(wrong:
     assert not session.turn
 
 
-def test_an_action_that_cannot_be_read_leaves_the_state() -> None:
-    states = world()
-    session, _ = begun(states, recorded()[0])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_an_action_that_cannot_be_read_leaves_the_state(domain: str) -> None:
+    states = world(domain)
+    session, _ = begun(states, recorded(domain)[0])
     before = session.screen
-    (answer,) = states.step([session], [PARSER.parse("{", ())])
+    (answer,) = states.step([session], [ActionParser(load_spec(domain)).parse("{", ())])
     assert isinstance(answer, Observation)
     assert session.screen == before
     assert session.history[-1]["content"] == "same"
 
 
-def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state() -> None:
-    row = recorded()[0]
-    states = world(lambda request: "same")
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state(domain: str) -> None:
+    row = recorded(domain)[0]
+    states = world(domain, lambda request: "same")
     session, (action, *_) = begun(states, row)
     task = session.task
-    truth = shown_states(row, task, PARSER)
+    truth = shown_states(row, task, ActionParser(load_spec(domain)))
     states.step([session], [action])
     with pytest.raises(ValueError, match="needs its structured state"):
         states.correct(session, row.observations[0])
     states.correct(session, row.observations[0], state=truth[1])
     assert (session.observation, session.screen) == (row.observations[0], truth[1])
-    assert session.history[-1]["content"] == learned()[json.dumps(session.history[:-1])]
+    assert session.history[-1]["content"] == learned(domain)[json.dumps(session.history[:-1])]
 
 
-def test_a_recorded_answer_brings_its_state_along() -> None:
-    row = recorded()[0]
-    states = world()
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_recorded_answer_brings_its_state_along(domain: str) -> None:
+    row = recorded(domain)[0]
+    states = world(domain)
     session, (action, *_) = begun(states, row)
     twin = session.fork()
     (answer,) = states.step([session], [action])
@@ -154,10 +168,12 @@ def test_a_recorded_answer_brings_its_state_along() -> None:
 
 
 @pytest.mark.parametrize("taught", [True, False])
-def test_fidelity_scores_the_printed_screen(taught: bool) -> None:
-    register_world("states_by_heart", lambda options: options.language(ScriptedGenerator(by_heart), "compact", "state"))
-    options = EnvOptions(spec="android", world="states_by_heart", split="test")
-    result, _ = measure(options, Plan(recorded(), free=not taught))
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_fidelity_scores_the_printed_screen(domain: str, taught: bool) -> None:
+    generator = ScriptedGenerator(by_heart(domain))
+    register_world("states_by_heart", lambda options: options.language(generator, "compact", "state"))
+    options = EnvOptions(spec=domain, world="states_by_heart", split="test")
+    result, _ = measure(options, Plan(recorded(domain), free=not taught))
     side = result.taught if taught else result.free
     assert side is not None
     assert side.measures is not None
@@ -172,4 +188,4 @@ def test_the_form_needs_a_view_and_compact_prompts(domain: str, profile: Any) ->
 
 def test_rows_are_not_recorded_in_the_form() -> None:
     with pytest.raises(SpecError, match=r"preparation\.form"):
-        Recorder([SPEC], SmallModelSessions(form="state"), seed=0)
+        Recorder([load_spec("android")], SmallModelSessions(form="state"), seed=0)

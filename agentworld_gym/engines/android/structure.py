@@ -14,7 +14,7 @@ from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone, Screen
 from agentworld_gym.engines.android.scenario import load_scenario
-from agentworld_gym.engines.gui import Field, Message
+from agentworld_gym.engines.gui import Field, Message, frozen, plain
 
 Plain = dict[str, Any]
 
@@ -44,8 +44,8 @@ def shown(phone: Phone) -> Plain:
         "clock": model["clock"],
         "settings": dict(model["settings"]),
         "grants": dict(model["grants"]),
-        "notifications": [_plain({key: row[key] for key in row if key != "message"}) for row in model["notifications"]],
-        "data": {app: _plain({key: part[key] for key in part if not _unseen(app, key)}) for app, part in _parts(phone)},
+        "notifications": [plain({key: row[key] for key in row if key != "message"}) for row in model["notifications"]],
+        "data": {app: plain({key: part[key] for key in part if not _unseen(app, key)}) for app, part in _parts(phone)},
         "device": device,
     }
 
@@ -53,14 +53,14 @@ def shown(phone: Phone) -> Plain:
 def kept(phone: Phone) -> Plain:
     """Return what updates alone need. Nothing in it is shared with the phone."""
     model = phone.model
-    unseen = {app: _plain({key: part[key] for key in part if _unseen(app, key)}) for app, part in _parts(phone)}
+    unseen = {app: plain({key: part[key] for key in part if _unseen(app, key)}) for app, part in _parts(phone)}
     return {
         **{name: model[name] for name in COUNTERS},
         "order": list(model["tasks"]),
         "tasks": {app: [_kept(screen) for screen in stack] for app, stack in model["tasks"].items()},
         "above": [_kept(screen) for screen in model["above"]],
-        "snack": None if model["snack"] is None else _plain(model["snack"][2]),
-        "notifications": [_plain(row["message"]) for row in model["notifications"]],
+        "snack": None if model["snack"] is None else plain(model["snack"][2]),
+        "notifications": [plain(row["message"]) for row in model["notifications"]],
         "data": {app: part for app, part in unseen.items() if part},
     }
 
@@ -76,12 +76,12 @@ def restored(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = None) ->
     every, scenario = apps(), load_scenario(device["scenario"])
     notifications = [{**row, "message": None} for row in shown["notifications"]]
     for row, message in zip(notifications, kept.get("notifications", ()), strict=False):
-        row["message"] = _message(message)
+        row["message"] = frozen(message)
     tasks = {}
     for app in kept.get("order", shown["tasks"]):
         inner = kept.get("tasks", {}).get(app, ())
         tasks[app] = _stack(shown["tasks"][app], inner, app)
-    data = {app: {**_plain(part), **_plain(kept.get("data", {}).get(app, {}))} for app, part in shown["data"].items()}
+    data = {app: {**plain(part), **plain(kept.get("data", {}).get(app, {}))} for app, part in shown["data"].items()}
     snack = shown["snack"]
     model = {
         "data": data,
@@ -92,7 +92,7 @@ def restored(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = None) ->
         "front": shown["front"],
         "above": _stack(shown["above"], kept.get("above", ()), ""),
         "toast": shown["toast"],
-        "snack": (snack["text"], snack["action"], _message(kept.get("snack")) or _NOTHING) if snack else None,
+        "snack": (snack["text"], snack["action"], frozen(kept.get("snack")) or _NOTHING) if snack else None,
         "clock": shown["clock"],
         "scenario": device["scenario"],
         **{name: kept.get(name, 0) for name in COUNTERS},
@@ -124,7 +124,7 @@ def _shown(phone: Phone, screen: Screen, owner: str) -> Plain:
         if key == "choices":
             told[key] = [label for label, _ in value]
         elif key not in _WRITTEN and not _unseen(app, key):
-            told[key] = _plain(value)
+            told[key] = plain(value)
     told |= {key: part for key, part in (("fields", fields), ("scroll", scroll)) if part}
     if phone.controls.strength(_ORDERED):
         told["visit"] = screen["visit"]
@@ -133,10 +133,10 @@ def _shown(phone: Phone, screen: Screen, owner: str) -> Plain:
 
 def _kept(screen: Screen) -> Plain:
     app = screen["app"]
-    inner: Plain = {key: _plain(screen[key]) for key in screen if key not in _WRITTEN and _unseen(app, key)}
+    inner: Plain = {key: plain(screen[key]) for key in screen if key not in _WRITTEN and _unseen(app, key)}
     inner |= {"visit": screen["visit"], "reveal": screen["reveal"]}
     if "choices" in screen:
-        inner["choices"] = [_plain(message) for _, message in screen["choices"]]
+        inner["choices"] = [plain(message) for _, message in screen["choices"]]
     fields = screen["fields"].items()
     inner["fields"] = {key: [field.value, field.cursor, field.anchor, field.multiline] for key, field in fields}
     inner["scroll"] = dict(screen["scroll"])
@@ -152,7 +152,7 @@ def _screen(told: Plain, inner: Plain, owner: str) -> Screen:
     app, _, name = told["screen"].rpartition("/")
     app = app or owner
     screen: Screen = {"app": app, "name": name, "over": app == "system", "focus": "", "visit": 0, "reveal": False}
-    screen |= {key: _plain(value) for key, value in told.items() if key != "screen"}
+    screen |= {key: plain(value) for key, value in told.items() if key != "screen"}
     screen |= {key: value for key, value in inner.items() if key not in ("fields", "scroll", "choices", "then")}
     fields = {key: Field(*parts) for key, parts in inner.get("fields", {}).items()}
     for key, value in told.get("fields", {}).items():
@@ -161,29 +161,15 @@ def _screen(told: Plain, inner: Plain, owner: str) -> Screen:
     screen["fields"] = fields
     screen["scroll"] = {**inner.get("scroll", {}), **told.get("scroll", {})}
     if "then" in inner or (app == "system" and not inner):
-        screen["then"] = _message(inner.get("then", ()))
+        screen["then"] = frozen(inner.get("then", ()))
     if "choices" in told:
         messages = [*inner.get("choices", ()), *(None for _ in told["choices"])]
         screen["choices"] = tuple(
-            (label, _message(message)) for label, message in zip(told["choices"], messages, strict=False)
+            (label, frozen(message)) for label, message in zip(told["choices"], messages, strict=False)
         )
     if "options" in told:
         screen["options"] = tuple(told["options"])
     return screen
-
-
-def _message(value: Any) -> Any:
-    """Return a message, which is made of tuples, from plain data."""
-    return tuple(_message(part) for part in value) if isinstance(value, list | tuple) else value
-
-
-def _plain(value: Any) -> Any:
-    """Return a deep copy as plain JSON data, in which tuples are lists."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _told_snack(snack: tuple[str, str, Message] | None) -> Plain | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
-from agentworld_gym.domain.view import Structured, compact
+from agentworld_gym.domain.view import Structured, compact, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
@@ -15,7 +14,6 @@ from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, target_of, touched
 from agentworld_gym.engines.android.structure import restored, shown
 from agentworld_gym.engines.gui import Message, Widget, find, handler
-from agentworld_gym.errors import AnswerError
 
 _FEW = 8
 """The largest number of texts in touchable rows that are told; of a longer list only what is touched is told."""
@@ -48,7 +46,7 @@ class AndroidView:
         Raises:
             AnswerError: This is no state of a phone.
         """
-        with _predicted():
+        with predicted():
             return Display(restored(shown)).text
 
     def place(self, shown: Structured) -> tuple[str | int, ...]:
@@ -57,7 +55,7 @@ class AndroidView:
         Raises:
             AnswerError: This is no state of a phone.
         """
-        with _predicted():
+        with predicted():
             if shown["above"]:
                 return "above", len(shown["above"]) - 1
             return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
@@ -70,7 +68,7 @@ class AndroidView:
         Raises:
             AnswerError: This is no state of a phone.
         """
-        with _predicted():
+        with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
 
@@ -174,12 +172,3 @@ def _words(message: Any) -> str:
     if isinstance(message, tuple | list):
         return " ".join(filter(None, map(_words, message)))
     return "" if message is None else message if isinstance(message, str) else compact(message)
-
-
-@contextmanager
-def _predicted() -> Iterator[None]:
-    """Make an answer error of any error: a predicted state may be wrong in any way."""
-    try:
-        yield
-    except Exception as error:
-        raise AnswerError(f"the view cannot print this state: {type(error).__name__}: {error}") from error

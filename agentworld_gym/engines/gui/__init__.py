@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentworld_gym.engines.gui.hit_testing import centre, find, focusables, handler, hit, scrollable, visible
 from agentworld_gym.engines.gui.layout import Metrics, place
-from agentworld_gym.engines.gui.plain_data import copied, flat
+from agentworld_gym.engines.gui.plain_data import copied, flat, frozen, plain
 from agentworld_gym.engines.gui.text_field import Field
 from agentworld_gym.engines.gui.widget import Message, Widget, column, grid, layers, row, scroll
 
@@ -24,11 +24,13 @@ __all__ = [
     "find",
     "flat",
     "focusables",
+    "frozen",
     "grid",
     "handler",
     "hit",
     "layers",
     "place",
+    "plain",
     "row",
     "scroll",
     "scrollable",

@@ -1,4 +1,4 @@
-"""Models as plain data: their copies and their flat fields."""
+"""Models as plain data: their copies, their form in JSON, and their flat fields."""
 
 from __future__ import annotations
 
@@ -30,6 +30,28 @@ def copied(value: Any) -> Any:
     if kind is set:
         return set(value)
     return value.copy() if kind is Field else value
+
+
+def plain(value: Any) -> Any:
+    """Return a deep copy of dictionaries, lists and tuples as JSON has them, in which tuples are lists.
+
+    >>> plain({"message": ("menu", "app"), "rows": [{"id": 7}]})
+    {'message': ['menu', 'app'], 'rows': [{'id': 7}]}
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def frozen(value: Any) -> Any:
+    """Return plain data with tuples in the place of lists, as messages have them.
+
+    >>> frozen(["moved", True, ["/home/user/a.txt"]])
+    ('moved', True, ('/home/user/a.txt',))
+    """
+    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:

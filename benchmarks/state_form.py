@@ -1,6 +1,6 @@
-"""Measures the structured state of the phone: whether it is complete, and how short the answers of a world model get.
+"""Measures the structured state of a domain: whether it is complete, and how short the answers of a world model get.
 
-python benchmarks/android_state.py [--episodes 500] [--sessions 24]
+python benchmarks/state_form.py DOMAIN [--episodes 500] [--sessions 24]
 
 An episode is restored from its state, as JSON, at a random step, and goes on beside the machine that it was taken from;
 every second one with controls in force. Answers are those to the steps of recorded sessions, half of them of experts
@@ -15,13 +15,12 @@ import json
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
-
-from android_speed import TITLES, chosen
 
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.engines import Controls
-from agentworld_gym.engines.android import AndroidMachine, AndroidView
+from agentworld_gym.engines.catalog import load_engine, load_view
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
@@ -30,31 +29,48 @@ from agentworld_gym.sessions.rerendering import prompts_for
 from agentworld_gym.sessions.row import Row
 
 STEPS = 40
-VIEW = AndroidView()
+Walk = tuple[dict[str, Any], Callable[[Any, random.Random], Any]]
+"""The state in which a random episode begins, and what to do next on a machine."""
 
 
-def exact(number: int, strengths: dict[str, float]) -> tuple[bool, bool]:
+def android_walk(number: int) -> Walk:
+    """Touches in all apps, one of which is opened first."""
+    from android_speed import TITLES, chosen
+
+    first = iter([{"action_type": "open_app", "app_name": TITLES[number % len(TITLES)]}])
+    return {}, lambda machine, rng: next(first, None) or chosen(machine, rng)
+
+
+WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk}
+
+
+def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, bool]:
     """Whether a restored machine went on exactly, and whether the view printed every screen of both."""
+    engine, view = load_engine(domain), load_view(domain)
+    assert view is not None
+    state, act = WALKS[domain](number)
     rng = random.Random(number)
-    machine = AndroidMachine.start({}, number, Controls(strengths if number % 2 else {}, number))
-    machine.act({"action_type": "open_app", "app_name": TITLES[number % len(TITLES)]})
-    at, twin, same, printed = rng.randrange(STEPS), machine, True, True
-    for step in range(STEPS):
-        if step == at:
-            twin = AndroidMachine.restore(json.loads(json.dumps(machine.structured())))
-        action = chosen(machine, rng)
-        shown = machine.act(action)
-        if step >= at:
-            same = same and twin.act(action) == shown and twin.spans == machine.spans
-            same = same and twin.structured() == machine.structured()
-            printed = printed and VIEW.view(json.loads(json.dumps(twin.structured()["shown"]))) == shown
-    return same and twin.state() == machine.state(), printed
+    at, same, printed = rng.randrange(STEPS), True, True
+    with closing(engine.start(state, number, Controls(strengths if number % 2 else {}, number))) as machine:
+        twin = machine
+        for step in range(STEPS):
+            if step == at:
+                twin = engine.restore(json.loads(json.dumps(machine.structured())))
+            action = act(machine, rng)
+            screen = machine.act(action)
+            if step >= at:
+                same = same and twin.act(action) == screen and list(twin.spans) == list(machine.spans)
+                same = same and twin.structured() == machine.structured()
+                printed = printed and view.view(json.loads(json.dumps(twin.shown()))) == screen
+        same = same and twin.state() == machine.state()
+        twin.close()
+    return same, printed
 
 
-def recorded(sessions: int) -> list[Row]:
+def recorded(domain: str, sessions: int) -> list[Row]:
     """Sessions of experts and explorers."""
     config = SmallModelSessions(policies={"expert": 0.5, "explore": 0.5}, max_turns=12)
-    recorder = Recorder([load_spec("android")], config, seed=5)
+    recorder = Recorder([load_spec(domain)], config, seed=5)
     return [row for number in range(sessions) if (row := recorder.row(number)) is not None]
 
 
@@ -75,14 +91,15 @@ def spread(texts: Sequence[str], size: Callable[[str], int]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("domain", choices=sorted(WALKS))
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--sessions", type=int, default=24)
     options = parser.parse_args()
-    strengths: dict[str, Any] = {name: 0.1 for name in load_spec("android").controls}
-    results = [exact(number, strengths) for number in range(options.episodes)]
+    strengths: dict[str, Any] = {name: 0.1 for name in load_spec(options.domain).controls}
+    results = [exact(options.domain, number, strengths) for number in range(options.episodes)]
     print(f"restored machines that went on exactly: {sum(same for same, _ in results)} of {len(results)}")
     print(f"episodes whose screens the view printed exactly: {sum(view for _, view in results)} of {len(results)}")
-    rows = recorded(options.sessions)
+    rows = recorded(options.domain, options.sessions)
     print(f"{sum(len(row.actions) for row in rows)} steps of {len(rows)} sessions; median, mean, ninth decile")
     forms: tuple[Form, ...] = ("full", "change", "state")
     for form in forms:
