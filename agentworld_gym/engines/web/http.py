@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from agentworld_gym.engines import Scalar
 
@@ -32,6 +32,22 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What a page was made from, beside its address and the rows of its site."""
+
+    user: Any = None
+    """The key of the account that is signed in."""
+    flash: tuple[str, str] | None = None
+    """The kind and the text of the message to the visitor."""
+    errors: Mapping[str, str] | None = None
+    """The errors of a form that is shown again, by field."""
+    loading: bool = False
+    """Whether the content is still loading."""
+    visit: int = 0
+    """The number of the request in the session."""
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """The answer of a site to one request."""
 
@@ -45,6 +61,8 @@ class Response:
     """The cookies to set for the host; an empty value deletes one."""
     refresh: bool = False
     """Whether the page reloads itself after a second. Its body says so too, with a meta element."""
+    source: Source | None = None
+    """What the page was made from; None for a text of another kind."""
 
 
 class Internet(Protocol):

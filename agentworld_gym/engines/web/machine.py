@@ -172,7 +172,7 @@ class WebMachine:
             self._redrawn = False
         elif self._controls.strikes("stale-element", self._calls, browser.tab.url):
             page = browser.page
-            page.refs, page.listed = {}, {}
+            page.refs, page.listed, page.looks, page.start = {}, {}, (), page.last_ref
             self._redrawn = True
 
     def _say(self, result: ToolResult) -> str:

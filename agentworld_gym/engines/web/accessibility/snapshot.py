@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from agentworld_gym.engines.web.accessibility.tree import Item, tree_of
 from agentworld_gym.engines.web.document.dom import CACHED, Document
-from agentworld_gym.engines.web.document.page import Page
+from agentworld_gym.engines.web.document.page import UNTOUCHED, Page
 from agentworld_gym.engines.web.strings import quoted
 from agentworld_gym.text.yaml_scalars import yaml_key, yaml_value
 
@@ -23,17 +23,29 @@ def snapshot(page: Page) -> str:
       - paragraph [ref=e3]: Hot and green
     """
     if not page.is_untouched:
-        return _printed(page)
+        last = page.last_ref
+        text = _printed(page)
+        if page.last_ref > last:
+            page.looks = (*page.looks, page.look())
+        return text
     text, first = _first(page.document)
     page.refs, page.listed, page.last_ref = dict(first.refs), first.listed, first.last_ref
+    page.looks = (UNTOUCHED,)
     return text
+
+
+def first_page(document: Document) -> Page:
+    """Return a page that has just been loaded, with the references of its first snapshot. All share it."""
+    return _first(document)[1]
 
 
 @lru_cache(maxsize=CACHED)
 def _first(document: Document) -> tuple[str, Page]:
     """Return the first snapshot of a document; all sessions that have just loaded it share it."""
     page = Page(document)
-    return _printed(page), page
+    text = _printed(page)
+    page.looks = (UNTOUCHED,)
+    return text, page
 
 
 def _printed(page: Page) -> str:

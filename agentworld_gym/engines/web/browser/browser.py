@@ -12,7 +12,7 @@ from agentworld_gym.engines.web.document import forms
 from agentworld_gym.engines.web.document.dom import Document
 from agentworld_gym.engines.web.document.focus import focusable, show_modal
 from agentworld_gym.engines.web.document.page import Page
-from agentworld_gym.engines.web.http import ConnectionReset, Internet, Request
+from agentworld_gym.engines.web.http import ConnectionReset, Internet, Request, Source
 
 MAX_TABS = 20
 MAX_HISTORY = 100
@@ -59,6 +59,8 @@ class Entry:
     method: str = "GET"
     form: tuple[tuple[str, str], ...] = ()
     saved: forms.Saved = field(default_factory=dict)
+    fields: Mapping[str, forms.FieldValue] = field(default_factory=dict)
+    """The saved values by the names of their fields."""
 
 
 @dataclass(slots=True)
@@ -79,6 +81,12 @@ class Tab:
     requests: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     reported: int = 0
+    body: str = ""
+    """The HTML of the page."""
+    source: Source | None = None
+    """What its site made the page from; None for a page of the browser itself."""
+    failed: str = ""
+    """Why the browser shows a page of its own, as Chromium's code."""
 
     @property
     def title(self) -> str:
@@ -179,7 +187,8 @@ class Browser:
             tab.url = entry.url
             return True
         if entry.method == "POST":
-            self._show(tab, error_pages.resubmission(addresses.host_of(entry.url)), ERROR_PAGE, 0)
+            body = error_pages.resubmission(addresses.host_of(entry.url))
+            show(tab, body, ERROR_PAGE, 0, failed="ERR_CACHE_MISS")
             raise Unreachable("ERR_CACHE_MISS")
         old = entry.load
         load = self._next_load(tab)
@@ -196,7 +205,7 @@ class Browser:
         """
         tab = self.tab
         entry = tab.entries[tab.place]
-        tab.entries[tab.place] = replace(entry, load=self._next_load(tab), saved={})
+        tab.entries[tab.place] = replace(entry, load=self._next_load(tab), saved={}, fields={})
         self._load(tab)
 
     def settle(self) -> None:
@@ -239,7 +248,8 @@ class Browser:
     def _leave(self, tab: Tab) -> None:
         values = forms.changed_values(tab.page)
         if values:
-            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values)
+            fields = forms.field_values(tab.page, passwords=False)
+            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values, fields=fields)
 
     def _load(self, tab: Tab) -> None:
         """Load the page of the current step of the history.
@@ -253,13 +263,14 @@ class Browser:
         tab.reported = 0
         tab.load = entry.load
         if entry.url == BLANK:
-            self._show(tab, "", BLANK, 200)
+            show(tab, "", BLANK, 200)
             return
         try:
             self._fetch(tab, entry)
         except Unreachable as error:
             host = addresses.host_of(tab.entries[tab.place].url)
-            self._show(tab, error_pages.unreachable(str(error), host.partition(":")[0]), ERROR_PAGE, 0)
+            body = error_pages.unreachable(str(error), host.partition(":")[0])
+            show(tab, body, ERROR_PAGE, 0, failed=str(error))
             raise
 
     def _fetch(self, tab: Tab, entry: Entry) -> None:
@@ -291,17 +302,9 @@ class Browser:
         else:
             raise Unreachable("ERR_TOO_MANY_REDIRECTS")
         if response.status >= 400:
-            tab.console.append(
-                "[ERROR] Failed to load resource: the server responded with a status of "
-                f"{response.status} ({reason}) @ {url}:0"
-            )
-        self._show(tab, response.body, entry.url, response.status)
+            tab.console.append(console_error(response.status, url))
+        show(tab, response.body, entry.url, response.status, response.source)
         tab.refreshes = response.refresh or tab.page.document.refreshes
-
-    def _show(self, tab: Tab, body: str, url: str, status: int) -> None:
-        tab.page = Page(Document.parse(body))
-        tab.url, tab.status, tab.refreshes, tab.modal = url, status, False, None
-        open_at_load(tab.page)
 
     def _keep_cookies(self, host: str, cookies: Mapping[str, str]) -> None:
         if not cookies:
@@ -317,6 +320,27 @@ class Browser:
 def blank_tab() -> Tab:
     """Return an empty tab."""
     return Tab(Page(Document.parse("")))
+
+
+def show(tab: Tab, body: str, url: str, status: int, source: Source | None = None, failed: str = "") -> None:
+    """Show a page that was just loaded."""
+    tab.page = loaded(body)
+    tab.url, tab.status, tab.refreshes, tab.modal = url, status, False, None
+    tab.body, tab.source, tab.failed = body, source, failed
+
+
+def loaded(body: str) -> Page:
+    """Return the page of an HTML text as it is when it has just been loaded."""
+    page = Page(Document.parse(body))
+    open_at_load(page)
+    return page
+
+
+def console_error(status: int, url: str) -> str:
+    """Return what the console says of a page that could not be found, or that failed."""
+    return (
+        f"[ERROR] Failed to load resource: the server responded with a status of {status} ({_reason(status)}) @ {url}:0"
+    )
 
 
 def open_at_load(page: Page) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import count
 
+from agentworld_gym.engines.web.document.dom import CACHED, Document
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page, is_date, is_number
 
 Fields = tuple[tuple[str, str], ...]
 Saved = dict[tuple[str, str, str, int], str]
+FieldValue = str | bool | tuple[str, ...]
 
 _EMAIL = re.compile(
     r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*", re.A
 )
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+")
+_UNCHANGED = frozenset({"hidden", "submit", "reset", "button", "image", "file"})
 _PATTERNED = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
@@ -121,6 +127,104 @@ def restore_values(page: Page, values: Saved) -> None:
             page.checked[node.index] = value == "on"
         else:
             page.set_value(node, value)
+
+
+@lru_cache(maxsize=CACHED)
+def named_fields(document: Document) -> Mapping[str, tuple[Node, ...]]:
+    """Return the fields that a user can change, by a name that the document has once; radio buttons by their group.
+
+    >>> document = Document.parse("<form><input name=q><input type=checkbox name=id value=4></form><input name=q>")
+    >>> list(named_fields(document))
+    ['q', 'id', 'q:2']
+    """
+    found: dict[str, tuple[Node, ...]] = {}
+    groups: dict[tuple[int, str], str] = {}
+    boxes = [node.attrs.get("name") for node in document.nodes if node.tag == "input" and node.type == "checkbox"]
+    for node in document.nodes:
+        if node.tag not in ("input", "select", "textarea") or node.type in _UNCHANGED:
+            continue
+        form = document.form_of(node)
+        name = node.attrs.get("name") or node.attrs.get("id") or f"{node.tag}{node.index}"
+        group = (form.index if form else -1, name)
+        if node.type == "radio" and group in groups:
+            found[groups[group]] += (node,)
+            continue
+        if node.type == "checkbox" and boxes.count(name) > 1:
+            name = f"{name}={node.attrs.get('value', 'on')}"
+        key = next(key for number in count(1) if (key := _numbered(name, number)) not in found)
+        found[key] = (node,)
+        if node.type == "radio":
+            groups[group] = key
+    return found
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}:{number}"
+
+
+def field_values(page: Page, passwords: bool = True) -> dict[str, FieldValue]:
+    """Return the values of a page that differ from those that it was loaded with, by the names of their fields.
+
+    Args:
+        page: The page.
+        passwords: Whether passwords count.
+    """
+    if not (page.values or page.checked or page.chosen):
+        return {}
+    fresh, found = Page(page.document), {}
+    for name, nodes in named_fields(page.document).items():
+        value = _field_value(page, nodes)
+        if value != _field_value(fresh, nodes) and (passwords or nodes[0].type != "password"):
+            found[name] = value
+    return found
+
+
+def _field_value(page: Page, nodes: tuple[Node, ...]) -> FieldValue:
+    node = nodes[0]
+    if node.tag == "select":
+        chosen = tuple(page.option_value(page.nodes[index]) for index in page.chosen_options(node))
+        return chosen if "multiple" in node.attrs else "".join(chosen[:1])
+    if node.type == "checkbox":
+        return page.is_checked(node)
+    if node.type == "radio":
+        return next((other.attrs.get("value", "on") for other in nodes if page.is_checked(other)), "")
+    return page.value(node)
+
+
+def set_field(page: Page, name: str, value: object) -> None:
+    """Give a field its value.
+
+    Raises:
+        LookupError, TypeError: The page has no such field, or the field has no such value.
+    """
+    nodes = named_fields(page.document)[name]
+    node = nodes[0]
+    if node.tag == "select":
+        wanted = value if isinstance(value, list | tuple) else [value]
+        options = page.document.options(node)
+        page.chosen[node.index] = tuple(_option(page, options, one).index for one in wanted)
+    elif node.type == "checkbox":
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is true or false, and not {value!r}")
+        page.set_checked(node, value)
+    elif node.type == "radio":
+        page.set_checked(next(_valued(nodes, value)), True)
+    elif isinstance(value, str):
+        page.set_value(node, value)
+    else:
+        raise TypeError(f"{name} holds a text, and not {value!r}")
+
+
+def _option(page: Page, options: list[Node], value: object) -> Node:
+    found = next((option for option in options if page.option_value(option) == value), None)
+    if found is None:
+        raise LookupError(f"no option {value!r}")
+    return found
+
+
+def _valued(radios: tuple[Node, ...], value: object) -> Iterator[Node]:
+    yield from (radio for radio in radios if radio.attrs.get("value", "on") == value)
+    raise LookupError(f"no button {value!r}")
 
 
 def _keys(page: Page) -> list[tuple[Node, tuple[str, str, str, int]]]:

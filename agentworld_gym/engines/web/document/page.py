@@ -10,6 +10,9 @@ from agentworld_gym.engines.web.strings import words
 MAX_VALUE = 10_000
 """The largest number of characters in a field."""
 
+Look = tuple[dict[tuple[int, str], str | None], dict[int, str], dict[int, bool], dict[int, tuple[int, ...]]]
+UNTOUCHED: Look = ({}, {}, {}, {})
+
 _TEXTUAL = words("color date datetime-local email month number password range search tel text time url week")
 _BUTTONS = frozenset({"submit", "reset", "button", "image"})
 
@@ -20,7 +23,8 @@ class Page:
     Elements are identified by their index in the document. `refs` keeps the reference of each element, with the role
     and the name it had. `listed` maps the references of the last snapshot to elements. `selected` says that the whole
     text of the focused field is selected, so that typing replaces it. `tail` is the number of its characters after the
-    caret.
+    caret. `looks` are the contents of the page at the snapshots that gave new references, which are numbered from
+    `start` on: attributes, values, checked and chosen elements.
     """
 
     __slots__ = (
@@ -33,9 +37,11 @@ class Page:
         "last_ref",
         "layout",
         "listed",
+        "looks",
         "modals",
         "refs",
         "selected",
+        "start",
         "tail",
         "values",
     )
@@ -52,6 +58,8 @@ class Page:
         self.refs: dict[int, tuple[str, str, str]] = {}
         self.last_ref = 0
         self.listed: dict[str, int] = {}
+        self.looks: tuple[Look, ...] = ()
+        self.start = 0
         self.layout: object = None
         self.selected = False
         self.tail = 0
@@ -64,6 +72,7 @@ class Page:
         twin.focus, twin.modals = self.focus, self.modals
         twin.refs, twin.last_ref = dict(self.refs), self.last_ref
         twin.listed = self.listed
+        twin.looks, twin.start = self.looks, self.start
         twin.layout = self.layout
         twin.selected, twin.tail = self.selected, self.tail
         return twin
@@ -73,6 +82,10 @@ class Page:
         """Return whether nothing has happened to the page since it was loaded, not even a snapshot."""
         changes = self.attrs or self.values or self.checked or self.chosen or self.files or self.modals or self.last_ref
         return not changes and self.focus is None
+
+    def look(self) -> Look:
+        """Return a copy of all that a user can change in what the page shows."""
+        return dict(self.attrs), dict(self.values), dict(self.checked), dict(self.chosen)
 
     def give_focus(self, index: int | None) -> None:
         """Move the focus. No text is selected then, and the caret stands at the end."""

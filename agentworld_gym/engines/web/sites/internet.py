@@ -16,17 +16,21 @@ from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
+from agentworld_gym.engines.web.sites.plain_rows import image_of, plain_tables, sequences
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
 from agentworld_gym.engines.web.sites.request_handler import (
+    FAILURES,
     SESSION,
     Answer,
     Visit,
     answer,
     failure,
+    flash_cookie,
     loading,
     parsed_query,
+    printed,
 )
-from agentworld_gym.engines.web.sites.site import Site
+from agentworld_gym.engines.web.sites.site import Site, load_site, site_folder
 
 NO_CONTROLS = Controls()
 MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200
@@ -115,10 +119,111 @@ class Sites:
             return _static(site, path.removeprefix(STATIC))
         visit = self._visit(site, path, request)
         if len(request.url) > MAX_URL:
-            return self._plain(visit, 414, "URI Too Long", "The address is too long.")
+            return plain_failure(visit, 414)
         if len(request.form) > MAX_FIELDS or sum(len(name) + len(text) for name, text in request.form) > MAX_FORM:
-            return self._plain(visit, 413, "Payload Too Large", "The form is too large.")
+            return plain_failure(visit, 413)
         return self._answered(visit, url, parts.query)
+
+    def printed(self, url: str, user: Any, told: Mapping[str, Any]) -> Response:
+        """Return the page at an address as the rows have it. No request is made.
+
+        Args:
+            url: The address.
+            user: The key of the account that is signed in; None for none.
+            told: What else the page was made from: `flash` or `alert` (a message to the visitor), `sent` and `errors`
+                (the fields and the errors of a form that is shown again), `loading`, `status` (that of an error page
+                which address and rows do not explain), and `visit` (the number of the request, under controls).
+
+        Raises:
+            LookupError: No site has the host, or no page is shown there.
+            sqlite3.Error, ValueError, OverflowError, TypeError, jinja2.TemplateError: There is no such page.
+        """
+        parts = urlsplit(url)
+        site = self._hosts[parts.netloc.lower().removesuffix(":80")]
+        path = parts.path or "/"
+        if path.startswith(STATIC):
+            return _static(site, path.removeprefix(STATIC))
+        cookies: dict[str, str] = {}
+        for kind, name in (("status", "flash"), ("alert", "alert")):
+            if name in told:
+                cookies = flash_cookie(kind, told[name])
+        perturbed = PerturbedRequest(self._controls, site.about.host, path, told.get("visit", 0))
+        method, form = ("POST", pairs_of(told["sent"])) if "sent" in told else ("GET", ())
+        now, store = self._state.now or site.about.now, self._stores[site.name]
+        visit = Visit(site, store, perturbed, method, path, parsed_query(parts.query), form, cookies, user, now)
+        if told.get("loading"):
+            return loading(replace(visit, query=()))
+        status = told.get("status")
+        if status is not None:
+            without = replace(visit, query=()) if status in (413, 414, 500) else visit
+            return Response(502, BAD_GATEWAY) if status == 502 else plain_failure(without, status)
+        return printed(visit, told.get("errors"))
+
+    def shown(self) -> dict[str, Any]:
+        """Return what pages are printed from as plain JSON data: the rows, the time, and the controls in force."""
+        sites = [site.name if site.folder.parent == site_folder() else str(site.folder) for site in self._state.sites]
+        web: dict[str, Any] = {"sites": sites}
+        if self._state.now is not None:
+            web["now"] = self._state.now
+        strengths = {name: self._controls.strength(name) for name in self._controls.strengths}
+        if any(strengths.values()):
+            web |= {"controls": strengths, "control_seed": self._controls.seed}
+        return {"web": web, "data": {name: plain_tables(store.image()) for name, store in self._stores.items()}}
+
+    def name_of(self, host: str) -> str:
+        """Return the name of the site at a host; empty where there is none."""
+        site = self._hosts.get(host.lower().removesuffix(":80"))
+        return site.name if site is not None else ""
+
+    def users(self, cookies: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+        """Return who is signed in, by the name of the site, to a browser with these cookies."""
+        found = {}
+        for host, site in self._hosts.items():
+            name, user, _ = self._sessions.get(cookies.get(host, {}).get(SESSION, ""), ("", None, 0))
+            if name == site.name and user is not None:
+                found[name] = user
+        return found
+
+    def kept(self) -> dict[str, Any]:
+        """Return what only requests need, as plain JSON data: sessions and counters."""
+        state = self._state
+        return {
+            "open": state.open,
+            "seed": state.seed,
+            "size": state.size,
+            "signed_in": dict(state.signed_in),
+            "tokens": [self._tokens.seed, self._tokens.count],
+            "sessions": {token: list(session) for token, session in sorted(self._sessions.items())},
+            "visits": self._visits,
+            "failed": self._failed,
+            "slow": self._slow,
+            "sequences": {name: sequences(store.image()) for name, store in self._stores.items()},
+        }
+
+    @classmethod
+    def restore(cls, shown: Mapping[str, Any], kept: Mapping[str, Any]) -> Sites:
+        """Return the sites of a plain state. Without what is kept they are good for nothing but to be printed.
+
+        Raises:
+            SpecError, sqlite3.Error, LookupError, TypeError, ValueError, AttributeError: There are no such sites.
+        """
+        web = shown["web"]
+        sites = tuple(load_site(name) for name in web["sites"])
+        seed, size = kept.get("seed", 0), kept.get("size", "small")
+        state = SiteState(sites, {}, kept.get("open", ""), seed, size, web.get("now"), {})
+        last = kept.get("sequences", {})
+        stores = {
+            site.name: Store(image_of(str(site.folder), shown["data"][site.name], last.get(site.name, {})))
+            for site in sites
+        }
+        controls = Controls(web.get("controls", {}), web.get("control_seed", 0))
+        found = cls(state, stores, 0, controls)
+        found._state = replace(state, signed_in=kept.get("signed_in", {}))
+        found._tokens = Tokens(*kept.get("tokens", (0, 0)))
+        found._sessions = {token: tuple(session) for token, session in kept.get("sessions", {}).items()}
+        found._visits = kept.get("visits", 0)
+        found._failed, found._slow = kept.get("failed", ""), kept.get("slow", "")
+        return found
 
     def state(self) -> dict[str, Scalar]:
         """Return all stored values by `site/table/key/column`."""
@@ -179,7 +284,7 @@ class Sites:
             visit = _with_query(visit, query)
             answered = answer(visit)
         except (sqlite3.Error, OverflowError, ValueError, TypeError, LookupError, TemplateError):
-            return self._plain(visit, 500, "Internal Server Error", "Something went wrong. Please try again later.")
+            return plain_failure(visit, 500)
         return self._with_session(visit, answered)
 
     def _with_session(self, visit: Visit, answered: Answer) -> Response:
@@ -189,7 +294,7 @@ class Sites:
         self._sessions.pop(visit.cookies.get(SESSION, ""), None)
         token = "" if account == "" else self._signed_in(visit.site, account)
         cookies = {**response.cookies, SESSION: token}
-        return Response(response.status, response.body, response.location, cookies)
+        return replace(response, cookies=cookies)
 
     def _signed_in(self, site: Site, user: Any) -> str:
         token = self._tokens.make(32)
@@ -197,13 +302,30 @@ class Sites:
         self._sessions[token] = (site.name, user, self._visits)
         return token
 
-    def _plain(self, visit: Visit, status: int, title: str, text: str) -> Response:
-        try:
-            return failure(visit, status, title, text)
-        except (sqlite3.Error, TemplateError):
-            return Response(
-                status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n"
-            )
+
+def plain_failure(visit: Visit, status: int) -> Response:
+    """Return an error page, without the style of the site where its templates fail."""
+    try:
+        return failure(visit, status)
+    except (sqlite3.Error, TemplateError):
+        title, text = FAILURES[status]
+        return Response(
+            status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n"
+        )
+
+
+def pairs_of(sent: Any) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a form that a plain state has as an object, or as pairs where a name comes twice."""
+    pairs = tuple((name, text) for name, text in (sent.items() if isinstance(sent, Mapping) else sent))
+    if not all(isinstance(part, str) for pair in pairs for part in pair):
+        raise TypeError("fields are sent as texts")
+    return pairs
+
+
+def plain_pairs(form: tuple[tuple[str, str], ...]) -> dict[str, str] | list[list[str]]:
+    """Return the fields of a form as a plain state has them: the inverse of `pairs_of`."""
+    fields = dict(form)
+    return fields if len(fields) == len(form) else [list(pair) for pair in form]
 
 
 def _with_query(visit: Visit, query: str) -> Visit:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from markupsafe import Markup
 
-from agentworld_gym.engines.web.http import Response
+from agentworld_gym.engines.web.http import Response, Source
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.form_validation import parameters, validated_form
 from agentworld_gym.engines.web.sites.pagination import Listing
@@ -19,6 +19,16 @@ from agentworld_gym.engines.web.sites.site_schema import Entry, Query, Route
 
 REFRESH = Markup('<meta http-equiv="refresh" content="1">')
 FLASH, SESSION = "flash", "session"
+FAILURES = {
+    403: ("Forbidden", ""),
+    404: ("Page not found", "There is no page at this address."),
+    405: ("Method Not Allowed", "This address cannot be opened like that."),
+    413: ("Payload Too Large", "The form is too large."),
+    414: ("URI Too Long", "The address is too long."),
+    500: ("Internal Server Error", "Something went wrong. Please try again later."),
+}
+"""The titles and the texts of error pages, by status. The text of a refused page is that of its route."""
+_MISSING = "What you are looking for is not here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +91,90 @@ def answer(visit: Visit) -> Answer:
     if match is None:
         return _lost(visit)
     page, holes = match
-    route = page.route
-    values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
-    values |= parameters(page.query, _grouped(visit.query)) | holes
-    context = _Context(visit, _account(visit), values)
+    context = _context(visit, page, holes)
     try:
-        if route.login and context.user is None:
-            raise _EarlyAnswer(Answer(_signed_out(context, page)))
-        if route.allow and not visit.store.first(route.allow, values):
-            raise _EarlyAnswer(Answer(failure(visit, 403, "Forbidden", route.forbidden)))
-        if visit.method == "GET" and route.run:
-            visit.store.write(_steps(route), values)
-        _look_up(context, page, route.data)
+        _admit(context, page)
         if visit.method == "POST":
+            _look_up(context, page, page.route.data)
             return _post(context, page)
-        for number, rule in enumerate(route.rules):
-            if not visit.store.first(rule.sql, values):
-                text = context.text(page, f"rules.{number}.error")
-                raise _EarlyAnswer(
-                    Answer(Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", text)))
-                )
-        return Answer(_shown(context, page))
+        if page.route.run:
+            visit.store.write(_steps(page.route), context.values)
+        return Answer(_opened(context, page))
     except _EarlyAnswer as stop:
         return stop.answer
 
 
-def failure(visit: Visit, status: int, title: str, text: str) -> Response:
-    """Return an error page in the style of the site."""
+def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
+    """Return the page at an address as the rows have it, without what opening it writes.
+
+    Args:
+        visit: The address, and who is signed in.
+        errors: The errors of a form that was sent there, which is shown again; None where none was sent.
+
+    Raises:
+        LookupError: No page is shown there: the address leads to another one.
+        sqlite3.Error, ValueError, OverflowError, jinja2.TemplateError: The site itself fails.
+    """
+    match = visit.site.find("GET", visit.path)
+    answered = _lost(visit) if match is None else None
+    if match is not None:
+        page, holes = match
+        context = _context(visit, page, holes)
+        try:
+            if errors is not None:
+                return _form_again(visit, context.user, page, holes, errors)
+            _admit(context, page)
+            return _opened(context, page)
+        except _EarlyAnswer as stop:
+            answered = stop.answer
+    if answered is None or answered.response.location is not None:
+        raise LookupError(f"no page is shown at {visit.address[:80]}")
+    return answered.response
+
+
+def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:
+    values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
+    values |= parameters(page.query, _grouped(visit.query)) | holes
+    return _Context(visit, _account(visit), values)
+
+
+def _admit(context: _Context, page: Page) -> None:
+    """Make sure that the visitor may use a route.
+
+    Raises:
+        _EarlyAnswer: The visitor has to sign in first, or may not.
+    """
+    visit, route = context.visit, page.route
+    if route.login and context.user is None:
+        raise _EarlyAnswer(Answer(_signed_out(context, page)))
+    if route.allow and not visit.store.first(route.allow, context.values):
+        raise _EarlyAnswer(Answer(failure(visit, 403)))
+
+
+def _opened(context: _Context, page: Page) -> Response:
+    """Return the page of a route.
+
+    Raises:
+        _EarlyAnswer: There is nothing to show, or a rule sends the visitor back.
+    """
+    _look_up(context, page, page.route.data)
+    for number, rule in enumerate(page.route.rules):
+        if not context.visit.store.first(rule.sql, context.values):
+            text = context.text(page, f"rules.{number}.error")
+            raise _EarlyAnswer(
+                Answer(Response(302, location=_to(context.text(page, "back")), cookies=flash_cookie("alert", text)))
+            )
+    return _shown(context, page)
+
+
+def failure(visit: Visit, status: int) -> Response:
+    """Return an error page in the style of the site: one of `FAILURES`."""
+    title, text = FAILURES[status]
+    match = visit.site.find(visit.method, visit.path)
+    if status == 403 and match is not None:
+        text = match[0].route.forbidden
+    elif status == 404 and match is not None:
+        text = _MISSING
     context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
     context.data |= {"status": status, "text": text, "title": f"{status} {title}"}
     return replace(_rendered(context, "error.html"), status=status)
@@ -118,7 +185,8 @@ def loading(visit: Visit) -> Response:
     visit = replace(visit, cookies={})  # A message to the visitor waits for the page itself.
     context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
     context.data |= {"title": "Loading…", "refresh": REFRESH}
-    return replace(_rendered(context, "loading.html"), refresh=True)
+    response = _rendered(context, "loading.html")
+    return replace(response, refresh=True, source=Source(visit.user, loading=True, visit=visit.perturbed.visit))
 
 
 def _lost(visit: Visit) -> Answer:
@@ -126,8 +194,8 @@ def _lost(visit: Visit) -> Answer:
     if visit.method == "GET" and shorter and shorter != visit.path and visit.site.find("GET", shorter):
         return Answer(Response(302, location="/" + shorter.lstrip("/")))
     if visit.site.find("GET" if visit.method == "POST" else "POST", visit.path):
-        return Answer(failure(visit, 405, "Method Not Allowed", "This address cannot be opened like that."))
-    return Answer(failure(visit, 404, "Page not found", "There is no page at this address."))
+        return Answer(failure(visit, 405))
+    return Answer(failure(visit, 404))
 
 
 def _account(visit: Visit) -> dict[str, Any] | None:
@@ -145,7 +213,7 @@ def _signed_out(context: _Context, page: Page) -> Response:
         # Nothing of a form is kept: the visitor begins again at the page that held it.
         to = page.texts["back"].render(**{**_first(visit.form), **context.values})
     location = f"{visit.site.about.accounts.path}?next={quote(to, safe='/')}"
-    return Response(302, location=location, cookies=_flash("status", "Please sign in to continue."))
+    return Response(302, location=location, cookies=flash_cookie("status", "Please sign in to continue."))
 
 
 def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) -> None:
@@ -156,9 +224,7 @@ def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) ->
         elif query.one is not None:
             rows = visit.store.rows(query.one, values)
             if not rows and not query.optional:
-                raise _EarlyAnswer(
-                    Answer(failure(visit, 404, "Page not found", "What you are looking for is not here."))
-                )
+                raise _EarlyAnswer(Answer(failure(visit, 404)))
             context.data[name] = rows[0] if rows else None
         elif query.page:
             context.data[name] = _listing(context, page, name, query)
@@ -192,6 +258,7 @@ def _rendered(
         if name not in context.data:
             _look_up(context, None, {name: query})
     flash = visit.cookies.get(FLASH, "")
+    message = _read_flash(flash)
     menus = {
         name: visit.perturbed.reordered([entry for entry in entries if _for(entry, context.user)], name)
         for name, entries in site.menus.items()
@@ -208,11 +275,12 @@ def _rendered(
             "address": visit.address,
             "errors": errors or {},
             "values": values,
-            "flash": _read_flash(flash),
+            "flash": message,
             "dialog": visit.perturbed.dialog(),
         }
     )
-    return Response(200, body, cookies={FLASH: ""} if flash else {})
+    source = Source(visit.user, message, errors, visit=visit.perturbed.visit)
+    return Response(200, body, cookies={FLASH: ""} if flash else {}, source=source)
 
 
 def _post(context: _Context, page: Page) -> Answer:
@@ -252,14 +320,18 @@ def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Respon
     match = visit.site.find("GET", visit.path)
     if match is None:
         message = " ".join(dict.fromkeys(errors.values()))
-        return Response(302, location=_to(context.text(page, "back")), cookies=_flash("alert", message))
-    form_page, holes = match
-    values = {name: context.values[name] for name in ("now", "today", "user")}
-    values |= parameters(form_page.query, _grouped(visit.query)) | holes
-    again = _Context(visit, context.user, values)
-    _look_up(again, form_page, form_page.route.data)
-    again.data["title"] = again.text(form_page, "title")
-    return _rendered(again, form_page.route.template or "", errors, _SentFields(_grouped(visit.form)))
+        return Response(302, location=_to(context.text(page, "back")), cookies=flash_cookie("alert", message))
+    return _form_again(visit, context.user, *match, errors)
+
+
+def _form_again(
+    visit: Visit, user: dict[str, Any] | None, page: Page, holes: Mapping[str, Any], errors: Mapping[str, str]
+) -> Response:
+    """Show the page of a form with what was sent, and what is wrong with it."""
+    again = replace(_context(visit, page, holes), user=user)
+    _look_up(again, page, page.route.data)
+    again.data["title"] = again.text(page, "title")
+    return _rendered(again, page.route.template or "", errors, _SentFields(_grouped(visit.form)))
 
 
 class _SentFields(dict[str, str]):
@@ -287,10 +359,11 @@ def _to(location: str) -> str:
 
 def _said(context: _Context, page: Page) -> dict[str, str]:
     text = context.text(page, "flash")
-    return _flash("status", text) if text else {}
+    return flash_cookie("status", text) if text else {}
 
 
-def _flash(kind: str, text: str) -> dict[str, str]:
+def flash_cookie(kind: str, text: str) -> dict[str, str]:
+    """Return the cookie that brings a message to the next page."""
     return {FLASH: quote(f"{kind}:{text[:500]}", safe="")}
 
 

@@ -1,0 +1,1 @@
+"""The structured state of a browser: pages, tabs and sites as plain JSON data, and back."""

@@ -1,0 +1,348 @@
+"""A browser and its sites as plain JSON data, in two parts: what the view reads, and what updates alone need.
+
+`shown` has the tabs (`tabs`, each with the pages of its history), the current one (`tab`), who is signed in (`users`),
+the rows of the sites (`data`), and what does not change (`web`). A page is its address, what its site made it from, and
+what the user has changed in it (`pages`); its text follows from the rows. `kept` has sessions, cookies, counters, and
+whatever of a page the view would do without. Both together are complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from typing import Any
+
+from agentworld_gym.engines.gui import frozen, plain
+from agentworld_gym.engines.web import addresses
+from agentworld_gym.engines.web.browser import error_pages
+from agentworld_gym.engines.web.browser.browser import (
+    BLANK,
+    ERROR_PAGE,
+    Browser,
+    Chooser,
+    Entry,
+    Tab,
+    console_error,
+    loaded,
+)
+from agentworld_gym.engines.web.document.page import Page
+from agentworld_gym.engines.web.http import Response, Source
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.sites.internet import pairs_of, plain_pairs
+from agentworld_gym.engines.web.structured.pages import Plain, changed_page, modal_of, told_page
+
+SIZE = (1280, 720)
+
+
+def shown_browser(browser: Browser, sites: Sites) -> Plain:
+    """Return what the view reads of a browser on these sites. Nothing in it is shared with the browser."""
+    shown: Plain = {"tab": browser.current, "users": sites.users(browser.cookies), **sites.shown()}
+    shown["tabs"] = [
+        _shown_tab(sites, shown, tab, current=number == browser.current) for number, tab in enumerate(browser.tabs)
+    ]
+    if browser.size != SIZE:
+        shown["size"] = list(browser.size)
+    return shown
+
+
+def kept_browser(browser: Browser, sites: Sites, shown: Mapping[str, Any]) -> Plain:
+    """Return what updates alone need of a browser whose other part is `shown`. Nothing in it is shared."""
+    return {
+        **sites.kept(),
+        "cookies": {host: dict(sorted(cookies.items())) for host, cookies in sorted(browser.cookies.items())},
+        "tabs": [_kept_tab(sites, shown, *pair) for pair in zip(browser.tabs, shown["tabs"], strict=True)],
+    }
+
+
+def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> tuple[Browser, Sites]:
+    """Return the browser of a state, and its sites. Without what is kept they are good for nothing but to be viewed.
+
+    Raises:
+        SpecError, sqlite3.Error, LookupError, TypeError, ValueError, AttributeError, OverflowError,
+        jinja2.TemplateError: The state is none of a browser.
+    """
+    kept = kept or {}
+    sites = Sites.restore(shown, kept)
+    browser = Browser(sites)
+    inner = [*kept.get("tabs", ()), *({} for _ in shown["tabs"])]
+    browser.tabs = [
+        _tab(sites, shown, told, part, current=number == shown["tab"])
+        for number, (told, part) in enumerate(zip(shown["tabs"], inner, strict=False))
+    ]
+    browser.current = shown["tab"]
+    browser.tabs[browser.current]
+    browser.cookies = {host: dict(cookies) for host, cookies in kept.get("cookies", {}).items()}
+    width, height = shown.get("size", SIZE)
+    browser.size = (width, height)
+    return browser, sites
+
+
+def page_place(shown: Mapping[str, Any]) -> tuple[str | int, ...]:
+    """Return the path of the page in front.
+
+    Raises:
+        LookupError, TypeError: The state is none of a browser.
+    """
+    tab = shown["tab"]
+    told = shown["tabs"][tab]
+    place = len(told["pages"]) - 1 - told.get("back", 0)
+    told["pages"][place]
+    return "tabs", tab, "pages", place
+
+
+def _shown_tab(sites: Sites, shown: Plain, tab: Tab, *, current: bool) -> Plain:
+    pages = [_shown_entry(entry) for entry in tab.entries]
+    pages[tab.place] |= _shown_page(sites, shown, tab, pages[tab.place], current=current)
+    told: Plain = {"pages": pages}
+    back = len(pages) - 1 - tab.place
+    return {**told, "back": back} if back else told
+
+
+def _shown_entry(entry: Entry) -> Plain:
+    told: Plain = {"url": entry.url}
+    if entry.method == "POST":
+        told["sent"] = plain_pairs(entry.form)
+    if entry.fields:
+        told["fields"] = plain(entry.fields)
+    return told
+
+
+def _shown_page(sites: Sites, shown: Plain, tab: Tab, told: Plain, *, current: bool) -> Plain:
+    """Return what is told of the page of a tab beside its step of the history."""
+    source: Plain = {}
+    if tab.failed:
+        source["failed"] = tab.failed
+    elif tab.source is not None:
+        source = _shown_source(tab.source)
+        if tab.source.user != _user(sites, shown, told):
+            source["user"] = tab.source.user
+        if "controls" in shown["web"]:
+            source["visit"] = tab.source.visit
+    if not current:
+        found: Plain = {}
+        if _body(sites, shown, {**told, **source}) != tab.body:
+            found["title"] = tab.page.document.title
+    else:
+        attempts = [{}, {"status": tab.status}, {"body": tab.body}]
+        found = next(extra for extra in attempts if _body(sites, shown, {**told, **source, **extra}) == tab.body)
+    if tab.reported:
+        found["old"] = True
+    return source | found | told_page(tab.page, tab.body, tab.modal)
+
+
+def _shown_source(source: Source) -> Plain:
+    told: Plain = {}
+    if source.flash is not None:
+        kind, text = source.flash
+        told["flash" if kind == "status" else "alert"] = text
+    if source.errors is not None and source.errors:
+        told["errors"] = dict(source.errors)
+    if source.loading:
+        told["loading"] = True
+    return told
+
+
+def _body(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> str | None:
+    """Return the text of a page as its address and the rows have it; None where they have none."""
+    with suppress(Exception):
+        return _printed(sites, shown, told).body
+    return None
+
+
+def _printed(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> Response:
+    """Return the page that is told of.
+
+    Raises:
+        LookupError, TypeError, ValueError, sqlite3.Error, jinja2.TemplateError: There is no such page.
+    """
+    url = told["url"]
+    if "body" in told:
+        return Response(told.get("status", 200), told["body"])
+    if "failed" in told:
+        host = addresses.host_of(url)
+        code = told["failed"]
+        again = code == "ERR_CACHE_MISS"
+        return Response(0, error_pages.resubmission(host) if again else error_pages.unreachable(code, _bare(host)))
+    if url == BLANK:
+        return Response(200, "")
+    user = told["user"] if "user" in told else _user(sites, shown, told)
+    return sites.printed(addresses.request_url(url), user, told)
+
+
+def _bare(host: str) -> str:
+    return host.partition(":")[0]
+
+
+def _user(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> Any:
+    return shown["users"].get(sites.name_of(addresses.host_of(addresses.request_url(told["url"]))))
+
+
+def _tab(
+    sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any], kept: Mapping[str, Any], *, current: bool
+) -> Tab:
+    """Return a tab. Without what is kept, of another one than the current one only title and address are good."""
+    pages = told["pages"]
+    place = len(pages) - 1 - told.get("back", 0)
+    front = pages[place]
+    inner = [*kept.get("entries", ()), *({} for _ in pages)]
+    entries = [_entry(*pair) for pair in zip(pages, inner, strict=False)]
+    if current or kept:
+        page, response = _page(sites, shown, front, kept)
+        modal = modal_of(page, front)
+    else:
+        title = front["title"] if "title" in front else None
+        page, response = _titled(sites, shown, front, title)
+        modal = Chooser(0) if "modal" in front else None
+    tab = Tab(page, ERROR_PAGE if "failed" in front else entries[place].url, entries, place)
+    tab.status, tab.body, tab.source, tab.failed = response.status, response.body, response.source, front.get("failed", "")
+    tab.modal, tab.refreshes = modal, response.refresh or (page.document.refreshes and not tab.failed)
+    if response.status >= 400:
+        tab.console = [console_error(response.status, addresses.request_url(entries[place].url))]
+    tab.reported = len(tab.console) if front.get("old") else 0
+    tab.load = kept.get("load", 0)
+    tab.fresh = kept.get("fresh", False)
+    tab.requests = list(kept.get("requests", ()))
+    for name in ("status", "refreshes", "reported"):
+        setattr(tab, name, kept.get(name, getattr(tab, name)))
+    tab.console = list(kept.get("console", tab.console))
+    return tab
+
+
+def _entry(told: Mapping[str, Any], kept: Mapping[str, Any]) -> Entry:
+    form = pairs_of(told["sent"]) if "sent" in told else ()
+    saved = {frozen(key): value for key, value in kept.get("saved", ())}
+    fields = frozen_fields(told.get("fields", {})) if saved else {}
+    url = told["url"]
+    if not isinstance(url, str):
+        raise TypeError(f"an address is a text, and not {url!r}")
+    return Entry(url, kept.get("load", 0), "POST" if "sent" in told else "GET", form, saved, fields)
+
+
+def frozen_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of fields, with tuples in the place of lists."""
+    return {name: frozen(value) for name, value in fields.items()}
+
+
+def _page(
+    sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any], kept: Mapping[str, Any]
+) -> tuple[Page, Response]:
+    if "stale" in kept:
+        response = Response(kept["stale"]["status"], kept["stale"]["body"], source=_source(kept["stale"]["source"]))
+        page = loaded(response.body)
+    else:
+        response = _printed(sites, shown, told)
+        page = changed_page(response.body, told)
+    _set_slots(page, kept.get("page", {}))
+    return page, response
+
+
+def _titled(
+    sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any], title: str | None
+) -> tuple[Page, Response]:
+    if title is not None:
+        body = f"<title>{escape(title)}</title>"
+        return loaded(body), Response(200, body)
+    response = _printed(sites, shown, told)
+    return loaded(response.body), response
+
+
+def _kept_tab(sites: Sites, shown: Mapping[str, Any], tab: Tab, told: Mapping[str, Any]) -> Plain:
+    kept: Plain = {
+        "load": tab.load,
+        "fresh": tab.fresh,
+        "requests": list(tab.requests),
+        "console": list(tab.console),
+        "reported": tab.reported,
+        "status": tab.status,
+        "refreshes": tab.refreshes,
+        "entries": [
+            {"load": entry.load, "saved": [[list(key), value] for key, value in sorted(entry.saved.items())]}
+            for entry in tab.entries
+        ],
+    }
+    front = told["pages"][tab.place]
+    built: Page | None = None
+    if "body" not in front and _body(sites, shown, front) == tab.body:
+        with suppress(Exception):
+            built = changed_page(tab.body, front)
+    if built is None:
+        kept["stale"] = {"body": tab.body, "status": tab.status, "source": _plain_source(tab.source)}
+        built = loaded(tab.body)
+    slots, given = _slots(tab.page), _slots(built)
+    kept["page"] = {name: value for name, value in slots.items() if value != given[name]}
+    return kept
+
+
+def _slots(page: Page) -> Plain:
+    """Return everything that has changed in a page since it was loaded, as plain JSON data."""
+    return {
+        "attrs": sorted([index, name, value] for (index, name), value in page.attrs.items()),
+        "values": sorted([index, value] for index, value in page.values.items()),
+        "checked": sorted([index, value] for index, value in page.checked.items()),
+        "chosen": sorted([index, list(value)] for index, value in page.chosen.items()),
+        "files": sorted([index, list(value)] for index, value in page.files.items()),
+        "focus": page.focus,
+        "modals": [list(modal) for modal in page.modals],
+        "refs": sorted([index, *ref] for index, ref in page.refs.items()),
+        "last_ref": page.last_ref,
+        "listed": sorted([ref, index] for ref, index in page.listed.items()),
+        "looks": [_plain_look(look) for look in page.looks],
+        "start": page.start,
+        "selected": page.selected,
+        "tail": page.tail,
+    }
+
+
+def _plain_look(look: Sequence[Mapping[Any, Any]]) -> list[Any]:
+    attrs, values, checked, chosen = look
+    return [
+        sorted([index, name, value] for (index, name), value in attrs.items()),
+        sorted([index, value] for index, value in values.items()),
+        sorted([index, value] for index, value in checked.items()),
+        sorted([index, list(value)] for index, value in chosen.items()),
+    ]
+
+
+def _set_slots(page: Page, slots: Mapping[str, Any]) -> None:
+    for name, value in slots.items():
+        found: Any = value
+        if name == "attrs":
+            found = {(index, attribute): text for index, attribute, text in value}
+        elif name in ("values", "checked"):
+            found = dict(value)
+        elif name in ("chosen", "files"):
+            found = {index: tuple(parts) for index, parts in value}
+        elif name == "modals":
+            found = tuple((index, before) for index, before in value)
+        elif name == "refs":
+            found = {index: (role, label, ref) for index, role, label, ref in value}
+        elif name == "listed":
+            found = dict(value)
+        elif name == "looks":
+            found = tuple(
+                (
+                    {(index, attribute): text for index, attribute, text in attrs},
+                    dict(values),
+                    dict(checked),
+                    {index: tuple(parts) for index, parts in chosen},
+                )
+                for attrs, values, checked, chosen in value
+            )
+        setattr(page, name, found)
+    page.layout = None
+
+
+def _plain_source(source: Source | None) -> list[Any] | None:
+    if source is None:
+        return None
+    flash = None if source.flash is None else list(source.flash)
+    errors = None if source.errors is None else dict(source.errors)
+    return [source.user, flash, errors, source.loading, source.visit]
+
+
+def _source(value: Any) -> Source | None:
+    if value is None:
+        return None
+    user, flash, errors, loading, visit = value
+    return Source(user, None if flash is None else (flash[0], flash[1]), errors, loading, visit)
