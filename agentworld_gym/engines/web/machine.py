@@ -8,19 +8,21 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.engines.gui import plain
 from agentworld_gym.engines.web import flat_state
 from agentworld_gym.engines.web.addresses import host_of
 from agentworld_gym.engines.web.browser.browser import Browser, Unreachable
 from agentworld_gym.engines.web.http import Internet
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import encodable
+from agentworld_gym.engines.web.structured.answers import REFERENCES, answered, text_of
+from agentworld_gym.engines.web.structured.browsers import kept_browser, restored_browser, shown_browser
 from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
 from agentworld_gym.engines.web.tools.call import NO_CALL, read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
 from agentworld_gym.engines.web.tools.result import ToolResult
 
 NONE = Controls()
-REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
 
 
 class WebMachine:
@@ -44,6 +46,7 @@ class WebMachine:
         """Open a browser at a URL; the hosts in `stated_hosts` show only what the task states."""
         self._controls, self._stated_hosts = controls, stated_hosts
         self._browser: Browser | None = Browser(internet)
+        self._action: Any = None
         self._browser.cookies = {host: dict(cookies) for host, cookies in getattr(internet, "cookies", {}).items()}
         self._calls = 0
         self._redrawn = False
@@ -135,6 +138,7 @@ class WebMachine:
         """
         browser = self.browser
         self._calls += 1
+        self._action = action
         call = read_call(action)
         if call is None:
             return self._say(ToolResult(errors=[NO_CALL]))
@@ -150,6 +154,63 @@ class WebMachine:
     def state(self) -> dict[str, Scalar]:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         return flat_state.state(self.browser)
+
+    def structured(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+
+        Raises:
+            EngineError: The machine is closed, or its pages come from elsewhere than from sites.
+        """
+        shown, result = self.shown(), self._result
+        own = {
+            "action": plain(self._action),
+            "answer": [result.errors, result.results, result.modal, result.events],
+            "calls": self._calls,
+            "redrawn": self._redrawn,
+            "stated": sorted(self._stated_hosts),
+            "visited": sorted(self._visited),
+            "opened": sorted(self._opened),
+            "arrived": self._arrived,
+            "spans": [[span.start, span.end, span.kind] for span in self._spans],
+        }
+        return {"shown": shown, "kept": {**kept_browser(self.browser, self._sites, shown), "machine": own}}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads.
+
+        Raises:
+            EngineError: The machine is closed, or its pages come from elsewhere than from sites.
+        """
+        said = {} if self._action is None else answered(self.browser, self._action, self._result)
+        reporting = bool(self._result.events)
+        return {**shown_browser(self.browser, self._sites, reporting=reporting), "said": said}
+
+    @property
+    def _sites(self) -> Sites:
+        internet = self.browser.internet
+        if not isinstance(internet, Sites):
+            raise EngineError("only sites have a structured state")
+        return internet
+
+    @classmethod
+    def restore(cls, structured: Mapping[str, Any]) -> WebMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        shown, kept = structured["shown"], structured["kept"]
+        own, web = kept["machine"], shown["web"]
+        machine = object.__new__(cls)
+        machine._browser, _ = restored_browser(shown, kept)
+        machine._controls = Controls(web.get("controls", {}), web.get("control_seed", 0))
+        machine._stated_hosts = frozenset(own["stated"])
+        machine._action, machine._calls, machine._redrawn = own["action"], own["calls"], own["redrawn"]
+        machine._visited, machine._opened = frozenset(own["visited"]), frozenset(own["opened"])
+        machine._arrived = own["arrived"]
+        machine._spans = tuple(Span(*span) for span in own["spans"])
+        errors, results, modal, events = own["answer"]
+        machine._result = ToolResult(errors=errors, results=results, modal=modal, events=events)
+        machine._observation = text_of(restored_browser(shown, kept)[0], shown["said"])
+        return machine
 
     def fork(self) -> WebMachine:
         """Return an exact copy: equal actions on both give equal observations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +73,11 @@ def evaluate(browser: Browser, source: str, node: Node | None) -> Any:
     raise Refusal(
         "Error: page.evaluate: Error: this browser runs no scripts; only simple expressions that read a value work"
     )
+
+
+def printed(value: Any) -> str:
+    """Return the value of an expression as tools print it."""
+    return "undefined" if value is UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def select(page: Page, selector: str) -> list[Node]:

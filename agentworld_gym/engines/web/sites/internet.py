@@ -16,8 +16,8 @@ from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
-from agentworld_gym.engines.web.sites.plain_rows import image_of, plain_tables, sequences
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
+from agentworld_gym.engines.web.sites.plain_rows import image_of, plain_tables, sequences
 from agentworld_gym.engines.web.sites.request_handler import (
     FAILURES,
     SESSION,
@@ -309,9 +309,7 @@ def plain_failure(visit: Visit, status: int) -> Response:
         return failure(visit, status)
     except (sqlite3.Error, TemplateError):
         title, text = FAILURES[status]
-        return Response(
-            status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n"
-        )
+        return Response(status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n")
 
 
 def pairs_of(sent: Any) -> tuple[tuple[str, str], ...]:

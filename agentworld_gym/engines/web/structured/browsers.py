@@ -35,12 +35,20 @@ from agentworld_gym.engines.web.structured.pages import Plain, changed_page, mod
 SIZE = (1280, 720)
 
 
-def shown_browser(browser: Browser, sites: Sites) -> Plain:
-    """Return what the view reads of a browser on these sites. Nothing in it is shared with the browser."""
+def shown_browser(browser: Browser, sites: Sites, *, reporting: bool = False) -> Plain:
+    """Return what the view reads of a browser on these sites. Nothing in it is shared with the browser.
+
+    Args:
+        browser: The browser.
+        sites: The sites that its pages come from.
+        reporting: Whether the last answer reported what the console of the page holds.
+    """
     shown: Plain = {"tab": browser.current, "users": sites.users(browser.cookies), **sites.shown()}
     shown["tabs"] = [
         _shown_tab(sites, shown, tab, current=number == browser.current) for number, tab in enumerate(browser.tabs)
     ]
+    if reporting:
+        shown["tabs"][browser.current]["pages"][browser.tab.place].pop("old", None)
     if browser.size != SIZE:
         shown["size"] = list(browser.size)
     return shown
@@ -93,6 +101,7 @@ def page_place(shown: Mapping[str, Any]) -> tuple[str | int, ...]:
 
 def _shown_tab(sites: Sites, shown: Plain, tab: Tab, *, current: bool) -> Plain:
     pages = [_shown_entry(entry) for entry in tab.entries]
+    pages[tab.place].pop("fields", None)
     pages[tab.place] |= _shown_page(sites, shown, tab, pages[tab.place], current=current)
     told: Plain = {"pages": pages}
     back = len(pages) - 1 - tab.place
@@ -191,11 +200,15 @@ def _tab(
         page, response = _page(sites, shown, front, kept)
         modal = modal_of(page, front)
     else:
-        title = front["title"] if "title" in front else None
-        page, response = _titled(sites, shown, front, title)
+        page, response = _titled(sites, shown, front)
         modal = Chooser(0) if "modal" in front else None
     tab = Tab(page, ERROR_PAGE if "failed" in front else entries[place].url, entries, place)
-    tab.status, tab.body, tab.source, tab.failed = response.status, response.body, response.source, front.get("failed", "")
+    tab.status, tab.body, tab.source, tab.failed = (
+        response.status,
+        response.body,
+        response.source,
+        front.get("failed", ""),
+    )
     tab.modal, tab.refreshes = modal, response.refresh or (page.document.refreshes and not tab.failed)
     if response.status >= 400:
         tab.console = [console_error(response.status, addresses.request_url(entries[place].url))]
@@ -212,16 +225,11 @@ def _tab(
 def _entry(told: Mapping[str, Any], kept: Mapping[str, Any]) -> Entry:
     form = pairs_of(told["sent"]) if "sent" in told else ()
     saved = {frozen(key): value for key, value in kept.get("saved", ())}
-    fields = frozen_fields(told.get("fields", {})) if saved else {}
+    fields = {name: frozen(value) for name, value in kept.get("fields", {}).items()}
     url = told["url"]
     if not isinstance(url, str):
         raise TypeError(f"an address is a text, and not {url!r}")
     return Entry(url, kept.get("load", 0), "POST" if "sent" in told else "GET", form, saved, fields)
-
-
-def frozen_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of fields, with tuples in the place of lists."""
-    return {name: frozen(value) for name, value in fields.items()}
 
 
 def _page(
@@ -237,14 +245,20 @@ def _page(
     return page, response
 
 
-def _titled(
-    sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any], title: str | None
-) -> tuple[Page, Response]:
-    if title is not None:
-        body = f"<title>{escape(title)}</title>"
+def _titled(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> tuple[Page, Response]:
+    """Return a page of which the title alone counts."""
+    if "title" in told:
+        body = f"<title>{escape(told['title'])}</title>"
         return loaded(body), Response(200, body)
     response = _printed(sites, shown, told)
     return loaded(response.body), response
+
+
+def _kept_entry(entry: Entry) -> Plain:
+    if not entry.saved:
+        return {"load": entry.load}
+    saved = [[list(key), value] for key, value in sorted(entry.saved.items())]
+    return {"load": entry.load, "saved": saved, "fields": plain(entry.fields)}
 
 
 def _kept_tab(sites: Sites, shown: Mapping[str, Any], tab: Tab, told: Mapping[str, Any]) -> Plain:
@@ -256,10 +270,7 @@ def _kept_tab(sites: Sites, shown: Mapping[str, Any], tab: Tab, told: Mapping[st
         "reported": tab.reported,
         "status": tab.status,
         "refreshes": tab.refreshes,
-        "entries": [
-            {"load": entry.load, "saved": [[list(key), value] for key, value in sorted(entry.saved.items())]}
-            for entry in tab.entries
-        ],
+        "entries": [_kept_entry(entry) for entry in tab.entries],
     }
     front = told["pages"][tab.place]
     built: Page | None = None

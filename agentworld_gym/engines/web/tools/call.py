@@ -50,9 +50,7 @@ class Call:
         """
         index = self.browser.page.listed.get(ref) if isinstance(ref, str) else None
         if index is None:
-            raise Refusal(
-                f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
-            )
+            raise Refusal(missing(ref))
         return self.browser.page.nodes[index]
 
     def ran(self, code: str) -> None:
@@ -62,6 +60,11 @@ class Call:
     def locator(self, node: Node) -> str:
         """Return the locator of an element."""
         return locator(self.browser.page, node, "")
+
+
+def missing(ref: object) -> str:
+    """Return the error of a reference that the last snapshot did not have."""
+    return f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
 
 
 def _kind(value: object) -> str:

@@ -13,7 +13,7 @@ from agentworld_gym.engines.web.browser.actionability import require_actionable,
 from agentworld_gym.engines.web.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
 from agentworld_gym.engines.web.document.focus import focusable
 from agentworld_gym.engines.web.document.node import Node
-from agentworld_gym.engines.web.strings import single_quoted
+from agentworld_gym.engines.web.tools import code
 from agentworld_gym.engines.web.tools.call import Call
 from agentworld_gym.engines.web.tools.result import (
     CHOOSER_LINE,
@@ -38,7 +38,7 @@ def _navigate(call: Call) -> None:
         browser.go(url)
     except Unreachable as error:
         raise Refusal(f"Error: page.goto: net::{error} at {url}") from None
-    call.ran(f"await page.goto({single_quoted(url)});")
+    call.ran(code.goto(url))
 
 
 def _travel(steps: int, verb: str) -> Callable[[Call], None]:
@@ -47,7 +47,7 @@ def _travel(steps: int, verb: str) -> Callable[[Call], None]:
             call.browser.travel(steps)
         except Unreachable as error:
             raise Refusal(f"Error: page.{verb}: net::{error}") from None
-        call.ran(f"await page.{verb}();")
+        call.ran(code.travel(verb))
 
     return travel
 
@@ -63,15 +63,8 @@ def _click(call: Call) -> None:
     verb = "dblclick" if twice else "click"
     locator = call.locator(node)
     require_actionable(call.browser.page, node, str(ref), verb)
-    options = []
-    button = call.arguments.get("button")
-    if button in ("right", "middle"):
-        options.append(f"button: {single_quoted(button)}")
-    modifiers = call.arguments.get("modifiers")
-    held = [key for key in modifiers if key in sorted(keyboard.MODIFIERS)] if isinstance(modifiers, list) else []
-    if held:
-        options.append(f"modifiers: [{', '.join(map(single_quoted, held))}]")
-    call.ran(f"await page.{locator}.{verb}({'{ ' + ', '.join(options) + ' }' if options else ''});")
+    button, held = call.arguments.get("button"), code.held_keys(call.arguments)
+    call.ran(code.click(locator, call.arguments))
     link = node if node.tag == "a" else node.closest("a")
     if button == "middle" or (link is not None and {"Control", "ControlOrMeta", "Shift"} & set(held)):
         interactions.open_in_background(call.browser, node)
@@ -91,7 +84,7 @@ def _type(call: Call) -> None:
     page, locator = call.browser.page, call.locator(node)
     if call.arguments.get("slowly") is True:
         require_actionable(page, node, str(ref), "pressSequentially", enabled=False)
-        call.ran(f"await page.{locator}.pressSequentially({single_quoted(text)});")
+        call.ran(code.acted(locator, "pressSequentially", text))
         if focusable(page, node) and page.focus != node.index:
             page.give_focus(node.index)
             # Playwright puts the caret before the text where it can; in an untouched field it stands there.
@@ -101,7 +94,7 @@ def _type(call: Call) -> None:
     else:
         _fill(call, node, str(ref), text)
     if call.arguments.get("submit") is True and call.browser.tab.modal is None:
-        call.ran(f"await page.{locator}.press('Enter');")
+        call.ran(code.acted(locator, "press", "Enter"))
         keyboard.press(call.browser, "Enter")
 
 
@@ -113,7 +106,7 @@ def _fill(call: Call, node: Node, ref: str, text: str) -> None:
         if "readonly" in target.attrs:
             raise Refusal(timeout_error("locator.fill", ref, "element is not editable", f"<{target.tag} readonly/>"))
     interactions.fill(call.browser, node, text)
-    call.ran(f"await page.{locator}.fill({single_quoted(text)});")
+    call.ran(code.acted(locator, "fill", text))
 
 
 def _fill_form(call: Call) -> None:
@@ -143,7 +136,7 @@ def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
         interactions.click(call.browser, node)
         if target.type == "radio" and not wanted:
             raise Refusal("Error: locator.setChecked: Clicking the checkbox did not change its state")
-    call.ran(f"await page.{locator}.{'check' if wanted else 'uncheck'}();")
+    call.ran(code.acted(locator, "check" if wanted else "uncheck"))
 
 
 def _select_option(call: Call) -> None:
@@ -161,8 +154,7 @@ def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bo
     outcome = interactions.select_options(call.browser, node, values, labels_only)
     if isinstance(outcome, str):
         raise Refusal(timeout_error("locator.selectOption", ref, outcome, f"<{target.tag}>…</{target.tag}>"))
-    printed = single_quoted(values[0]) if len(values) == 1 else f"[{', '.join(map(single_quoted, values))}]"
-    call.ran(f"await page.{locator}.selectOption({printed});")
+    call.ran(code.selected(locator, values))
 
 
 def _hover(call: Call) -> None:
@@ -170,7 +162,7 @@ def _hover(call: Call) -> None:
     node = call.node(ref)
     locator = call.locator(node)
     require_actionable(call.browser.page, node, str(ref), "hover", enabled=call.browser.page.modals != ())
-    call.ran(f"await page.{locator}.hover();")
+    call.ran(code.acted(locator, "hover"))
 
 
 def _drag(call: Call) -> None:
@@ -180,13 +172,13 @@ def _drag(call: Call) -> None:
     require_actionable(call.browser.page, first, str(start), "dragTo", enabled=call.browser.page.modals != ())
     require_actionable(call.browser.page, second, str(end), "dragTo", enabled=call.browser.page.modals != ())
     interactions.press_down(call.browser.page, first)
-    call.ran(f"await page.{locators[0]}.dragTo(page.{locators[1]});")
+    call.ran(code.dragged(*locators))
 
 
 def _press_key(call: Call) -> None:
     key = call.text("key")
     keyboard.press(call.browser, key)
-    call.ran(f"await page.keyboard.press({single_quoted(key)});")
+    call.ran(code.pressed(key))
 
 
 def _handle_dialog(call: Call) -> None:
@@ -203,7 +195,7 @@ def _file_upload(call: Call) -> None:
     if isinstance(chooser, Chooser) and isinstance(paths, list):
         names = [path[:1000] for path in paths[:20] if isinstance(path, str)]
         set_files(call.browser, call.browser.page.nodes[chooser.node], names)
-        call.ran(f"await fileChooser.setFiles({json.dumps(names, ensure_ascii=False)})")
+        call.ran(code.chosen(names))
 
 
 def set_files(browser: Browser, node: Node, names: list[str]) -> None:
@@ -217,11 +209,8 @@ def _evaluate(call: Call) -> None:
     node = None if ref is None else call.node(ref)
     call.shows_page = False
     value = javascript.evaluate(call.browser, source, node)
-    target = "page" if node is None else f"page.{call.locator(node)}"
-    call.result.results.append(
-        "undefined" if value is javascript.UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
-    )
-    call.ran(f"await {target}.evaluate({single_quoted(source)});")
+    call.result.results.append(javascript.printed(value))
+    call.ran(code.evaluated(None if node is None else call.locator(node), source))
 
 
 def _tabs(call: Call) -> None:
@@ -246,9 +235,14 @@ def _tabs(call: Call) -> None:
 
 
 def _console(call: Call) -> None:
-    messages = call.browser.tab.console
-    call.result.results += [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
+    call.result.results += console_lines(call.browser)
     call.shows_page = False
+
+
+def console_lines(browser: Browser) -> list[str]:
+    """Return what the console of the page holds."""
+    messages = browser.tab.console
+    return [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
 
 
 def _network(call: Call) -> None:
@@ -261,12 +255,12 @@ def _resize(call: Call) -> None:
     if not all(isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= MAX_SIZE for side in size):
         raise Refusal(f"Error: page.setViewportSize: width and height must be whole numbers from 1 to {MAX_SIZE}")
     call.browser.size = (int(size[0] or 1), int(size[1] or 1))
-    call.ran(f"await page.setViewportSize({{ width: {size[0]}, height: {size[1]} }});")
+    call.ran(code.resized(*size))
 
 
 def _close(call: Call) -> None:
     call.browser.close_tab(call.browser.current)
-    call.ran("await page.close()")
+    call.ran(code.CLOSED)
 
 
 Tool = Callable[[Call], None]
@@ -304,15 +298,25 @@ def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool
     clears = {"browser_handle_dialog": Dialog, "browser_file_upload": Chooser}.get(name)
     try:
         if clears is not None and not isinstance(modal, clears):
-            raise Refusal(f'Error: The tool "{name}" can only be used when there is related modal state present.')
+            raise Refusal(unrelated(name))
         if clears is None and modal is not None and name not in IGNORES_MODAL:
             call.result.modal = modal_lines(browser)
-            raise Refusal(f'Error: Tool "{name}" does not handle the modal state.')
+            raise Refusal(not_handled(name))
         tool(call)
     except Refusal as refusal:
         return ToolResult(errors=[str(refusal)], modal=call.result.modal)
     show(browser, call.result, call.shows_page and name not in QUIET_TOOLS)
     return call.result
+
+
+def not_handled(name: str) -> str:
+    """Return the error of a tool that cannot be used while a dialog is open."""
+    return f'Error: Tool "{name}" does not handle the modal state.'
+
+
+def unrelated(name: str) -> str:
+    """Return the error of a tool for dialogs where none is open."""
+    return f'Error: The tool "{name}" can only be used when there is related modal state present.'
 
 
 def modal_lines(browser: Browser) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentworld_gym.engines.web.browser.actionability import TIMEOUT
 from agentworld_gym.engines.web.browser.browser import Browser, Refusal
 from agentworld_gym.engines.web.document.layout import layout_of
-from agentworld_gym.engines.web.strings import quoted, single_quoted, tidy
+from agentworld_gym.engines.web.strings import single_quoted, tidy
+from agentworld_gym.engines.web.tools import code
 from agentworld_gym.engines.web.tools.call import Call
 
 MAX_WAIT = 30.0
@@ -28,11 +29,11 @@ def wait_for(call: Call) -> None:
                 f"TimeoutError: locator.waitFor: Timeout {limit}ms exceeded.\nCall log:\n"
                 f"  - waiting for getByText({single_quoted(wanted)}).first() to be {state}"
             )
-        call.ran(f"await page.getByText({quoted(wanted)}).first().waitFor({{ state: '{state}' }});")
+        call.ran(code.waited_for(wanted, state))
     elif seconds:
         if seconds >= 1:
             call.browser.settle()
-        call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
+        call.ran(code.waited(seconds))
     else:
         raise Refusal("Error: Either time, text or textGone must be provided")
 

@@ -1,0 +1,84 @@
+"""The view of the web: it prints what a browser shows from a structured state, and computes no transition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.domain.view import Structured, predicted
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.engines.web.structured.answers import expected, text_of
+from agentworld_gym.engines.web.structured.browsers import page_place, restored_browser
+from agentworld_gym.engines.web.structured.told import told_lines
+
+
+class WebView:
+    """Prints browsers.
+
+    >>> view = WebView()
+    >>> state = view.begin({"open": "http://shop.example/", "sites": {"shop": None}}, seed=0)
+    >>> state["tabs"][0]["pages"].append({"url": "http://shop.example/help/delivery"})
+    >>> print(view.view(state).splitlines()[2])
+    - Page Title: Delivery - Fernhill Home
+    """
+
+    def begin(
+        self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
+    ) -> Structured:
+        """Return the structured state of a browser at the start.
+
+        Raises:
+            SpecError: The state of the task is wrong.
+        """
+        return WebMachine.start(state, seed, Controls(controls or {}, control_seed)).shown()
+
+    def view(self, shown: Structured) -> str:
+        """Return the answer of the last tool, as Playwright's MCP server prints it.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            browser, _ = restored_browser(shown)
+            return text_of(browser, shown["said"])
+
+    def place(self, shown: Structured) -> tuple[str | int, ...]:
+        """Return the path of the page in front.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            return page_place(shown)
+
+    def noted(self, shown: Structured, action: Any) -> Structured:
+        """Return the state with the action noted that is about to be answered, as tools repeat it in their answers.
+
+        What follows from the action is not said.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            if action is None:
+                return shown
+            browser, _ = restored_browser(shown)
+            noted = {**shown, "said": expected(browser, action)}
+            if browser.tab.console:
+                _, tab, _, page = page_place(shown)
+                tabs = [dict(told) for told in shown["tabs"]]
+                tabs[tab]["pages"] = [dict(told) for told in tabs[tab]["pages"]]
+                tabs[tab]["pages"][page]["old"] = True
+                noted["tabs"] = tabs
+            return noted
+
+    def told(self, shown: Structured, action: Any) -> str:
+        """Return the page in front, and what an action is aimed at: an element, and its link or the form it sends.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            browser, sites = restored_browser(shown)
+            return "\n".join(told_lines(shown, browser, sites, action))
