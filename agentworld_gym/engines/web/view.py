@@ -18,7 +18,7 @@ class WebView:
 
     >>> view = WebView()
     >>> state = view.begin({"open": "http://shop.example/", "sites": {"shop": None}}, seed=0)
-    >>> state["tabs"][0]["pages"].append({"url": "http://shop.example/help/delivery"})
+    >>> state["tabs"]["0"]["pages"].append({"url": "http://shop.example/help/delivery"})
     >>> print(view.view(state).splitlines()[2])
     - Page Title: Delivery - Fernhill Home
     """
@@ -67,10 +67,9 @@ class WebView:
             noted = {**shown, "said": expected(browser, action)}
             if browser.tab.console:
                 _, tab, _, page = page_place(shown)
-                tabs = [dict(told) for told in shown["tabs"]]
-                tabs[tab]["pages"] = [dict(told) for told in tabs[tab]["pages"]]
-                tabs[tab]["pages"][page]["old"] = True
-                noted["tabs"] = tabs
+                pages = [dict(told) for told in shown["tabs"][tab]["pages"]]
+                pages[page]["old"] = True
+                noted["tabs"] = {**shown["tabs"], tab: {**shown["tabs"][tab], "pages": pages}}
             return noted
 
     def told(self, shown: Structured, action: Any) -> str:

@@ -1,6 +1,6 @@
 """A browser and its sites as plain JSON data, in two parts: what the view reads, and what updates alone need.
 
-`shown` has the tabs (`tabs`, each with the pages of its history), the current one (`tab`), who is signed in (`users`),
+`shown` has the tabs (`tabs`, by their numbers, each with the pages of its history), the current one (`tab`), who is signed in (`users`),
 the rows of the sites (`data`), and what does not change (`web`). A page is its address, what its site made it from, and
 what the user has changed in it (`pages`); its text follows from the rows. `kept` has sessions, cookies, counters, and
 whatever of a page the view would do without. Both together are complete.
@@ -44,11 +44,12 @@ def shown_browser(browser: Browser, sites: Sites, *, reporting: bool = False) ->
         reporting: Whether the last answer reported what the console of the page holds.
     """
     shown: Plain = {"tab": browser.current, "users": sites.users(browser.cookies), **sites.shown()}
-    shown["tabs"] = [
-        _shown_tab(sites, shown, tab, current=number == browser.current) for number, tab in enumerate(browser.tabs)
-    ]
+    shown["tabs"] = {
+        str(number): _shown_tab(sites, shown, tab, current=number == browser.current)
+        for number, tab in enumerate(browser.tabs)
+    }
     if reporting:
-        shown["tabs"][browser.current]["pages"][browser.tab.place].pop("old", None)
+        shown["tabs"][str(browser.current)]["pages"][browser.tab.place].pop("old", None)
     if browser.size != SIZE:
         shown["size"] = list(browser.size)
     return shown
@@ -59,7 +60,7 @@ def kept_browser(browser: Browser, sites: Sites, shown: Mapping[str, Any]) -> Pl
     return {
         **sites.kept(),
         "cookies": {host: dict(sorted(cookies.items())) for host, cookies in sorted(browser.cookies.items())},
-        "tabs": [_kept_tab(sites, shown, *pair) for pair in zip(browser.tabs, shown["tabs"], strict=True)],
+        "tabs": [_kept_tab(sites, shown, tab, shown["tabs"][str(number)]) for number, tab in enumerate(browser.tabs)],
     }
 
 
@@ -75,8 +76,8 @@ def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = 
     browser = Browser(sites)
     inner = [*kept.get("tabs", ()), *({} for _ in shown["tabs"])]
     browser.tabs = [
-        _tab(sites, shown, told, part, current=number == shown["tab"])
-        for number, (told, part) in enumerate(zip(shown["tabs"], inner, strict=False))
+        _tab(sites, shown, shown["tabs"][str(number)], inner[number], current=number == shown["tab"])
+        for number in range(len(shown["tabs"]))
     ]
     browser.current = shown["tab"]
     browser.tabs[browser.current]
@@ -92,7 +93,7 @@ def page_place(shown: Mapping[str, Any]) -> tuple[str | int, ...]:
     Raises:
         LookupError, TypeError: The state is none of a browser.
     """
-    tab = shown["tab"]
+    tab = str(shown["tab"])
     told = shown["tabs"][tab]
     place = len(told["pages"]) - 1 - told.get("back", 0)
     told["pages"][place]
