@@ -92,6 +92,12 @@ def _web(variant: str) -> Engine:
     return WebMachine
 
 
+def _web_view() -> View:
+    from agentworld_gym.engines.web.view import WebView
+
+    return WebView()
+
+
 def _web_versions(variant: str) -> dict[str, str]:
     versions = _sqlite(variant)
     if variant == "chromium":
@@ -123,7 +129,9 @@ ENGINES: dict[str, EngineEntry] = {
         versions=_python,
     ),
     "terminal": EngineEntry(_terminal, libraries=("bashkit",)),
-    "web": EngineEntry(_web, libraries=("jinja2", "lxml"), variants=("", "chromium"), versions=_web_versions),
+    "web": EngineEntry(
+        _web, libraries=("jinja2", "lxml"), variants=("", "chromium"), versions=_web_versions, view=_web_view
+    ),
 }
 
 

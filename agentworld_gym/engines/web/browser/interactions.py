@@ -150,32 +150,51 @@ def follow_link(browser: Browser, link: Node, elsewhere: bool = False) -> None:
 def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, str] | None = None) -> None:
     """Submit a form. Where the browser refuses a value, the focus goes to its field instead."""
     page = browser.page
+    sent = request_of(page, form, button, browser.tab.url, extra)
+    if isinstance(sent, Node):
+        page.give_focus(sent.index)
+        return
+    dialog = form.closest("dialog")
+    if _method(form, button) == "DIALOG" and dialog is not None:
+        close_dialog(page, dialog)
+    if sent is None:
+        return
+    method, url, fields = sent
+    try:
+        browser.go(url, method, fields)
+    except Unreachable:
+        return
+
+
+def request_of(
+    page: Page, form: Node, button: Node | None, page_url: str, extra: tuple[str, str] | None = None
+) -> tuple[str, str, forms.Fields] | Node | None:
+    """Return the method, the address and the fields of the request that a form sends.
+
+    It is the element whose value the browser refuses to send, where there is one, and None where no request is made.
+    """
     checked = "novalidate" not in form.attrs and (button is None or "formnovalidate" not in button.attrs)
     if checked and (wrong := forms.first_invalid(page, form)) is not None:
-        page.give_focus(wrong.index)
-        return
-    attrs = button.attrs if button is not None else {}
-    method = attrs.get("formmethod", form.attrs.get("method", "get")).upper()
+        return wrong
+    method = _method(form, button)
     if method == "DIALOG":
-        dialog = form.closest("dialog")
-        if dialog is not None:
-            close_dialog(page, dialog)
-        return
+        return None
     fields = forms.fields(page, form, button)
     if extra is not None:
         fields = (*(field for field in fields if field[0] != extra[0]), extra)
-    page_url = browser.tab.url
+    attrs = button.attrs if button is not None else {}
     action = attrs.get("formaction", form.attrs.get("action", ""))
     url = addresses.resolved(page_url, action) if action else addresses.without_fragment(page_url)
     if addresses.scheme_of(url) not in ("http", "https"):
-        return
-    try:
-        if method == "POST":
-            browser.go(addresses.without_fragment(url), "POST", fields)
-        else:
-            browser.go(addresses.with_query(url, addresses.encode_form(fields)))
-    except Unreachable:
-        return
+        return None
+    if method == "POST":
+        return method, addresses.without_fragment(url), fields
+    return "GET", addresses.with_query(url, addresses.encode_form(fields)), ()
+
+
+def _method(form: Node, button: Node | None) -> str:
+    attrs = button.attrs if button is not None else {}
+    return attrs.get("formmethod", form.attrs.get("method", "get")).upper()
 
 
 def submit_implicitly(browser: Browser, field: Node) -> None:

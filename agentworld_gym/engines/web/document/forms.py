@@ -173,13 +173,14 @@ def field_values(page: Page, passwords: bool = True) -> dict[str, FieldValue]:
         return {}
     fresh, found = Page(page.document), {}
     for name, nodes in named_fields(page.document).items():
-        value = _field_value(page, nodes)
-        if value != _field_value(fresh, nodes) and (passwords or nodes[0].type != "password"):
+        value = field_value(page, nodes)
+        if value != field_value(fresh, nodes) and (passwords or nodes[0].type != "password"):
             found[name] = value
     return found
 
 
-def _field_value(page: Page, nodes: tuple[Node, ...]) -> FieldValue:
+def field_value(page: Page, nodes: tuple[Node, ...]) -> FieldValue:
+    """Return the value of a field, given its elements."""
     node = nodes[0]
     if node.tag == "select":
         chosen = tuple(page.option_value(page.nodes[index]) for index in page.chosen_options(node))

@@ -14,6 +14,7 @@ from jinja2 import TemplateError
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
+from agentworld_gym.engines.web.sites.concerned_rows import concerned_rows
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
@@ -158,6 +159,17 @@ class Sites:
             without = replace(visit, query=()) if status in (413, 414, 500) else visit
             return Response(502, BAD_GATEWAY) if status == 502 else plain_failure(without, status)
         return printed(visit, told.get("errors"))
+
+    def concerned(self, method: str, url: str, form: tuple[tuple[str, str], ...], user: Any) -> list[str]:
+        """Return a line for each row that a request reads or writes; nothing is done: see `concerned_rows`."""
+        parts = urlsplit(url)
+        site = self._hosts.get(parts.netloc.lower().removesuffix(":80"))
+        if site is None:
+            return []
+        path, now = parts.path or "/", self._state.now or site.about.now
+        perturbed = PerturbedRequest(NO_CONTROLS, site.about.host, path, 0)
+        query, store = parsed_query(parts.query), self._stores[site.name]
+        return list(concerned_rows(Visit(site, store, perturbed, method, path, query, form, {}, user, now)))
 
     def shown(self) -> dict[str, Any]:
         """Return what pages are printed from as plain JSON data: the rows, the time, and the controls in force."""

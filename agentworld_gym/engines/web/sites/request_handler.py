@@ -132,10 +132,14 @@ def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
     return answered.response
 
 
-def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:
+def values_of(visit: Visit, page: Page, holes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a route that a request gives beside the fields of a form."""
     values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
-    values |= parameters(page.query, _grouped(visit.query)) | holes
-    return _Context(visit, _account(visit), values)
+    return values | parameters(page.query, _grouped(visit.query)) | holes
+
+
+def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:
+    return _Context(visit, _account(visit), values_of(visit, page, holes))
 
 
 def _admit(context: _Context, page: Page) -> None:

@@ -1,11 +1,9 @@
 """A browser and its sites as plain JSON data, in two parts: what the view reads, and what updates alone need.
 
-`shown` has the tabs (`tabs`, by their numbers, each with the pages of its history), the current one (`tab`), who is signed in (`users`),
-the rows of the sites (`data`), and what does not change (`web`). A page is its address, what its site made it from, and
-what the user has changed in it (`pages`); its text follows from the rows. `kept` has sessions, cookies, counters, and
-whatever of a page the view would do without. Both together are complete.
-"""
-
+`shown` has the tabs (`tabs`, by their numbers, each with the pages of its history), the current one (`tab`), who is
+signed in (`users`), the rows of the sites (`data`), and what does not change (`web`). A page is its address, what its
+site made it from, and what the user has changed in it (`pages`); its text follows from the rows. `kept` has sessions,
+cookies, counters, and whatever of a page the view would do without. Both together are complete.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
