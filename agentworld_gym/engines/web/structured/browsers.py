@@ -4,6 +4,8 @@
 signed in (`users`), the rows of the sites (`data`), and what does not change (`web`). A page is its address, what its
 site made it from, and what the user has changed in it (`pages`); its text follows from the rows. `kept` has sessions,
 cookies, counters, and whatever of a page the view would do without. Both together are complete.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
