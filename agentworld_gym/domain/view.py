@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.errors import AnswerError
 
@@ -80,6 +80,23 @@ class View(Protocol):
         """Return what a world model is told of a state before an action, in few words.
 
         It is what stands in front, and what the action is aimed at. Which state follows is not said.
+
+        Args:
+            shown: The structured state.
+            action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
+class Repeating(View, Protocol):
+    """A view whose screens repeat the action that they follow on, as the answers of a browser's tools do."""
+
+    def noted(self, shown: Structured, action: Any) -> Structured:
+        """Return a state with the action noted that is about to be answered. What follows from it is not said.
 
         Args:
             shown: The structured state.

@@ -17,10 +17,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Structured, View, compact
+from agentworld_gym.domain.view import Repeating, Structured, View, compact
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
@@ -287,13 +288,16 @@ class StateAnswers:
     """An answer is the change of the structured state, from which a view prints the screen.
 
     What other codecs take and give as a screen is here a structured state as JSON; `printed` gives its screen. A turn
-    tells what the view says of the state before an action, in place of the screen.
+    tells what the view says of the state before an action, in place of the screen. Where screens repeat the action, it
+    is noted in the state before the change.
 
     Args:
         view: The view of the domain.
+        parser: The parser of its actions; None where none is noted.
     """
 
     view: View
+    parser: ActionParser | None = None
     refers: ClassVar[bool] = False
 
     def begin(self, task: Task, seed: int) -> str:
@@ -310,7 +314,7 @@ class StateAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
-        state = json.loads(before)
+        state = self._noted(json.loads(before), task, action)
         return written(state, json.loads(observation), self.view.place(state))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
@@ -319,8 +323,14 @@ class StateAnswers:
         Raises:
             AnswerError: The change does not fit the state before.
         """
-        state: Structured = json.loads(before)
+        state = self._noted(json.loads(before), task, action)
         return compact(applied(state, answer, self.view.place(state)))
+
+    def _noted(self, state: Structured, task: Task | None, action: str | None) -> Structured:
+        if action is None or self.parser is None or not isinstance(self.view, Repeating):
+            return state
+        parsed = self.parser.parse(action, task.tools if task is not None else ())
+        return state if parsed.error is not None else self.view.noted(state, parsed.parsed)
 
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
@@ -335,7 +345,12 @@ class StateAnswers:
 
 
 def answer_codec(
-    domain: str, profile: Profile, form: Form, view: View | None = None, index: Index | None = None
+    domain: str,
+    profile: Profile,
+    form: Form,
+    view: View | None = None,
+    index: Index | None = None,
+    parser: ActionParser | None = None,
 ) -> AnswerCodec:
     """Choose how a model writes the next observation.
 
@@ -345,6 +360,7 @@ def answer_codec(
         form: How a next state is written.
         view: The view of the domain, which the form `state` needs.
         index: The index of the domain, which the profile `compact` uses where there is one.
+        parser: The parser of the domain's actions, which the form `state` needs where screens repeat them.
 
     Raises:
         SpecError: The form is `state`, and there is no view, or the profile is `full`.
@@ -363,7 +379,7 @@ def answer_codec(
             raise SpecError(domain, "form", form, "full or change, for this domain has no view of a structured state")
         if profile != "compact":
             raise SpecError(domain, "profile", profile, "compact, in which alone the form `state` is told")
-        return StateAnswers(view)
+        return StateAnswers(view, parser)
     if profile == "full":
         if form == "change":
             return ChangeAnswers()

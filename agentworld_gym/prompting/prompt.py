@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.index import Index
@@ -100,7 +101,8 @@ class Prompts:
         self.form: Form = form or spec.observation.form
         if self.form == "state" and not spec.speaks_first_dialect:
             raise SpecError(spec.path, "observation.form", self.form, "full or change in this dialect")
-        self.answers = answer_codec(spec.id, profile, self.form, view, index)
+        parser = ActionParser(spec) if view is not None else None
+        self.answers = answer_codec(spec.id, profile, self.form, view, index, parser)
         self._arguments = (
             *(spec, folder, profile, system, form, wording, ledger, demonstrations, official),
             *(view, index),

@@ -28,6 +28,7 @@ from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import LedgerBook, StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.state_changes import SAME
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
 from agentworld_gym.screens.web import page_of
@@ -299,18 +300,11 @@ class LanguageWorld:
         session.tokens = observed.usage.prompt_tokens or session.tokens
         session.looked = folds(self.spec.id, action.parsed, observed.text)
         if session.looked:
-            session.seen.fold(observed.text)
-            session.note(action, observed.text, observed.ledger)
-            if session.turn:
-                _, before = split_ledger(session.history[-1]["content"])
-                ledger = unescape(before) + observed.ledger
-                done = session.seen.turns[-1][0].raw
-                past = self.prompts.past(session.task, session.seen.screen_before, observed.text, ledger, done)
-                session.history[-1] = Message(role="assistant", content=past)
+            self._fold(session, action, observed)
             return
         session.history.append(Message(role="user", content=turn))
         # An action that cannot be read never reaches the model, and the state stays as it was.
-        shown = session.screen if session.states and action.error else self._shown(session, observed)
+        shown = session.screen if session.states and action.error else self._shown(session, observed, action)
         past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
@@ -318,10 +312,25 @@ class LanguageWorld:
         if session.states is not None:
             session.states = session.states[1], shown
 
-    def _shown(self, session: LanguageSession, observed: Observation) -> str:
+    def _fold(self, session: LanguageSession, action: Action, observed: Observation) -> None:
+        """Put what a look at the screen showed in the place of the last observation."""
+        session.seen.fold(observed.text)
+        session.note(action, observed.text, observed.ledger)
+        shown = self._shown(session, observed, action)
+        if session.states is not None:
+            session.states = session.states[0] if session.turn else shown, shown
+        if session.turn:
+            _, before = split_ledger(session.history[-1]["content"])
+            ledger = unescape(before) + observed.ledger
+            done = session.seen.turns[-1][0].raw
+            past = self.prompts.past(session.task, session.screen_before, shown, ledger, done)
+            session.history[-1] = Message(role="assistant", content=past)
+
+    def _shown(self, session: LanguageSession, observed: Observation, action: Action | None = None) -> str:
         """Return an observation in the form in which the prompts take screens: its text, or its structured state.
 
-        An observation that was recorded has its state in the change that the model wrote.
+        An observation that was recorded has its state in the change that the model wrote. A look at the screen that
+        was just shown, for which no model is asked, changes nothing.
 
         Raises:
             ValueError: The model writes changes of a structured state, and the observation comes without one.
@@ -331,9 +340,11 @@ class LanguageWorld:
         if observed.state is not None:
             return observed.state
         written = parse_completion(observed.completion)
+        if not written and action is not None and looks(self.spec.id, action.parsed):
+            written = SAME
         if not written:
             raise ValueError("in the form `state` an observation needs its structured state")
-        return self.prompts.read(session.task, session.screen, written)
+        return self.prompts.read(session.task, session.screen, written, action.raw if action is not None else None)
 
     def _read(
         self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None

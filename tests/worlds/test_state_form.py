@@ -17,6 +17,9 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.catalog import load_engine
+from agentworld_gym.engines.web.browser.browser import Browser
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure
 from agentworld_gym.generators import ScriptedGenerator
@@ -32,8 +35,19 @@ from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-DOMAINS = ("android",)
-WRONG = {"android": ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"]}
+DOMAINS = ("android", "web")
+WRONG = {
+    "android": ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"],
+    "web": [
+        "The cart is empty.",
+        "-tabs/4",
+        "tab = 3",
+        '+.. {"url":"http://nowhere.example/"}',
+        '+.. {"url":"about:blank","focus":"e99"}',
+        '.modal = "e1"',
+        "data = 7",
+    ],
+}
 """Answers that cannot be applied, or whose state cannot be viewed, by domain."""
 
 
@@ -43,6 +57,9 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     if domain == "android":
         yield Phone, "send"
         yield from ((type(app), "update") for app in apps().values())
+    if domain == "web":
+        yield from ((Browser, name) for name in ("go", "travel", "reload", "open_tab", "close_tab"))
+        yield from ((Sites, "fetch"), (Store, "write"))
 
 
 @cache
@@ -89,14 +106,14 @@ def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
 ) -> None:
     row = recorded(domain)[number]
     learned(domain)
+    states = world(domain)
+    session, actions = begun(states, row)
 
     def acted(*arguments: Any) -> None:
         raise AssertionError("a language world must not update the state")
 
     for owner, name in updates(domain):
         monkeypatch.setattr(owner, name, acted)
-    states = world(domain)
-    session, actions = begun(states, row)
     assert session.observation == row.first_observation
     for action, truth in zip(actions, row.observations, strict=True):
         (answer,) = states.step([session], [action])

@@ -34,7 +34,7 @@ def told_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action:
     """Yield the lines that tell of a state before an action."""
     _, tab, _, place = page_place(shown)
     pages = shown["tabs"][tab]["pages"]
-    front = {key: value for key, value in pages[place].items() if key not in ("url", "body")}
+    front = {key: _sorted(value) for key, value in sorted(pages[place].items()) if key not in ("url", "body")}
     words = [pages[place]["url"], *([compact(front)] if front else []), f"<{place}"]
     words += [f">{len(pages) - 1 - place}"] if len(pages) - 1 > place else []
     words += [f"tabs/{tab} of {len(browser.tabs)}"] if len(browser.tabs) > 1 else []
@@ -44,6 +44,10 @@ def told_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action:
     call = read_call(action)
     if call is not None:
         yield from _Aims(browser, sites, user).of(*call)
+
+
+def _sorted(value: Any) -> Any:
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
 class _Aims:
