@@ -21,6 +21,7 @@ from typing import Any
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine, load_view
+from agentworld_gym.engines.web.sites.site import site_names
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
@@ -41,7 +42,16 @@ def android_walk(number: int) -> Walk:
     return {}, lambda machine, rng: next(first, None) or chosen(machine, rng)
 
 
-WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk}
+def web_walk(number: int) -> Walk:
+    """What a person might do on one of the sites, signed in or not."""
+    from web_walk import next_action, state_of
+
+    names = site_names()
+    state = state_of(names[number % len(names)], number // len(names) % 8, number // len(names) % 2 == 1)
+    return state, lambda machine, rng: next_action(machine.observation, rng)
+
+
+WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk, "web": web_walk}
 
 
 def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, bool]:

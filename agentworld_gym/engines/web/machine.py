@@ -184,8 +184,8 @@ class WebMachine:
             EngineError: The machine is closed, or its pages come from elsewhere than from sites.
         """
         said = {} if self._action is None else answered(self.browser, self._action, self._result)
-        reporting = bool(self._result.events)
-        return {**shown_browser(self.browser, self._sites, reporting=reporting), "said": said}
+        shown = shown_browser(self.browser, self._sites, reporting=bool(self._result.events))
+        return {**shown, "said": said} if said else shown
 
     @property
     def _sites(self) -> Sites:
@@ -209,7 +209,7 @@ class WebMachine:
         machine._spans = tuple(Span(*span) for span in own["spans"])
         errors, results, modal, events = own["answer"]
         machine._result = ToolResult(errors=errors, results=results, modal=modal, events=events)
-        machine._observation = text_of(restored_browser(shown, kept)[0], shown["said"])
+        machine._observation = text_of(restored_browser(shown, kept)[0], shown.get("said", {}))
         return machine
 
     def fork(self) -> WebMachine:

@@ -41,7 +41,7 @@ class WebView:
         """
         with predicted():
             browser, _ = restored_browser(shown)
-            return text_of(browser, shown["said"])
+            return text_of(browser, shown.get("said", {}))
 
     def place(self, shown: Structured) -> tuple[str | int, ...]:
         """Return the path of the page in front.
@@ -64,7 +64,9 @@ class WebView:
             if action is None:
                 return shown
             browser, _ = restored_browser(shown)
-            noted = {**shown, "said": expected(browser, action)}
+            noted = {key: value for key, value in shown.items() if key != "said"}
+            if said := expected(browser, action):
+                noted["said"] = said
             if browser.tab.console:
                 _, tab, _, page = page_place(shown)
                 pages = [dict(told) for told in shown["tabs"][tab]["pages"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from agentworld_gym.engines.tables.database import quoted
 from agentworld_gym.engines.web.sites.request_handler import Visit, values_of
 from agentworld_gym.engines.web.sites.site_schema import Route
 
+_NOTHING: tuple[Any, ...] = (None, "", [])
 MOST, MOST_LINES = 4, 10
 """How many rows of a table are told, and how many lines."""
 LONGEST = 200
@@ -20,6 +22,7 @@ LONGEST = 200
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 _SET = re.compile(r"\bSET\b.*?(?=\bWHERE\b|$)", re.S)
 _EQUAL = re.compile(r"\b(\w+)\s*=\s*(?:(replace|lower|upper)\()?:(\w+)")
+_AMONG = re.compile(r"\b(\w+)\s+IN\s+\(SELECT\s+value\s+FROM\s+json_each\(:(\w+)\)\)")
 _INSERT = re.compile(r"INSERT\s+INTO\s+(\w+)\s*\(([^)]*)\)\s*(?:VALUES\s*\(([^)]*)\)|SELECT\s+(.*?)\s+FROM)?", re.S)
 _PARAMETER = re.compile(r"\s*:(\w+)\s*")
 _CHANGES = {"replace": lambda text: text.replace("_", " "), "lower": str.lower, "upper": str.upper}
@@ -71,6 +74,8 @@ def _conditions(visit: Visit, table: str, sql: str, values: dict[str, Any]) -> I
         value = values.get(parameter)
         if column != "password" and value is not None:
             yield column, _CHANGES[change](value) if change and isinstance(value, str) else value
+    for column, parameter in _AMONG.findall(sql):
+        yield column, [text for name, text in visit.form if name == parameter]
     names, key = visit.site.keys.get(table, ((), ()))
     for inserted, columns, filled, chosen in _INSERT.findall(sql):
         for column, value in zip(columns.split(","), (filled or chosen).split(","), strict=False):
@@ -80,24 +85,36 @@ def _conditions(visit: Visit, table: str, sql: str, values: dict[str, Any]) -> I
 
 
 def _rows(visit: Visit, sql: str, values: dict[str, Any], text: str) -> Iterator[str]:
+    found: dict[str, list[Any]] = {}
     for table in dict.fromkeys(_TABLE.findall(sql)):
         names, key = visit.site.keys.get(table, ((), ()))
         try:
             every = names or tuple(visit.store.rows(f"SELECT * FROM {quoted(table)} LIMIT 1", {})[0])
         except (sqlite3.Error, IndexError):
             continue
-        known = {column: value for column, value in _conditions(visit, table, sql, values) if column in every}
+        meant = _conditions(visit, table, sql, values)
+        known = {column: value for column, value in meant if column in every and value not in _NOTHING}
+        if not known and len(key) == 1 and names[key[0]] in found:
+            known = {names[key[0]]: found[names[key[0]]]}
         if not known:
             continue
-        where = " AND ".join(f"{quoted(column)} = :{column}" for column in known)
-        rows = visit.store.rows(f"SELECT * FROM {quoted(table)} WHERE {where} LIMIT {MOST}", known)
+        where = " AND ".join(
+            f"{quoted(column)} IN (SELECT value FROM json_each(:{column}))"
+            if isinstance(value, list)
+            else f"{quoted(column)} = :{column}"
+            for column, value in known.items()
+        )
+        given = {column: json.dumps(value) if isinstance(value, list) else value for column, value in known.items()}
+        rows = visit.store.rows(f"SELECT * FROM {quoted(table)} WHERE {where} LIMIT {MOST}", given)
+        for column in every:
+            found.setdefault(column, [row[column] for row in rows])
         keyed = {names[place] for place in key} or known.keys()
         told = [column for column in every if column not in keyed and re.search(rf"\b{re.escape(column)}\b", text)]
         for row in rows:
             name = ",".join(str(row[names[place]]) for place in key) or ",".join(map(str, known.values()))
             shown = {column: _short(row[column]) for column in told if row[column] is not None}
             yield f"{visit.site.name}/{table}/{name} {compact(shown)}"
-        if not rows:
+        if not rows and not any(isinstance(value, list) for value in known.values()):
             yield f"{visit.site.name}/{table}/{','.join(map(str, known.values()))} none"
 
 

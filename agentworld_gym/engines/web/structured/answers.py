@@ -7,35 +7,51 @@
 | `quiet` | true: the answer does not show the page |
 | `results` | the lines of the section `Result` |
 | `tabs` | true: these are the open tabs |
-| `error` | why nothing was done: a key of `ERRORS`, or a text |
+| `error` | why nothing was done: a key of `ERRORS`, what was waited for in vain, or a text |
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from agentworld_gym.engines.web.browser import javascript
+from agentworld_gym.engines.web.browser.actionability import tag_of, timeout_error
 from agentworld_gym.engines.web.browser.browser import Browser
+from agentworld_gym.engines.web.browser.interactions import field_of
 from agentworld_gym.engines.web.structured.pages import Plain
 from agentworld_gym.engines.web.tools.call import Call, missing, read_call
 from agentworld_gym.engines.web.tools.code import echo
 from agentworld_gym.engines.web.tools.playwright_tools import console_lines, modal_lines, not_handled, show, unrelated
 from agentworld_gym.engines.web.tools.result import ToolResult, tab_lines
+from agentworld_gym.screens.sight import LOOK
 from agentworld_gym.screens.web import QUIET_TOOLS
 
 REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid")
+_CALLS: Mapping[str, str] = {
+    "browser_click": "locator.click",
+    "browser_hover": "locator.hover",
+    "browser_select_option": "locator.selectOption",
+    "browser_type": "locator.fill",
+}
 _READING = frozenset({"browser_evaluate", "browser_console_messages", "browser_network_requests"})
 ERRORS = {"ref": "no such reference", "modal": "something is open first", "none": "nothing is open"}
 """The errors that are told by one word, with what they mean."""
+_WITHOUT = ("did not find some options", "option being selected is not enabled")
+"""What is waited for in vain without saying more of the element than its tag."""
+_VAIN = re.compile(r"TimeoutError: .*\n    - ([^\n]+)\n  - retrying [^\n]*", re.S)
 
 
 def expected(browser: Browser, action: Any) -> Plain:
-    """Return what the answer to a call is where all goes well, as far as the state before tells. Nothing is done."""
+    """Return what the answer to a call is where all goes well, as far as the state before tells. Nothing is done.
+
+    A look at the page shows the page alone, so that nothing is told of its answer.
+    """
     call = read_call(action)
-    if call is None:
+    if call is None or call[0] == LOOK:
         return {}
     name, arguments = call
     said: Plain = {"tool": name[:100]}
@@ -75,7 +91,10 @@ def answered(browser: Browser, action: Any, result: ToolResult) -> Plain:
             said |= {"results": list(result.results)} if result.results else {}
         return said
     wanted = result.errors[0]
-    return said | {"error": next((word for word in ERRORS if _error({**said, "error": word}) == wanted), wanted)}
+    vain = _VAIN.fullmatch(wanted)
+    words = [*ERRORS, *([vain[1]] if vain else [])]
+    found = (word for word in words if _error(browser, {**said, "error": word}) == wanted)
+    return said | {"error": next(found, wanted)}
 
 
 def text_of(browser: Browser, said: Mapping[str, Any]) -> str:
@@ -86,7 +105,7 @@ def text_of(browser: Browser, said: Mapping[str, Any]) -> str:
     """
     if "error" in said:
         modal = modal_lines(browser) if said["error"] == "modal" else []
-        return ToolResult(errors=[_error(said)], modal=modal).text()
+        return ToolResult(errors=[_error(browser, said)], modal=modal).text()
     result = ToolResult(code=list(said.get("code", ())), results=list(said.get("results", ())))
     if said.get("tabs"):
         result.results = tab_lines([(tab.title, tab.url) for tab in browser.tabs], browser.current)
@@ -94,7 +113,7 @@ def text_of(browser: Browser, said: Mapping[str, Any]) -> str:
     return result.text()
 
 
-def _error(said: Mapping[str, Any]) -> str:
+def _error(browser: Browser, said: Mapping[str, Any]) -> str:
     word = said["error"]
     if word == "ref":
         return missing(said.get("ref", ""))
@@ -102,4 +121,10 @@ def _error(said: Mapping[str, Any]) -> str:
         return not_handled(said.get("tool", "")) if word == "modal" else unrelated(said.get("tool", ""))
     if not isinstance(word, str):
         raise TypeError(f"an error is a text, and not {json.dumps(word)[:80]}")
-    return word
+    page, tool, ref = browser.page, said.get("tool", ""), said.get("ref", "")
+    if tool not in _CALLS or ref not in page.listed or word.startswith(("Error", "TimeoutError")):
+        return word
+    node = page.nodes[page.listed[ref]]
+    node = field_of(page, node) if tool in ("browser_type", "browser_select_option") else node
+    tag = f"<{node.tag}>…</{node.tag}>" if word in _WITHOUT else tag_of(page, node)
+    return timeout_error(_CALLS[tool], ref, word, tag)

@@ -26,15 +26,18 @@ from agentworld_gym.engines.web.structured.pages import named
 from agentworld_gym.engines.web.tools.call import read_call
 from agentworld_gym.engines.web.tools.wait_for import shows_text
 
-_LONGEST = 80
-"""How many characters of a name or of a text are told."""
+_LONGEST, _SHORT = 80, 24
+"""How many characters of a name or of a text are told, and how many of what is in a field already."""
+_STEPS = {"browser_navigate_back": -1, "browser_navigate_forward": 1}
+_UNTOLD = frozenset(("url", "body", "sent"))
+"""The keys of a page that are not told."""
 
 
 def told_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action: Any) -> Iterator[str]:
     """Yield the lines that tell of a state before an action."""
     _, tab, _, place = page_place(shown)
     pages = shown["tabs"][tab]["pages"]
-    front = {key: _sorted(value) for key, value in sorted(pages[place].items()) if key not in ("url", "body")}
+    front = {key: _short(key, value) for key, value in sorted(pages[place].items()) if key not in _UNTOLD}
     words = [pages[place]["url"], *([compact(front)] if front else []), f"<{place}"]
     words += [f">{len(pages) - 1 - place}"] if len(pages) - 1 > place else []
     words += [f"tabs/{tab} of {len(browser.tabs)}"] if len(browser.tabs) > 1 else []
@@ -46,8 +49,13 @@ def told_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action:
         yield from _Aims(browser, sites, user).of(*call)
 
 
-def _sorted(value: Any) -> Any:
-    return dict(sorted(value.items())) if isinstance(value, dict) else value
+def _short(key: str, value: Any) -> Any:
+    """Return what is told of a page in few words: of messages and errors only that they are there."""
+    if key in ("flash", "alert", "errors"):
+        return 1
+    if not isinstance(value, dict):
+        return value
+    return {name: part[:_SHORT] if isinstance(part, str) else part for name, part in sorted(value.items())}
 
 
 class _Aims:
@@ -67,6 +75,11 @@ class _Aims:
                 yield from self._behind(page.nodes[modal.node], dialog=modal, text=arguments.get("promptText"))
         elif name == "browser_navigate":
             yield from self._request("GET", addresses.from_address_bar(str(arguments.get("url"))))
+        elif name in _STEPS:
+            tab = self.browser.tab
+            place = tab.place + _STEPS[name]
+            if 0 <= place < len(tab.entries):
+                yield f"{tab.entries[place].method} {tab.entries[place].url}"
         elif name == "browser_press_key":
             yield from self._key(str(arguments.get("key")))
         elif name == "browser_wait_for":
