@@ -59,8 +59,13 @@ class Entry:
     method: str = "GET"
     form: tuple[tuple[str, str], ...] = ()
     saved: forms.Saved = field(default_factory=dict)
-    fields: Mapping[str, forms.FieldValue] = field(default_factory=dict)
-    """The saved values by the names of their fields."""
+    left: Page | Mapping[str, forms.FieldValue] = field(default_factory=dict)
+    """The page as it was left, or its saved values by the names of their fields."""
+
+    @property
+    def fields(self) -> Mapping[str, forms.FieldValue]:
+        """The saved values by the names of their fields."""
+        return forms.field_values(self.left, passwords=False) if isinstance(self.left, Page) else self.left
 
 
 @dataclass(slots=True)
@@ -205,7 +210,7 @@ class Browser:
         """
         tab = self.tab
         entry = tab.entries[tab.place]
-        tab.entries[tab.place] = replace(entry, load=self._next_load(tab), saved={}, fields={})
+        tab.entries[tab.place] = replace(entry, load=self._next_load(tab), saved={}, left={})
         self._load(tab)
 
     def settle(self) -> None:
@@ -248,8 +253,7 @@ class Browser:
     def _leave(self, tab: Tab) -> None:
         values = forms.changed_values(tab.page)
         if values:
-            fields = forms.field_values(tab.page, passwords=False)
-            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values, fields=fields)
+            tab.entries[tab.place] = replace(tab.entries[tab.place], saved=values, left=tab.page)
 
     def _load(self, tab: Tab) -> None:
         """Load the page of the current step of the history.
