@@ -106,7 +106,7 @@ def _contents(page: Page, body: str) -> Plain:
     fresh = loaded(body)
     if fields := field_values(page):
         told["fields"] = plain(fields)
-    if not page.attrs and not fresh.attrs:
+    if _differences(page, _with_contents(body, told)) == {}:
         return told
     tabs = [node for node in page.nodes if _selected(page, node) and not _selected(fresh, node)]
     if len(tabs) == 1:
@@ -120,12 +120,17 @@ def _contents(page: Page, body: str) -> Plain:
         told["open"] = unfolded
     if fresh.modals and not page.modals:
         told["dialog"] = False
-    built = _with_contents(body, told)
+    return told | _differences(page, _with_contents(body, told))
+
+
+def _differences(page: Page, built: Page) -> Plain:
+    """Return the attributes and the open dialogs of a page where another one has not the same."""
+    found: Plain = {}
     if built.attrs != page.attrs:
-        told["attrs"] = {f"{index}/{name}": value for (index, name), value in sorted(page.attrs.items())}
+        found["attrs"] = {f"{index}/{name}": value for (index, name), value in sorted(page.attrs.items())}
     if [index for index, _ in built.modals] != [index for index, _ in page.modals]:
-        told["modals"] = plain(page.modals)
-    return told
+        found["modals"] = plain(page.modals)
+    return found
 
 
 def _with_contents(body: str, told: Mapping[str, Any]) -> Page:
