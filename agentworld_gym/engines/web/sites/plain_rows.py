@@ -1,7 +1,8 @@
 """The rows of a site as plain JSON data, and its database from them.
 
 A row is an object whose `id` is its key: the value of a key of one column, or the values of several with commas between
-them. A column without a value is left out. The rows of a table stand in the order in which they were stored.
+them. A column without a value is left out; one that has to hold a value then gets its default. The rows of a table
+stand in the order in which they were stored.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _image(folder: str, tables: str, sequences: str) -> Image:
         connection.execute("PRAGMA foreign_keys = OFF")
         for table, rows in json.loads(tables).items():
             columns, key = site.keys[table]
-            marks = ", ".join("?" * len(columns))
+            marks = ", ".join(_marks(connection, table))
             stored = [_values(columns, key, row) for row in rows]
             connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", stored)
         for table, last in json.loads(sequences).items():
@@ -82,6 +83,12 @@ def _image(folder: str, tables: str, sequences: str) -> Image:
         return Image(connection.serialize(), site.keys)
     finally:
         connection.close()
+
+
+def _marks(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+    """Yield what SQL puts into each column: the value, or the default of a column that has to hold one."""
+    for _, _, _, filled, default, _ in connection.execute(f"PRAGMA table_info({quoted(table)})"):
+        yield f"coalesce(?, {default})" if filled and default is not None else "?"
 
 
 def _values(columns: Sequence[str], key: Sequence[int], row: Mapping[str, Any]) -> list[Scalar]:
