@@ -45,7 +45,18 @@ BEFORE = start()
 URLS = ["http://shop.example/cart", "http://shop.example/orders/7", "http://shop.example/login", "about:blank", "x://"]
 OPERATIONS = operations(
     json.loads(BEFORE),
-    places=[".url", ".focus", ".fields/quantity", ".fields/q", ".tab", ".modal", ".looks", ".sent", ".errors", ".flash"],
+    places=[
+        ".url",
+        ".focus",
+        ".fields/quantity",
+        ".fields/q",
+        ".tab",
+        ".modal",
+        ".looks",
+        ".sent",
+        ".errors",
+        ".flash",
+    ],
     words=[*URLS, "e7", "#3", "tab-reviews", "ref", "modal", "ana", "kitchen", "ERR_CACHE_MISS", ""],
     keys=["id", "url", "focus", "fields", "flash", "sent", "errors", "status", "looks", "pages", "username", "x"],
 )

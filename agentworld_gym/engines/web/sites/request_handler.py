@@ -135,7 +135,7 @@ def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
 def values_of(visit: Visit, page: Page, holes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a route that a request gives beside the fields of a form."""
     values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
-    return values | parameters(page.query, _grouped(visit.query)) | holes
+    return {**values, **parameters(page.query, _grouped(visit.query)), **holes}
 
 
 def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:

@@ -8,7 +8,7 @@ cookies, counters, and whatever of a page the view would do without. Both togeth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from html import escape
 from typing import Any
@@ -30,6 +30,7 @@ from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.http import Response, Source
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.internet import pairs_of, plain_pairs
+from agentworld_gym.engines.web.structured.kept_pages import plain_source, set_slots, slots, source_of
 from agentworld_gym.engines.web.structured.pages import Plain, changed_page, modal_of, told_page
 
 SIZE = (1280, 720)
@@ -87,7 +88,7 @@ def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = 
     return browser, sites
 
 
-def page_place(shown: Mapping[str, Any]) -> tuple[str | int, ...]:
+def page_place(shown: Mapping[str, Any]) -> tuple[str, str, str, int]:
     """Return the path of the page in front.
 
     Raises:
@@ -95,9 +96,19 @@ def page_place(shown: Mapping[str, Any]) -> tuple[str | int, ...]:
     """
     tab = str(shown["tab"])
     told = shown["tabs"][tab]
-    place = len(told["pages"]) - 1 - told.get("back", 0)
-    told["pages"][place]
-    return "tabs", tab, "pages", place
+    return "tabs", tab, "pages", _place(told)
+
+
+def _place(told: Mapping[str, Any]) -> int:
+    """Return the number of the page of a tab that is in front.
+
+    Raises:
+        LookupError: There is none.
+    """
+    place: int = len(told["pages"]) - 1 - told.get("back", 0)
+    if not 0 <= place < len(told["pages"]):
+        raise LookupError("no page is in front")
+    return place
 
 
 def _shown_tab(sites: Sites, shown: Plain, tab: Tab, *, current: bool) -> Plain:
@@ -134,7 +145,7 @@ def _shown_page(sites: Sites, shown: Plain, tab: Tab, told: Plain, *, current: b
         if _body(sites, shown, {**told, **source}) != tab.body:
             found["title"] = tab.page.document.title
     else:
-        attempts = [{}, {"status": tab.status}, {"body": tab.body}]
+        attempts: list[Plain] = [{}, {"status": tab.status}, {"body": tab.body}]
         found = next(extra for extra in attempts if _body(sites, shown, {**told, **source, **extra}) == tab.body)
     if tab.reported:
         found["old"] = True
@@ -193,7 +204,7 @@ def _tab(
 ) -> Tab:
     """Return a tab. Without what is kept, of another one than the current one only title and address are good."""
     pages = told["pages"]
-    place = len(pages) - 1 - told.get("back", 0)
+    place = _place(told)
     front = pages[place]
     inner = [*kept.get("entries", ()), *({} for _ in pages)]
     entries = [_entry(*pair) for pair in zip(pages, inner, strict=False)]
@@ -204,12 +215,8 @@ def _tab(
         page, response = _titled(sites, shown, front)
         modal = Chooser(0) if "modal" in front else None
     tab = Tab(page, ERROR_PAGE if "failed" in front else entries[place].url, entries, place)
-    tab.status, tab.body, tab.source, tab.failed = (
-        response.status,
-        response.body,
-        response.source,
-        front.get("failed", ""),
-    )
+    tab.status, tab.body, tab.source = response.status, response.body, response.source
+    tab.failed = front.get("failed", "")
     tab.modal, tab.refreshes = modal, response.refresh or (page.document.refreshes and not tab.failed)
     if response.status >= 400:
         tab.console = [console_error(response.status, addresses.request_url(entries[place].url))]
@@ -237,12 +244,12 @@ def _page(
     sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any], kept: Mapping[str, Any]
 ) -> tuple[Page, Response]:
     if "stale" in kept:
-        response = Response(kept["stale"]["status"], kept["stale"]["body"], source=_source(kept["stale"]["source"]))
+        response = Response(kept["stale"]["status"], kept["stale"]["body"], source=source_of(kept["stale"]["source"]))
         page = loaded(response.body)
     else:
         response = _printed(sites, shown, told)
         page = changed_page(response.body, told)
-    _set_slots(page, kept.get("page", {}))
+    set_slots(page, kept.get("page", {}))
     return page, response
 
 
@@ -279,82 +286,8 @@ def _kept_tab(sites: Sites, shown: Mapping[str, Any], tab: Tab, told: Mapping[st
         with suppress(Exception):
             built = changed_page(tab.body, front)
     if built is None:
-        kept["stale"] = {"body": tab.body, "status": tab.status, "source": _plain_source(tab.source)}
+        kept["stale"] = {"body": tab.body, "status": tab.status, "source": plain_source(tab.source)}
         built = loaded(tab.body)
-    slots, given = _slots(tab.page), _slots(built)
-    kept["page"] = {name: value for name, value in slots.items() if value != given[name]}
+    found, given = slots(tab.page), slots(built)
+    kept["page"] = {name: value for name, value in found.items() if value != given[name]}
     return kept
-
-
-def _slots(page: Page) -> Plain:
-    """Return everything that has changed in a page since it was loaded, as plain JSON data."""
-    return {
-        "attrs": sorted([index, name, value] for (index, name), value in page.attrs.items()),
-        "values": sorted([index, value] for index, value in page.values.items()),
-        "checked": sorted([index, value] for index, value in page.checked.items()),
-        "chosen": sorted([index, list(value)] for index, value in page.chosen.items()),
-        "files": sorted([index, list(value)] for index, value in page.files.items()),
-        "focus": page.focus,
-        "modals": [list(modal) for modal in page.modals],
-        "refs": sorted([index, *ref] for index, ref in page.refs.items()),
-        "last_ref": page.last_ref,
-        "listed": sorted([ref, index] for ref, index in page.listed.items()),
-        "looks": [_plain_look(look) for look in page.looks],
-        "start": page.start,
-        "selected": page.selected,
-        "tail": page.tail,
-    }
-
-
-def _plain_look(look: Sequence[Mapping[Any, Any]]) -> list[Any]:
-    attrs, values, checked, chosen = look
-    return [
-        sorted([index, name, value] for (index, name), value in attrs.items()),
-        sorted([index, value] for index, value in values.items()),
-        sorted([index, value] for index, value in checked.items()),
-        sorted([index, list(value)] for index, value in chosen.items()),
-    ]
-
-
-def _set_slots(page: Page, slots: Mapping[str, Any]) -> None:
-    for name, value in slots.items():
-        found: Any = value
-        if name == "attrs":
-            found = {(index, attribute): text for index, attribute, text in value}
-        elif name in ("values", "checked"):
-            found = dict(value)
-        elif name in ("chosen", "files"):
-            found = {index: tuple(parts) for index, parts in value}
-        elif name == "modals":
-            found = tuple((index, before) for index, before in value)
-        elif name == "refs":
-            found = {index: (role, label, ref) for index, role, label, ref in value}
-        elif name == "listed":
-            found = dict(value)
-        elif name == "looks":
-            found = tuple(
-                (
-                    {(index, attribute): text for index, attribute, text in attrs},
-                    dict(values),
-                    dict(checked),
-                    {index: tuple(parts) for index, parts in chosen},
-                )
-                for attrs, values, checked, chosen in value
-            )
-        setattr(page, name, found)
-    page.layout = None
-
-
-def _plain_source(source: Source | None) -> list[Any] | None:
-    if source is None:
-        return None
-    flash = None if source.flash is None else list(source.flash)
-    errors = None if source.errors is None else dict(source.errors)
-    return [source.user, flash, errors, source.loading, source.visit]
-
-
-def _source(value: Any) -> Source | None:
-    if value is None:
-        return None
-    user, flash, errors, loading, visit = value
-    return Source(user, None if flash is None else (flash[0], flash[1]), errors, loading, visit)

@@ -176,13 +176,13 @@ def _numbering(page: Page, body: str, told: Plain) -> Plain:
 
 def _looking(page: Page, look: Look) -> Page:
     past = Page(page.document)
-    past.attrs, past.values, past.checked, past.chosen = map(dict, look)  # type: ignore[assignment]
-    past.modals = loaded_modals(past)
+    attrs, values, checked, chosen = look
+    past.attrs, past.values, past.checked, past.chosen = dict(attrs), dict(values), dict(checked), dict(chosen)
+    past.modals = _open_dialogs(past)
     return past
 
 
-def loaded_modals(page: Page) -> tuple[tuple[int, int | None], ...]:
-    """Return the dialogs that are open in the contents of a page."""
+def _open_dialogs(page: Page) -> tuple[tuple[int, int | None], ...]:
     opened = (index for (index, name), value in page.attrs.items() if name == "open" and value is not None)
     return tuple((index, None) for index in opened if page.nodes[index].tag == "dialog")
 
