@@ -86,12 +86,15 @@ class Tab:
     requests: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     reported: int = 0
-    body: str = ""
-    """The HTML of the page."""
     source: Source | None = None
     """What its site made the page from; None for a page of the browser itself."""
     failed: str = ""
     """Why the browser shows a page of its own, as Chromium's code."""
+
+    @property
+    def body(self) -> str:
+        """The HTML of the page."""
+        return self.page.document.source
 
     @property
     def title(self) -> str:
@@ -330,7 +333,7 @@ def show(tab: Tab, body: str, url: str, status: int, source: Source | None = Non
     """Show a page that was just loaded."""
     tab.page = loaded(body)
     tab.url, tab.status, tab.refreshes, tab.modal = url, status, False, None
-    tab.body, tab.source, tab.failed = body, source, failed
+    tab.source, tab.failed = source, failed
 
 
 def loaded(body: str) -> Page:

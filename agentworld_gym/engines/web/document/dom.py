@@ -23,6 +23,8 @@ LABELABLE = frozenset({"button", "input", "meter", "output", "progress", "select
 class Document:
     """A parsed page: its elements in document order, its title, and which labels and controls belong together.
 
+    `source` is the HTML text that it was parsed from.
+
     >>> document = Document.parse("<title>Tea</title><h1>Green <b>tea</b></h1>")
     >>> document.title, document.body.text(), [node.tag for node in document.nodes]
     ('Tea', 'Green tea', ['body', 'h1', 'b'])
@@ -35,6 +37,7 @@ class Document:
         self.labels: dict[int, list[Node]] = {}
         self.controls: dict[int, list[Node]] = {}
         self.refreshes = False
+        self.source = ""
 
     @staticmethod
     def parse(text: str) -> Document:
@@ -74,6 +77,7 @@ def _labelable(node: Node) -> bool:
 @lru_cache(maxsize=CACHED)
 def _parsed(text: str) -> Document:
     document = Document()
+    document.source = text
     root = _root(text)
     if root is not None:
         document.title = " ".join("".join(root.xpath("//head/title//text()")).split())

@@ -215,7 +215,7 @@ def _tab(
         page, response = _titled(sites, shown, front)
         modal = Chooser(0) if "modal" in front else None
     tab = Tab(page, ERROR_PAGE if "failed" in front else entries[place].url, entries, place)
-    tab.status, tab.body, tab.source = response.status, response.body, response.source
+    tab.status, tab.source = response.status, response.source
     tab.failed = front.get("failed", "")
     tab.modal, tab.refreshes = modal, response.refresh or (page.document.refreshes and not tab.failed)
     if response.status >= 400:
