@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from jinja2 import TemplateError
 
@@ -19,25 +19,20 @@ from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
 from agentworld_gym.engines.web.sites.plain_rows import image_of, plain_tables, sequences
+from agentworld_gym.engines.web.sites.printing import STATIC, plain_failure, printed_page, static
 from agentworld_gym.engines.web.sites.request_handler import (
-    FAILURES,
     SESSION,
     Answer,
     Visit,
     answer,
-    failure,
-    flash_cookie,
     loading,
     parsed_query,
-    printed,
 )
 from agentworld_gym.engines.web.sites.site import Site, load_site, site_folder
 
 NO_CONTROLS = Controls()
 MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200
 """The largest number of characters in a URL and in a form, and of fields in a form."""
-
-STATIC = "/static/"
 
 
 class Sites:
@@ -117,7 +112,7 @@ class Sites:
             return None
         path = parts.path or "/"
         if path.startswith(STATIC):
-            return _static(site, path.removeprefix(STATIC))
+            return static(site, path.removeprefix(STATIC))
         visit = self._visit(site, path, request)
         if len(request.url) > MAX_URL:
             return plain_failure(visit, 414)
@@ -126,39 +121,15 @@ class Sites:
         return self._answered(visit, url, parts.query)
 
     def printed(self, url: str, user: Any, told: Mapping[str, Any]) -> Response:
-        """Return the page at an address as the rows have it. No request is made.
-
-        Args:
-            url: The address.
-            user: The key of the account that is signed in; None for none.
-            told: What else the page was made from: `flash` or `alert` (a message to the visitor), `sent` and `errors`
-                (the fields and the errors of a form that is shown again), `loading`, `status` (that of an error page
-                which address and rows do not explain), and `visit` (the number of the request, under controls).
+        """Return the page at an address as the rows have it. No request is made: see `printed_page`.
 
         Raises:
             LookupError: No site has the host, or no page is shown there.
             sqlite3.Error, ValueError, OverflowError, TypeError, jinja2.TemplateError: There is no such page.
         """
-        parts = urlsplit(url)
-        site = self._hosts[parts.netloc.lower().removesuffix(":80")]
-        path = parts.path or "/"
-        if path.startswith(STATIC):
-            return _static(site, path.removeprefix(STATIC))
-        cookies: dict[str, str] = {}
-        for kind, name in (("status", "flash"), ("alert", "alert")):
-            if name in told:
-                cookies = flash_cookie(kind, told[name])
-        perturbed = PerturbedRequest(self._controls, site.about.host, path, told.get("visit", 0))
-        method, form = ("POST", pairs_of(told["sent"])) if "sent" in told else ("GET", ())
-        now, store = self._state.now or site.about.now, self._stores[site.name]
-        visit = Visit(site, store, perturbed, method, path, parsed_query(parts.query), form, cookies, user, now)
-        if told.get("loading"):
-            return loading(replace(visit, query=()))
-        status = told.get("status")
-        if status is not None:
-            without = replace(visit, query=()) if status in (413, 414, 500) else visit
-            return Response(502, BAD_GATEWAY) if status == 502 else plain_failure(without, status)
-        return printed(visit, told.get("errors"))
+        site = self._hosts[urlsplit(url).netloc.lower().removesuffix(":80")]
+        image, now = self._stores[site.name].image(), self._state.now or site.about.now
+        return printed_page(site, image, now, self._controls, url, user, told)
 
     def concerned(self, method: str, url: str, form: tuple[tuple[str, str], ...], user: Any) -> list[str]:
         """Return a line for each row that a request reads or writes; nothing is done: see `concerned_rows`."""
@@ -315,36 +286,8 @@ class Sites:
         return token
 
 
-def plain_failure(visit: Visit, status: int) -> Response:
-    """Return an error page, without the style of the site where its templates fail."""
-    try:
-        return failure(visit, status)
-    except (sqlite3.Error, TemplateError):
-        title, text = FAILURES[status]
-        return Response(status, f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{status} {title}</h1>\n<p>{text}</p>\n")
-
-
-def pairs_of(sent: Any) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a form that a plain state has as an object, or as pairs where a name comes twice."""
-    pairs = tuple((name, text) for name, text in (sent.items() if isinstance(sent, Mapping) else sent))
-    if not all(isinstance(part, str) for pair in pairs for part in pair):
-        raise TypeError("fields are sent as texts")
-    return pairs
-
-
-def plain_pairs(form: tuple[tuple[str, str], ...]) -> dict[str, str] | list[list[str]]:
-    """Return the fields of a form as a plain state has them: the inverse of `pairs_of`."""
-    fields = dict(form)
-    return fields if len(fields) == len(form) else [list(pair) for pair in form]
-
-
 def _with_query(visit: Visit, query: str) -> Visit:
     return replace(visit, query=parsed_query(query)) if query else visit
-
-
-def _static(site: Site, name: str) -> Response:
-    text = site.static.get(unquote(name))
-    return Response(404, "Not found\n") if text is None else Response(200, text)
 
 
 def _valid(text: str) -> str:
