@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.android.apps import apps
@@ -20,6 +20,7 @@ from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.database import Store
+from agentworld_gym.engines.web.view import WebView
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure
 from agentworld_gym.generators import ScriptedGenerator
@@ -155,6 +156,24 @@ def test_an_action_that_cannot_be_read_leaves_the_state(domain: str) -> None:
     assert isinstance(answer, Observation)
     assert session.screen == before
     assert session.history[-1]["content"] == "same"
+
+
+def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_before() -> None:
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return '.focus = "e1"'
+
+    states = world("web", answer)
+    session, _ = begun(states, recorded("web")[0])
+    parser = ActionParser(load_spec("web"))
+    for text in ("browser_wait_for(time=1)", "browser_snapshot()"):
+        states.step([session], [parser.parse(text)])
+    assert (len(asked), session.turn) == (1, 1)
+    assert session.observation == WebView().view(json.loads(session.screen))
+    assert session.observation.startswith("### Page")
+    assert session.history[-1]["content"] == '-said\n.focus = "e1"'
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
