@@ -155,6 +155,23 @@ def test_what_an_action_is_aimed_at_is_told_with_the_rows_of_its_request() -> No
     assert link.split("\n")[2:] == ['link "Delivery"', "> http://shop.example/help/delivery"]
 
 
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        (call("click", ref="e999"), "no such element"),
+        (call("press_key", key="Fly"), "no such key"),
+        (call("press_key", key="Tab"), "next e"),
+        (call("type", ref="e6", text="lamp", submit=True), "> http://shop.example/products?q=lamp"),
+        (call("navigate_back"), "GET about:blank"),
+        (call("wait_for", text="Add to cart"), "shown"),
+    ],
+)
+def test_every_kind_of_action_has_an_aim(action: Call, told: str) -> None:
+    machine = WebMachine.start({**SHOP, "open": "http://shop.example/products/101"}, 0)
+    machine.act(call("click", ref=find(machine, "Reviews (1)")))
+    assert VIEW.told(machine.shown(), action).split("\n")[-1].startswith(told)
+
+
 def test_references_follow_from_the_earlier_looks_of_a_page() -> None:
     machine = WebMachine.start({**SHOP, "open": "http://shop.example/products/101"}, 0)
     for name in ("Delivery", "Reviews (1)", "Description", "Delivery"):

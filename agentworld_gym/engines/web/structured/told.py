@@ -15,7 +15,7 @@ from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.accessibility.tree import tree_of
 from agentworld_gym.engines.web.browser import data_attributes, interactions, keyboard
 from agentworld_gym.engines.web.browser.actionability import obstacle
-from agentworld_gym.engines.web.browser.browser import Browser, Dialog
+from agentworld_gym.engines.web.browser.browser import Browser, Dialog, Refusal
 from agentworld_gym.engines.web.document import forms
 from agentworld_gym.engines.web.document.focus import focusable, is_details_summary, tab_order
 from agentworld_gym.engines.web.document.node import Node
@@ -218,7 +218,11 @@ class _Aims:
             if 0 <= place < len(stops):
                 yield f"next {named(page, stops[place].index)}"
         elif focus is not None:
-            held, pressed = keyboard.parse(key)
+            try:
+                held, pressed = keyboard.parse(key)
+            except Refusal:
+                yield "no such key"
+                return
             role, label, _ = page.refs.get(focus.index, (focus.tag, "", ""))
             yield f'{role} "{label[:_LONGEST]}" {self._field(focus)}'
             activates = pressed in ("Enter", "Space", " ") and not held
