@@ -51,7 +51,15 @@ def web_walk(number: int) -> Walk:
     return state, lambda machine, rng: next_action(machine.observation, rng)
 
 
-WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk, "web": web_walk}
+def desktop_walk(number: int) -> Walk:
+    """Clicks, keys and texts in five programs."""
+    from desktop_speed import STATES, random_action, state_of
+
+    name = list(STATES)[number % len(STATES)]
+    return state_of(name), lambda machine, rng: random_action(machine, rng, name)
+
+
+WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk, "desktop": desktop_walk, "web": web_walk}
 
 
 def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, bool]:

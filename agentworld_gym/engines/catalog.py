@@ -70,6 +70,12 @@ def _desktop(variant: str) -> Engine:
     return DesktopMachine
 
 
+def _desktop_view() -> View:
+    from agentworld_gym.engines.desktop import DesktopView
+
+    return DesktopView()
+
+
 def _mcp(variant: str) -> Engine:
     from agentworld_gym.engines.mcp import ToolMachine
 
@@ -119,7 +125,9 @@ def _python(variant: str) -> dict[str, str]:
 
 ENGINES: dict[str, EngineEntry] = {
     "android": EngineEntry(_android, view=_android_view),
-    "desktop": EngineEntry(_desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite),
+    "desktop": EngineEntry(
+        _desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite, view=_desktop_view
+    ),
     "mcp": EngineEntry(_mcp, versions=_sqlite),
     "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite, index=_search_index),
     "swe": EngineEntry(

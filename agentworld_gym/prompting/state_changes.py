@@ -3,6 +3,7 @@ r"""The state form: a prediction is the change of the structured state, from whi
 A structured state is plain JSON data. A change of it is a line for each operation:
 
     front = "clock"                        the value at this path becomes this
+    home/in/b.txt := home/in/a.txt         the value becomes what another path held before the change
     clock += 60                            the text or the large number at this path grows by this
     +.. {"screen":"person","person":12}    this is added to the end of a list
     ^data/clock/watch/laps 75              this is added to the front of a list
@@ -36,12 +37,16 @@ from agentworld_gym.domain.view import compact
 from agentworld_gym.errors import AnswerError
 
 SAME = "same"
+LARGEST = 1_000_000
+"""The largest number of characters that the references of one change stand for."""
+LONG = 48
+"""The smallest number of characters of a value that is written as the path at which it stands already."""
 GROWING = 1_000_000
 """The smallest number of which a change says by how much it grows."""
 DEEPEST = 24
 """The largest number of steps of a path, and of brackets inside each other in a value."""
 Path = tuple[str | int, ...]
-_SET = re.compile(r"(\S+) (\+?=) (.*)")
+_SET = re.compile(r"(\S+) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
 _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|([\[{])|([\]}])')
@@ -52,7 +57,7 @@ _FENCE = re.compile(r"```\w*")
 
 def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path) -> str:
     """Return the change that leads from one structured state to another; paths begin at `place` where they can."""
-    return "\n".join(_changes((), before, after, place)) or SAME
+    return "\n".join(_changes((), before, after, _Names(before, place))) or SAME
 
 
 def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, Any]:
@@ -62,12 +67,15 @@ def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, An
         AnswerError: A line is no operation, or the state has nothing at its path. The error names the line.
     """
     state = deepcopy(dict(before))
+    copied = 0
     for line in change.split("\n"):
         text = line.strip()
         if text in ("", SAME) or _FENCE.fullmatch(text):
             continue
         try:
-            _operate(state, text, place)
+            copied += _operate(before, state, text, place)
+            if copied > LARGEST:
+                raise ValueError(f"the references stand for more than {LARGEST} characters")
         except (LookupError, TypeError, ValueError) as error:
             raise AnswerError(f"the change {text[:120]!r} does not fit the state: {error}") from error
     return state
@@ -84,21 +92,76 @@ def at(state: Any, path: Path) -> Any:
     return state
 
 
-def _changes(path: Path, before: Any, after: Any, place: Path) -> Iterator[str]:
+class _Names:
+    """How a change names places and values: by paths that begin at a place where they can.
+
+    Args:
+        before: The state before the change.
+        place: The path of the place.
+    """
+
+    def __init__(self, before: Mapping[str, Any], place: Path) -> None:
+        self.before, self.place = before, place
+        self._known: dict[str, Path] | None = None
+
+    def path(self, path: Path) -> str:
+        """Return a path as it is written."""
+        if path[: len(self.place)] == self.place:
+            return "." + _joined(path[len(self.place) :])
+        if path == self.place[:-1]:
+            return ".."
+        return _joined(path)
+
+    def becomes(self, path: Path, value: Any) -> str:
+        """Return the operation that sets a value."""
+        origin = self.origin(value)
+        if origin is not None:
+            return f"{self.path(path)} := {self.path(origin)}"
+        return f"{self.path(path)} = {compact(value)}"
+
+    def origin(self, value: Any) -> Path | None:
+        """Return the path at which a long value stands already; None where there is none."""
+        if type(value) not in (str, list, dict):
+            return None
+        text = compact(value)
+        if len(text) < LONG:
+            return None
+        if self._known is None:
+            self._known = {}
+            self._learn(self.before, ())
+        return self._known.get(text)
+
+    def _learn(self, value: Any, path: Path) -> None:
+        assert self._known is not None
+        inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+        rows = isinstance(value, list) and bool(value) and _are_rows(value)
+        text = compact(value) if type(value) in (str, list, dict) else ""
+        if len(text) < LONG:
+            return
+        self._known.setdefault(text, path)
+        for key, item in inner:
+            self._learn(item, (*path, str(item["id"]) if rows else key))
+
+
+def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted(before.keys() | after.keys()):
             inner = (*path, key)
             if key not in after:
-                yield f"-{_told(inner, place)}"
-            elif key not in before and not (isinstance(after[key], Mapping) and after[key]):
-                yield f"{_told(inner, place)} = {compact(after[key])}"
+                yield f"-{names.path(inner)}"
+            elif key in before:
+                yield from _changes(inner, before[key], after[key], names)
             else:
-                yield from _changes(inner, before.get(key, {}), after[key], place)
+                parts = [*_changes(inner, {}, after[key], names)] if isinstance(after[key], Mapping) else []
+                whole = names.becomes(inner, after[key])
+                yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _list_changes(path, before, after, place)
+        parts = [*_list_changes(path, before, after, names)]
+        whole = names.becomes(path, after) if len(parts) > 1 and names.origin(after) is not None else ""
+        yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
     elif type(before) is not type(after) or before != after:
         more = _growth(before, after)
-        yield f"{_told(path, place)} = {compact(after)}" if more is None else f"{_told(path, place)} += {compact(more)}"
+        yield names.becomes(path, after) if more is None else f"{names.path(path)} += {compact(more)}"
 
 
 def _growth(before: Any, after: Any) -> str | int | None:
@@ -110,66 +173,66 @@ def _growth(before: Any, after: Any) -> str | int | None:
     return None
 
 
-def _list_changes(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+def _list_changes(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     if compact(before) == compact(after):
         return
     rows = _are_rows(before) and _are_rows(after)
     named = any(isinstance(entry, Mapping) and "id" in entry for entry in (*before, *after))
-    lone = len(after) == 1 and isinstance(after[0], Mapping) and path != place[:-1]
+    lone = len(after) == 1 and isinstance(after[0], Mapping) and path != names.place[:-1]
     if not after or (not rows and (named or lone)):
-        yield f"{_told(path, place)} = {compact(after)}"
+        yield names.becomes(path, after)
     elif rows:
-        yield from _rows(path, before, after, place)
+        yield from _rows(path, before, after, names)
     else:
-        yield from _entries(path, before, after, place)
+        yield from _entries(path, before, after, names)
 
 
-def _rows(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+def _rows(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     """Write the change of a list whose entries have ids."""
     old, new = {str(row["id"]): row for row in before}, {str(row["id"]): row for row in after}
     left, stay = [key for key in old if key in new], [key for key in new if key in old]
     front = list(new)[: next((number for number, key in enumerate(new) if key in old), 0)]
     end = [key for key in new if key not in old and key not in front]
     if [*front, *stay, *end] != list(new):
-        yield f"{_told(path, place)} = {compact(after)}"
+        yield names.becomes(path, after)
         return
     for key in old:
         if key not in new:
-            yield f"-{_told((*path, key), place)}"
+            yield f"-{names.path((*path, key))}"
     for key in left:
-        yield from _changes((*path, key), old[key], new[key], place)
+        yield from _changes((*path, key), old[key], new[key], names)
     remaining = iter(left)
     ordered = 0
     while ordered < len(stay) and stay[ordered] in remaining:
         ordered += 1
     for key in stay[ordered:]:
-        yield f">{_told((*path, key), place)}"
+        yield f">{names.path((*path, key))}"
     for key in reversed(front):
-        yield f"^{_told(path, place)} {compact(new[key])}"
+        yield f"^{names.path(path)} {compact(new[key])}"
     for key in end:
-        yield f"+{_told(path, place)} {compact(new[key])}"
+        yield f"+{names.path(path)} {compact(new[key])}"
 
 
-def _entries(path: Path, before: list[Any], after: list[Any], place: Path) -> Iterator[str]:
+def _entries(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     """Write the change of a list whose entries are told apart by their index alone."""
     if after and before == after[1:] and before:
-        yield f"^{_told(path, place)} {compact(after[0])}"
+        yield f"^{names.path(path)} {compact(after[0])}"
         return
     gone = [number for number in range(len(before)) if before[:number] + before[number + 1 :] == after]
     if gone:
-        yield f"-{_told((*path, gone[-1]), place)}"
+        yield f"-{names.path((*path, gone[-1]))}"
         return
     shared = min(len(before), len(after))
     for number in range(shared):
         inner = (*path, number)
         if _same_thing(before[number], after[number]):
-            yield from _changes(inner, before[number], after[number], place)
+            yield from _changes(inner, before[number], after[number], names)
         elif before[number] != after[number]:
-            yield f"{_told(inner, place)} = {compact(after[number])}"
+            yield names.becomes(inner, after[number])
     for number in reversed(range(shared, len(before))):
-        yield f"-{_told((*path, number), place)}"
+        yield f"-{names.path((*path, number))}"
     for entry in after[shared:]:
-        yield f"+{_told(path, place)} {compact(entry)}"
+        yield f"+{names.path(path)} {compact(entry)}"
 
 
 def _same_thing(before: Any, after: Any) -> bool:
@@ -183,14 +246,6 @@ def _are_rows(entries: Sequence[Any]) -> bool:
     """Whether all entries have ids of their own."""
     ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in entries]
     return None not in ids and len({str(one) for one in ids}) == len(ids)
-
-
-def _told(path: Path, place: Path) -> str:
-    if path[: len(place)] == place:
-        return "." + _joined(path[len(place) :])
-    if path == place[:-1]:
-        return ".."
-    return _joined(path)
 
 
 def _joined(path: Path) -> str:
@@ -239,15 +294,21 @@ def _key(holder: Any, step: str | int) -> Any:
     return step
 
 
-def _operate(state: dict[str, Any], line: str, place: Path) -> None:
-    """Carry out one operation."""
+def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, place: Path) -> int:
+    """Carry out one operation on a state, and return how many characters were copied from the state `before`."""
+    copied = 0
     if found := _SET.fullmatch(line):
-        path, value = _read(found[1], place), _value(found[3])
+        path = _read(found[1], place)
+        text = found[3]
+        if found[2] == ":=":
+            text = compact(at(before, _read(text, place)))
+            copied = len(text)
+        value = _value(text)
         if found[2] == "+=":
             holder = at(state, path[:-1])
             key = _key(holder, path[-1])
             holder[key] = _grown(holder[key], value)
-            return
+            return 0
         holder = state
         for step in path[:-1]:
             holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[_key(holder, step)]
@@ -267,6 +328,7 @@ def _operate(state: dict[str, Any], line: str, place: Path) -> None:
             holder.append(entry)
     else:
         raise ValueError("an operation was expected")
+    return copied
 
 
 def _value(text: str) -> Any:

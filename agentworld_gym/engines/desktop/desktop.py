@@ -372,15 +372,23 @@ class Desktop:
             )
             del notices[:-3]
 
-    def popup(self, number: int, entries: Sequence[Entry], x: int, y: int) -> None:
+    def popup(self, number: int, entries: Sequence[Entry], x: int, y: int, menu: Message) -> None:
         """Open a menu at a point.
 
-        `number` is that of the window it belongs to; `SHELL` stands for the desktop shell.
+        `number` is that of the window it belongs to; `SHELL` stands for the desktop shell. `menu` is the name of the
+        menu, and what it is about.
         """
         enabled = tuple(entry for entry in entries if entry.enabled)
         if enabled:
             ordered = self.ordered(enabled)
-            self.model["popup"] = {"window": number, "entries": tuple(ordered), "x": x, "y": y, "index": -1}
+            self.model["popup"] = {
+                "window": number,
+                "entries": tuple(ordered),
+                "x": x,
+                "y": y,
+                "index": -1,
+                "menu": menu,
+            }
 
     def ordered(self, items: Sequence[Any]) -> list[Any]:
         """Return the entries of a list, in another order where the control `reordered-menu` has struck."""

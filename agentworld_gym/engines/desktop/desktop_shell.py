@@ -16,6 +16,8 @@ from agentworld_gym.engines.gui import Field, Message, Widget, column, grid, lay
 if TYPE_CHECKING:
     from agentworld_gym.engines.desktop.desktop import Desktop
 
+MENUS = frozenset(("system", "app", "dock", "icon", "desktop"))
+"""The names of the shell's menus, which no program has."""
 LARGE = 20
 """The number of rows of a large window in its accessibility tree while that tree is incomplete."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 HOME = "/home/user"
 TRASH = f"{HOME}/.local/share/Trash/files"
@@ -61,6 +61,17 @@ class FileSystem:
         twin.now, twin.version, twin._total = self.now, self.version, self._total
         twin.nodes, twin.trashed, twin._names = dict(self.nodes), dict(self.trashed), dict(self._names)
         return twin
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the file system is, as plain values: the time, the files, and the origins of the trash."""
+        return {"now": self.now, "version": self.version, "trashed": dict(self.trashed), "nodes": dict(self.nodes)}
+
+    def restore_from(self, fields: Mapping[str, Any]) -> None:
+        """Become the file system of these fields, the inverse of `fields`."""
+        self.now, self.version, self.trashed = fields["now"], fields["version"], dict(fields["trashed"])
+        self.nodes = {path: Node(*parts) for path, parts in fields["nodes"].items()}
+        self._total = sum(len(node.content or "") for node in self.nodes.values())
+        self._names = {}
 
     def exists(self, path: str) -> bool:
         """Return whether a file or a folder exists."""

@@ -12,21 +12,23 @@ WORK = (DOCK, BAR, WIDTH - DOCK, HEIGHT - BAR)
 TITLE = 47
 """The height of a title bar."""
 CASCADE = 40
-_STEPS = 8
+STEPS = 8
 
 Rect = tuple[int, int, int, int]
 
 
 def new_window_box(size: tuple[int, int], taken: Sequence[Sequence[int]]) -> list[int]:
     """Return where another window opens: in the middle, or beside the windows that are there."""
-    w, h = min(size[0], WORK[2]), min(size[1], WORK[3])
     corners = {(box[0], box[1]) for box in taken}
+    places = [cascaded(size, step) for step in range(STEPS)]
+    return next((box for box in places if (box[0], box[1]) not in corners), places[0])
+
+
+def cascaded(size: tuple[int, int], step: int) -> list[int]:
+    """Return a place where a window may open: in the middle, or some steps to the right and down."""
+    w, h = min(size[0], WORK[2]), min(size[1], WORK[3])
     x, y = (WIDTH - w) // 2, min(160, HEIGHT - h)
-    for step in range(_STEPS):
-        corner = reachable([x + step * CASCADE, y + step * CASCADE, w, h])
-        if (corner[0], corner[1]) not in corners:
-            return corner
-    return reachable([x, y, w, h])
+    return reachable([x + step * CASCADE, y + step * CASCADE, w, h])
 
 
 def reachable(box: list[int]) -> list[int]:

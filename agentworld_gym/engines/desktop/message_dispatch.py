@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop import desktop_shell, file_chooser
 from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
 from agentworld_gym.engines.desktop.filesystem import error_reason
-from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.program import Entry, Window
 from agentworld_gym.engines.desktop.screen import Surface
 from agentworld_gym.engines.gui import Message
 
@@ -53,14 +54,19 @@ def to_program(desktop: Desktop, window: Window, message: Message) -> None:
 
 def open_menu(desktop: Desktop, window: Window | None, message: Message, place: tuple[int, int]) -> None:
     """Open the menu that a message names."""
-    name, arguments = message[1], tuple(message[2:])
+    menu = message[1:]
+    entries = menu_entries(desktop, window, menu)
+    desktop.popup(window["id"] if window is not None else SHELL, entries, *place, menu)
+
+
+def menu_entries(desktop: Desktop, window: Window | None, menu: Message) -> Sequence[Entry]:
+    """Return the entries of a menu of a window, or of the shell, by its name and what it is about."""
+    name, arguments = menu[0], tuple(menu[1:])
     if window is None:
-        entries = desktop_shell.menu(desktop, name, arguments)
-    elif name == "window":
-        entries = desktop_shell.window_menu(window)
-    else:
-        entries = desktop.programs[window["program"]].menu(desktop, window, name, arguments)
-    desktop.popup(window["id"] if window is not None else SHELL, entries, *place)
+        return desktop_shell.menu(desktop, name, arguments)
+    if name == "window":
+        return desktop_shell.window_menu(window)
+    return desktop.programs[window["program"]].menu(desktop, window, name, arguments)
 
 
 def choose(desktop: Desktop, index: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypedDict
 
@@ -73,6 +73,10 @@ class Resource(Protocol):
 
     def state(self) -> Mapping[str, Scalar]:
         """Return what actions can change in it."""
+        ...
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that it is, as plain JSON data, beside what a window of its program shows."""
         ...
 
     def close(self) -> None:
@@ -251,6 +255,12 @@ class Program:
     """What its view depends on besides its window: `files`, `settings`, `clock`."""
     settings: ClassVar[Mapping[str, Scalar]] = {}
     """The settings that it adds, with their defaults."""
+    fields: ClassVar[frozenset[str]] = frozenset()
+    """The keys of its text fields. What else has the focus is not seen."""
+    first_field: ClassVar[str] = ""
+    """The key of the text field that has the focus when a window opens; empty where none has."""
+    derived: ClassVar[frozenset[str]] = frozenset()
+    """The keys of a window's data that follow from the rest, and are None until they are needed."""
     tools: ClassVar[str] = ""
     """The name of its helper object, such as `CalcTools`; `tool_methods` gives the methods."""
 
@@ -270,6 +280,26 @@ class Program:
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window's data as a message says."""
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return what the view reads of the window's data, as plain JSON data in few words."""
+        raise NotImplementedError
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data and the title of the window of which `shown` tells; the desktop has its files already.
+
+        Raises:
+            LookupError, TypeError, ValueError, AttributeError: No window looks like this.
+        """
+        raise NotImplementedError
+
+    def fields_of(self, data: Mapping[str, Any]) -> Collection[str]:
+        """Return the keys of a window's text fields."""
+        return self.fields
+
+    def focus_of(self, shown: Mapping[str, Any]) -> str:
+        """Return the key of the text field that has the focus where nothing else is told; empty where none has."""
+        return self.first_field
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Act on a key such as `ctrl+s`, `f2`, `enter` or `shift+tab`, and return whether the program takes it.

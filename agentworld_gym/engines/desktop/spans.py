@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.engines import Span
 from agentworld_gym.engines.desktop.state import DesktopState
@@ -70,6 +71,17 @@ class SpanTracker:
         twin = object.__new__(SpanTracker)
         twin._stated, twin._titles, twin._last = self._stated, self._titles, self._last
         return twin
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the tracker is, as plain JSON data."""
+        return {"stated": self._stated, "titles": sorted(self._titles), "last": self._last}
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> SpanTracker:
+        """Return the tracker of these fields, the inverse of `fields`."""
+        tracker = object.__new__(cls)
+        tracker._stated, tracker._titles, tracker._last = fields["stated"], frozenset(fields["titles"]), fields["last"]
+        return tracker
 
     def see(self, observation: str, source: str) -> None:
         """Note a table that was shown, and the code that came in answer."""

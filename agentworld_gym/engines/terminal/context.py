@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
+from typing import Any
 
 from bashkit import FileSystem
 
@@ -80,6 +81,26 @@ class Context:
             "TERM": "screen",
             "USER": self.user,
         }
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the context is while no script runs, as plain JSON data."""
+        names = ("user", "host", "home", "names_host", "names_sleep", "max_commands")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "clock": [self.clock.now, self.clock.start],
+            "random": self.random.getstate(),
+            "history": self.history.copy(),
+            "modes": self.modes.copy(),
+        }
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Context:
+        """Return the context of these fields, the inverse of `fields`."""
+        random = Random(0)
+        version, numbers, gauss = fields["random"]
+        random.setstate((version, tuple(numbers), gauss))
+        plain = {name: value for name, value in fields.items() if name not in ("clock", "random")}
+        return cls(clock=Clock(*fields["clock"]), random=random, **plain)
 
     def copy(self) -> Context:
         """Return an independent copy with equal contents and without files."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -224,6 +225,30 @@ class Shell:
         twin.context = self.context.copy()
         return twin
 
+    def fields(self) -> dict[str, Any]:
+        """Return all that the shell is, as plain JSON data."""
+        twin = self.copy()
+        assert twin._restore is not None
+        snapshot, times = twin._restore
+        return {
+            "snapshot": _text(snapshot),
+            "times": times,
+            "afresh": twin._afresh,
+            "start": {"cwd": self._start.cwd, "snapshot": _text(self._start.snapshot)},
+            "cwd": self.cwd,
+            "context": self.context.fields(),
+        }
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Shell:
+        """Return the shell of these fields, the inverse of `fields`."""
+        twin = object.__new__(cls)
+        twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), dict(fields["times"]))
+        twin._afresh, twin.cwd = fields["afresh"], fields["cwd"]
+        twin._start = _Start(fields["start"]["cwd"], _bytes(fields["start"]["snapshot"]))
+        twin.context = Context.restore(fields["context"])
+        return twin
+
     def afresh(self) -> Shell:
         """Return a shell as it was at the start, over a copy of the present files.
 
@@ -277,6 +302,14 @@ class Shell:
             else:
                 if now != mode:
                     files.chmod(path, mode)
+
+
+def _text(snapshot: bytes) -> str:
+    return b64encode(snapshot).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return b64decode(text)
 
 
 def _furnish(context: Context, state: TerminalState) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from decimal import Decimal, DecimalException, localcontext
 from typing import Any
 
@@ -23,6 +24,8 @@ class Calculator(Program):
     name = "Calculator"
     commands = ("gnome-calculator",)
     size = (420, 520)
+    fields = frozenset({"display"})
+    first_field = "display"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """Return another calculator."""
@@ -38,6 +41,21 @@ class Calculator(Program):
         display = entry("Display", data["display"], "display", enter=("=",), height=44)
         keys = grid(4, [button(key, ("key", key), f"key {key}", height=56, fill=True) for key in _KEYS], gap=6)
         return column(*past, display, *error, keys, padding=(12, 8), gap=6)
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return the display, the history and the error."""
+        data = window["data"]
+        told = {"display": data["display"].value, "history": list(data["history"]), "error": data["error"]}
+        return {key: part for key, part in told.items() if part}
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of a calculator, and its title."""
+        display = Field(shown.get("display", ""))
+        return {
+            "display": display,
+            "history": list(shown.get("history", ())),
+            "error": shown.get("error", ""),
+        }, self.name
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Press a key of the calculator."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from agentworld_gym.engines.desktop.filesystem import absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Program, Window
+from agentworld_gym.engines.desktop.structure.paths import full, short
 from agentworld_gym.engines.desktop.widgets import METRICS, button, label, spacer
 from agentworld_gym.engines.gui import Message, Widget, column, row
 
 _BAR = 46
+_ZOOM = 100
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg")
 
 
@@ -32,7 +37,7 @@ class Viewer(Program):
         except OSError as error:
             desktop.notify("Unable to open document", f"{error.strerror}.")
             return None
-        return desktop.window({"path": path, "text": text, "top": 0, "zoom": 100}, path.rpartition("/")[2])
+        return desktop.window({"path": path, "text": text, "top": 0, "zoom": _ZOOM}, path.rpartition("/")[2])
 
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Return the toolbar and the page."""
@@ -54,6 +59,23 @@ class Viewer(Program):
         page = Widget(role, data["path"].rpartition("/")[2], "\n".join(lines), on={"scroll": ("scroll",)}, grow=1)
         return column(bar, page)
 
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return the path, the first line, the size, and a text that differs from the file."""
+        data = window["data"]
+        told = {"path": short(data["path"]), **({"top": data["top"]} if data["top"] else {})}
+        if data["zoom"] != _ZOOM:
+            told["zoom"] = data["zoom"]
+        if data["text"] != _text(desktop, data["path"]):
+            told["text"] = data["text"].split("\n")
+        return told
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of a viewer, and its title."""
+        path = full(shown["path"])
+        text = "\n".join(shown["text"]) if "text" in shown else _text(desktop, path)
+        data = {"path": path, "text": text, "top": int(shown.get("top", 0)), "zoom": int(shown.get("zoom", _ZOOM))}
+        return data, path.rpartition("/")[2]
+
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Scroll or zoom."""
         data = window["data"]
@@ -74,3 +96,9 @@ class Viewer(Program):
         else:
             return False
         return True
+
+
+def _text(desktop: DesktopServices, path: str) -> str:
+    """Return the text of a file; empty where there is none."""
+    node = desktop.files.nodes.get(path)
+    return "" if node is None or node.content is None else node.content

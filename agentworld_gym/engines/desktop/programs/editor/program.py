@@ -8,6 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.engines.desktop.programs.editor import structure
 from agentworld_gym.engines.desktop.programs.editor.document import (
     UNTITLED,
     folder_of,
@@ -55,6 +56,8 @@ class TextEditor(Program):
         ]
     )
     size = (900, 680)
+    fields = frozenset({"text", "find", "replace"})
+    first_field = "text"
     tools = "WriterTools"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
@@ -118,6 +121,14 @@ class TextEditor(Program):
         )
         status = row(label(f"Ln {number}, Col {place}", height=_STATUS), height=_STATUS, padding=(12, 0))
         return column(bar, *_search(data), text, status)
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return what the view reads of the document."""
+        return structure.shown(desktop.files, window)
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of the document's window, and its title."""
+        return structure.restored(desktop.files, shown)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the document as a message says."""

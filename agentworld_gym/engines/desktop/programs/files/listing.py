@@ -75,7 +75,7 @@ def listed_paths(desktop: DesktopServices, window: Window) -> list[str]:
         start = HOME if folder in (TRASH, "recent") else folder
         paths = [
             path
-            for path in files.within(start)
+            for path in sorted(files.within(start))
             if path != start
             and query in path.rpartition("/")[2].lower()
             and (data["hidden"] or "/." not in path[len(start) :])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.file_chooser import stem
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH, absolute
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.files import view
+from agentworld_gym.engines.desktop.programs.files import structure, view
 from agentworld_gym.engines.desktop.programs.files.listing import kind_of, listed_paths, parent, title_of
 from agentworld_gym.engines.desktop.programs.files.menus import menu
 from agentworld_gym.engines.desktop.programs.files.transfer import resolve, transfer
@@ -27,6 +27,7 @@ class Files(Program):
     name = "Files"
     commands = ("nautilus",)
     size = (1080, 720)
+    fields = frozenset({"search", "location"})
     watches = frozenset(("files",))
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
@@ -55,6 +56,14 @@ class Files(Program):
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Return the toolbar, the places and the folder."""
         return view.view(desktop, window)
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return what the view reads of the window."""
+        return structure.shown(window)
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of the folder's window, and its title."""
+        return structure.restored(shown)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window or the files as a message says."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines import Scalar
@@ -25,6 +25,7 @@ class Settings(Program):
     name = "Settings"
     commands = ("gnome-control-center",)
     size = (980, 700)
+    fields = frozenset({"Search"})
     watches = frozenset({"settings"})
     settings = Defaults()
 
@@ -63,6 +64,27 @@ class Settings(Program):
             ),
             scroll("controls", title, *lines, padding=(24, 10), gap=4, height=height),
         )
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return the panel, the search, and the texts of entries that differ from their settings."""
+        data = window["data"]
+        told: dict[str, Any] = {"panel": data["panel"]}
+        if data["search"].value:
+            told["search"] = data["search"].value
+        texts = data["fields"].items()
+        entered = {name: field.value for name, field in texts if field.value != str(desktop.setting(name))}
+        return told | ({"entered": entered} if entered else {})
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of the settings' window, and its title."""
+        panel, entered = shown["panel"], shown.get("entered", {})
+        names = [control.setting for control in panels()[panel] if control.kind == "entry"]
+        fields = {name: Field(entered.get(name, str(desktop.setting(name)))) for name in names}
+        return {"panel": panel, "search": Field(shown.get("search", "")), "fields": fields}, panel
+
+    def fields_of(self, data: Mapping[str, Any]) -> Collection[str]:
+        """Return the keys of the search and of the entries of the panel."""
+        return {*self.fields, *data["fields"]}
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Show a panel, or change a setting."""

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.spreadsheet import document, editing, file_formats, saving, selection, view
+from agentworld_gym.engines.desktop.programs.spreadsheet import (
+    document,
+    editing,
+    file_formats,
+    saving,
+    selection,
+    structure,
+    view,
+)
 from agentworld_gym.engines.desktop.programs.spreadsheet.calc_tools import METHODS
 from agentworld_gym.engines.gui import Field, Message, Widget
 
@@ -47,7 +55,9 @@ class Spreadsheet(Program):
     commands = ("libreoffice", "localc", "soffice")
     types = saving.TYPES
     size = (1080, 720)
+    fields = frozenset({selection.LINE, "Name Box"})
     tools = "CalcTools"
+    derived = frozenset({"_values"})
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
         """Return a window of the document of a path, or of an empty document."""
@@ -75,6 +85,18 @@ class Spreadsheet(Program):
     def view(self, desktop: DesktopServices, window: Window) -> Widget:
         """Return menu bar, toolbars, grid, sheet tabs and status bar."""
         return view.view(window)
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return what the view reads of the document."""
+        return structure.shown(desktop.files, window)
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of the document's window, and its title."""
+        return structure.restored(desktop.files, shown)
+
+    def focus_of(self, shown: Mapping[str, Any]) -> str:
+        """Return the key of the input line while a text is typed."""
+        return selection.LINE if "typed" in shown else ""
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Act on a message. Text that is being typed is entered first, unless the message is about it."""
@@ -128,6 +150,7 @@ class Spreadsheet(Program):
             elif not document.is_selected(book, *arguments):
                 selection.go(book, *arguments)
             selection.settle(window)
+            desktop.touch(window)
         return view.menu_entries(book, name, arguments)
 
     def closing(self, desktop: DesktopServices, window: Window) -> bool:

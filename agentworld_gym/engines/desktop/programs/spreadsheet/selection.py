@@ -29,10 +29,11 @@ def settle(window: Window) -> None:
         if book["edit"].value != entry:
             book["edit"].set(entry)
         if window["focus"] != "Name Box":
-            book["name_box"].set(_area_name(book))
+            book["name_box"].set(area_name(book))
 
 
-def _area_name(book: Book) -> str:
+def area_name(book: Book) -> str:
+    """Return the name of the selected area, such as `B2:C9`."""
     top, left, bottom, right = document.selected_area(book)
     first = document.named(top, left)
     return first if (top, left) == (bottom, right) else f"{first}:{document.named(bottom, right)}"

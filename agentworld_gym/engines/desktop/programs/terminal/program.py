@@ -11,6 +11,7 @@ from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell, commands_of
+from agentworld_gym.engines.desktop.structure.paths import full, short
 from agentworld_gym.engines.desktop.widgets import METRICS
 from agentworld_gym.engines.gui import Field, Message, Widget, column
 
@@ -60,6 +61,21 @@ class Terminal(Program):
             grow=1,
         )
         return column(screen)
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return the folder, the printed lines, the command line, and how far the lines are scrolled back."""
+        data = window["data"]
+        told = {"folder": short(data["cwd"]), "lines": list(data["lines"]), "typed": data["input"].value}
+        told |= {key: data[key] for key in ("pending", "tail", "up")}
+        return {key: part for key, part in told.items() if part}
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of a terminal, and its title."""
+        folder = full(shown["folder"])
+        data = {"cwd": folder, "lines": list(shown.get("lines", ())), "input": Field(shown.get("typed", ""))}
+        data |= {key: shown.get(key, "") for key in ("pending", "tail")}
+        data |= {"history": [], "recalled": 0, "status": 0, "up": int(shown.get("up", 0))}
+        return data, _title(folder)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Scroll, copy or paste."""
@@ -190,15 +206,11 @@ def _print(data: dict[str, Any], text: str) -> None:
 
 
 def _prompt(data: dict[str, Any]) -> str:
-    return "> " if data["pending"] else f"{data['tail']}user@desktop:{_short(data['cwd'])}$ "
+    return "> " if data["pending"] else f"{data['tail']}user@desktop:{short(data['cwd'])}$ "
 
 
 def _title(folder: str) -> str:
-    return f"user@desktop: {_short(folder)}"
-
-
-def _short(folder: str) -> str:
-    return "~" + folder[len(HOME) :] if folder == HOME or folder.startswith(HOME + "/") else folder
+    return f"user@desktop: {short(folder)}"
 
 
 def _rows(window: Window) -> int:

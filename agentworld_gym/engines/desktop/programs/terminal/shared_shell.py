@@ -6,6 +6,7 @@ import re
 import shlex
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
@@ -45,6 +46,26 @@ class SharedShell:
         if self._shell is not None:
             twin._shell = self._shell.copy()
             twin._synced, twin._hidden = dict(self._synced), set(self._hidden)
+        return twin
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the shell is, as plain JSON data."""
+        fields: dict[str, Any] = {"seed": self.seed, "action": self._action, "left": self._left}
+        if self._shell is not None:
+            synced = {path: list(node) for path, node in self._synced.items()}
+            fields |= {"shell": self._shell.fields(), "synced": synced, "hidden": sorted(self._hidden)}
+        return fields
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> SharedShell:
+        """Return the shell of these fields, the inverse of `fields`; what is left of its time begins again."""
+        twin = cls(fields["seed"])
+        twin._action, twin._left = fields["action"], fields["left"]
+        twin._end = time.monotonic() + LAST_RESORT_SECONDS
+        if "shell" in fields:
+            twin._shell = Shell.restore(fields["shell"])
+            twin._synced = {path: Node(*parts) for path, parts in fields["synced"].items()}
+            twin._hidden = set(fields["hidden"])
         return twin
 
     def state(self) -> Mapping[str, Scalar]:

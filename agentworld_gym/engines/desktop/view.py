@@ -1,0 +1,99 @@
+"""The view of the desktop: it prints the screen of a structured state, and computes no transition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentworld_gym.domain.view import Structured, compact, predicted
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.desktop.aims import aims
+from agentworld_gym.engines.desktop.machine import DesktopMachine
+from agentworld_gym.engines.desktop.screen import Screen
+from agentworld_gym.engines.desktop.structure.desktop import restored
+from agentworld_gym.engines.desktop.structure.disk import TENTHS
+
+_LONG = frozenset(("edits", "text", "saved", "lines", "dialogs", "history"))
+"""What is not told of a window as a whole."""
+_LINES = 2
+"""The number of lines of a terminal that are told."""
+
+
+class DesktopView:
+    """Prints desktops.
+
+    >>> view = DesktopView()
+    >>> state = view.begin({"files": {"~/todo.txt": "Milk"}}, seed=0)
+    >>> state["windows"].append({"id": "editor", "path": "~/todo.txt"})
+    >>> print(next(line for line in view.view(state).splitlines() if "Milk" in line).split("\\t")[:3])
+    ['text', 'todo.txt', 'Milk']
+    """
+
+    def begin(
+        self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
+    ) -> Structured:
+        """Return the structured state of a desktop at the start.
+
+        Raises:
+            SpecError: The state of the task is wrong.
+        """
+        machine = DesktopMachine.start(state, seed, Controls(controls or {}, control_seed))
+        shown = machine.shown()
+        machine.close()
+        return shown
+
+    def view(self, shown: Structured) -> str:
+        """Return the table of the screen.
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            return Screen(restored(shown)).table()
+
+    def place(self, shown: Structured) -> tuple[str | int, ...]:
+        """Return the path of the dialog or window that takes the keys, or of a window of no name where there is none.
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            window = _front(shown)
+            if window is None:
+                return "windows", ""
+            dialogs = [number for number, dialog in enumerate(window.get("dialogs", ())) if not dialog.get("loading")]
+            return ("windows", window["id"], *(("dialogs", dialogs[-1]) if dialogs else ()))
+
+    def told(self, shown: Structured, action: Any) -> str:
+        """Return the time, the windows, what is in front as the state has it, and what an action is aimed at.
+
+        An aim is the message that the widget under the pointer would send, which is part of what the view makes.
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            return "\n".join(filter(None, _lines(shown, action)))
+
+
+def _front(shown: Structured) -> dict[str, Any] | None:
+    """Return the window in front."""
+    seen = (window for window in reversed(shown["windows"]) if not (window.get("minimized") or window.get("loading")))
+    return next(seen, None)
+
+
+def _lines(shown: Structured, action: Any) -> Iterator[str]:
+    """Yield the lines that tell of a state before an action."""
+    seconds = int(shown["clock"] / TENTHS - shown["device"]["began"])
+    yield " ".join([str(seconds), *(str(window["id"]) for window in shown["windows"])])
+    window = _front(shown)
+    if window is not None:
+        yield compact({key: part for key, part in window.items() if key not in _LONG})
+        yield from map(str, window.get("lines", ())[-_LINES:])
+        yield from (compact(dialog) for dialog in window.get("dialogs", ()))
+    for key in ("overview", "popup", "selected"):
+        if key in shown:
+            yield f"{key} {compact(shown[key])}"
+    yield from (f"{notice['title']} until {notice['until']}" for notice in shown["notices"])
+    if isinstance(action, str):
+        yield from aims(restored(shown), action)
