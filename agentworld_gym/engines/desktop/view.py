@@ -64,6 +64,10 @@ class DesktopView:
             dialogs = [number for number, dialog in enumerate(window.get("dialogs", ())) if not dialog.get("loading")]
             return ("windows", window["id"], *(("dialogs", dialogs[-1]) if dialogs else ()))
 
+    def noted(self, shown: Structured, action: Any) -> Structured:
+        """Return the same state: a desktop does not repeat the action."""
+        return shown
+
     def told(self, shown: Structured, action: Any) -> str:
         """Return the time, the windows, what is in front as the state has it, and what an action is aimed at.
 

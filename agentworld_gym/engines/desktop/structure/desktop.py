@@ -17,6 +17,7 @@ from agentworld_gym.engines.desktop.desktop_shell import MENUS
 from agentworld_gym.engines.desktop.message_dispatch import menu_entries
 from agentworld_gym.engines.desktop.program import Entry, Window
 from agentworld_gym.engines.desktop.programs import programs
+from agentworld_gym.engines.desktop.programs.browser.actions import Internet
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell
 from agentworld_gym.engines.desktop.state import DesktopState
 from agentworld_gym.engines.desktop.structure.differences import applied, difference
@@ -113,6 +114,8 @@ def complete(shown: Mapping[str, Any], kept: Mapping[str, Any]) -> Desktop:
     desktop.files.restore_from(unpacked(every["files"]))
     if "shell" in every["resources"]:
         desktop.resources["shell"] = SharedShell.restore(every["resources"]["shell"])
+    if "browser" in every["resources"]:
+        desktop.resources["browser"] = Internet.restore(every["resources"]["browser"])
     return desktop
 
 

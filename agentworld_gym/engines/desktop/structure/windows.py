@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from agentworld_gym.engines.desktop import file_chooser, geometry
@@ -31,7 +32,9 @@ def window_told(desktop: Desktop, window: Window, name: str) -> Plain:
     """Return what the view reads of a window."""
     program = desktop.programs[window["program"]]
     told: Plain = {"id": name, **program.shown(desktop, window)}
-    _, title = program.restored(desktop, told)
+    scratch = copy(desktop)
+    scratch.resources = {}
+    _, title = program.restored(scratch, told)
     if window["title"] != title:
         told["title"] = window["title"]
     places = [geometry.cascaded(program.size, step) for step in range(geometry.STEPS)]

@@ -16,6 +16,7 @@ from agentworld_gym.engines.web.browser import data_attributes, interactions
 from agentworld_gym.engines.web.browser.browser import Browser, Dialog, Refusal, Tab, Unreachable
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.site import load_site, site_names
+from agentworld_gym.engines.web.structured.browsers import kept_browser, restored_browser, shown_browser
 
 MAX_BOOKMARKS = 30
 SUFFIX = " - Web Browser"
@@ -34,6 +35,23 @@ class Internet:
         """Return an exact copy."""
         return Internet(self.browser.fork(), self.home, self._stored)
 
+    @property
+    def sites(self) -> Sites:
+        """The sites that the pages come from."""
+        return cast(Sites, self.browser.internet)
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that it is, as plain JSON data."""
+        shown = shown_browser(self.browser, self.sites)
+        kept = kept_browser(self.browser, self.sites, shown)
+        return {"shown": shown, "kept": kept, "home": self.home, "stored": dict(self._stored)}
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Internet:
+        """Return the internet of these fields, the inverse of `fields`."""
+        browser, _ = restored_browser(fields["shown"], fields["kept"])
+        return cls(browser, fields["home"], fields["stored"])
+
     def state(self) -> Mapping[str, Scalar]:
         """Return the tabs, and the stored values that differ from those at first (None for a missing one)."""
         fields, before = flat_state.state(self.browser), self._stored
@@ -49,13 +67,22 @@ def online(desktop: DesktopServices) -> Internet:
     """Return the internet of a desktop, which exists once a browser was opened."""
     whole = cast(Any, desktop)
     if "browser" not in whole.resources:
-        stated: dict[str, Any] = dict(whole.initial_state.sites)
-        first = next(iter(stated), site_names()[0])
-        home = f"http://{load_site(first).about.host}/"
-        sites = Sites.start({"open": home, **({"sites": stated} if stated else {})}, whole.seed, Controls())
+        home = home_of(desktop)
+        sites = started_sites(whole.initial_state.sites, home, whole.seed)
         whole.resources["browser"] = Internet(Browser(sites), home, sites.state())
     internet: Internet = whole.resources["browser"]
     return internet
+
+
+def home_of(desktop: DesktopServices) -> str:
+    """Return the URL of the first page of the browser: that of the first site that the task states."""
+    first = next(iter(desktop.initial_state.sites), site_names()[0])
+    return f"http://{load_site(first).about.host}/"
+
+
+def started_sites(stated: Mapping[str, Any], home: str, seed: int) -> Sites:
+    """Return the sites as they are when the browser is first opened."""
+    return Sites.start({"open": home, **({"sites": dict(stated)} if stated else {})}, seed, Controls())
 
 
 def title(tab: Tab) -> str:

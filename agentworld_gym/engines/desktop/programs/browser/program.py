@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.browser import actions, page_view
+from agentworld_gym.engines.desktop.programs.browser import actions, page_view, structure
 from agentworld_gym.engines.desktop.programs.browser.actions import online
 from agentworld_gym.engines.desktop.programs.browser.browser_tools import METHODS
 from agentworld_gym.engines.desktop.widgets import button, entry, toggle
@@ -37,6 +37,7 @@ class Browser(Program):
     commands = ("google-chrome", "firefox", "epiphany", "chromium", "x-www-browser")
     types = (".html",)
     size = (1180, 820)
+    fields = frozenset({"address"})
     tools = "BrowserTools"
 
     def open(self, desktop: DesktopServices, arguments: tuple[str, ...]) -> Window | None:
@@ -81,6 +82,18 @@ class Browser(Program):
         bars = [*top, bar, *([row(*marks, height=36, padding=(6, 1), gap=4)] if marks else [])]
         rest = height - TITLE - sum(part.height or 0 for part in bars)
         return column(*bars, scroll("page", *lines, padding=(16, 8), gap=4, height=rest))
+
+    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+        """Return the tabs with their pages, and what the sites have stored since the start."""
+        return structure.shown(desktop, window)
+
+    def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the data of the window, and its title; the desktop gets the browser itself."""
+        return structure.restored(desktop, shown)
+
+    def fields_of(self, data: Mapping[str, Any]) -> Collection[str]:
+        """Return the keys of the address bar and of the text fields of the page."""
+        return {*self.fields, *(f"node {index}" for index in data["fields"])}
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Act on a message."""
