@@ -39,6 +39,8 @@ from agentworld_gym.errors import AnswerError
 SAME = "same"
 LARGEST = 1_000_000
 """The largest number of characters that the references of one change stand for."""
+FEW = 4
+"""The largest number of operations within an object that are written though the whole object would be shorter."""
 LONG = 48
 """The smallest number of characters of a value that is written as the path at which it stands already."""
 GROWING = 1_000_000
@@ -145,16 +147,9 @@ class _Names:
 
 def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in sorted(before.keys() | after.keys()):
-            inner = (*path, key)
-            if key not in after:
-                yield f"-{names.path(inner)}"
-            elif key in before:
-                yield from _changes(inner, before[key], after[key], names)
-            else:
-                parts = [*_changes(inner, {}, after[key], names)] if isinstance(after[key], Mapping) else []
-                whole = names.becomes(inner, after[key])
-                yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
+        parts = [*_inner_changes(path, before, after, names)]
+        whole = names.becomes(path, after) if path and len(parts) > FEW else ""
+        yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
     elif isinstance(before, list) and isinstance(after, list):
         parts = [*_list_changes(path, before, after, names)]
         whole = names.becomes(path, after) if len(parts) > 1 and names.origin(after) is not None else ""
@@ -162,6 +157,20 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
     elif type(before) is not type(after) or before != after:
         more = _growth(before, after)
         yield names.becomes(path, after) if more is None else f"{names.path(path)} += {compact(more)}"
+
+
+def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, Any], names: _Names) -> Iterator[str]:
+    """Write the changes of an object key by key."""
+    for key in sorted(before.keys() | after.keys()):
+        inner = (*path, key)
+        if key not in after:
+            yield f"-{names.path(inner)}"
+        elif key in before:
+            yield from _changes(inner, before[key], after[key], names)
+        else:
+            parts = [*_changes(inner, {}, after[key], names)] if isinstance(after[key], Mapping) else []
+            whole = names.becomes(inner, after[key])
+            yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
 
 
 def _growth(before: Any, after: Any) -> str | int | None:

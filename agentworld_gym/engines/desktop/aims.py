@@ -12,12 +12,18 @@ from agentworld_gym.domain.view import compact
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import HOME
 from agentworld_gym.engines.desktop.mouse import LINE_PIXELS, caret_at
-from agentworld_gym.engines.desktop.programs.spreadsheet import document
+from agentworld_gym.engines.desktop.programs.browser.actions import online
+from agentworld_gym.engines.desktop.programs.files.listing import listed_paths
+from agentworld_gym.engines.desktop.programs.spreadsheet import document, view
 from agentworld_gym.engines.desktop.screen import Screen, Surface
 from agentworld_gym.engines.gui import Widget, handler
+from agentworld_gym.engines.web.addresses import host_of
+from agentworld_gym.engines.web.structured.told import behind
 
 MOST = 4
 """The largest number of points of one action that are told."""
+MOST_NAMES = 12
+"""The largest number of names in a folder that are told."""
 _CLICKS = {
     "click": "click",
     "leftClick": "click",
@@ -29,6 +35,7 @@ _CLICKS = {
 }
 _DRAGS = frozenset(("dragTo", "mouseUp"))
 _SCROLLS = frozenset(("scroll", "vscroll"))
+_KEYS = re.compile(r"\b(?:press|hotkey|keyDown)\(")
 _PASTES = re.compile(r"['\"]v['\"]|paste")
 _HOME = re.compile(re.escape(HOME) + r"(?=/|$)")
 _NEAR = 1
@@ -48,6 +55,8 @@ def aims(desktop: Desktop, source: str) -> Iterator[str]:
             told += _scrolled(screen, at) if name in _SCROLLS else _touched(desktop, screen, at, name)
         point = at or point
     yield from told
+    if _KEYS.search(source):
+        yield from _names_in_front(desktop)
     text = desktop.clipboard
     if text and (_PASTES.search(source) or any("paste" in line for line in told)):
         yield f"clipboard {compact(text)}"
@@ -83,6 +92,12 @@ def _touched(desktop: Desktop, screen: Screen, at: tuple[int, int], name: str) -
     if spot is None or not spot[1]:
         return
     surface, path = spot
+    if desktop.model["popup"] is not None and surface.kind != "popup":
+        yield "> closes the menu"
+        return
+    if surface.blocked:
+        yield " ".join([*_owner(desktop, surface), "> blocked"])
+        return
     inner = path[0]
     gestures = {"double": ("click", "double")}.get(_CLICKS.get(name, ""), (_CLICKS.get(name, "drop"),))
     messages = []
@@ -90,6 +105,8 @@ def _touched(desktop: Desktop, screen: Screen, at: tuple[int, int], name: str) -
         handled = handler(path, gesture)
         if handled is not None:
             widget, message = handled
+            if message[:1] == ("popup/choose",):
+                message = desktop.model["popup"]["entries"][message[1]].message
             messages.append(_words(message))
             if message and message[0] == "menu":
                 under = (widget.x, widget.y + widget.h) if gesture == "click" else at
@@ -104,6 +121,16 @@ def _touched(desktop: Desktop, screen: Screen, at: tuple[int, int], name: str) -
         before = inner.field.value[:caret]
         messages.append(f"{inner.key} {before.count(chr(10)) + 1} {len(before) - before.rfind(chr(10))}")
     yield " ".join([*place, *labels, *flags, ">", *messages])
+    if messages and messages[0].startswith("press ") and "browser" in desktop.resources:
+        yield from _page_behind(desktop, int(messages[0].removeprefix("press ")))
+
+
+def _page_behind(desktop: Desktop, index: int) -> Iterator[str]:
+    """Yield what lies behind an element of the page in the browser."""
+    internet = online(desktop)
+    host = host_of(internet.browser.tab.url)
+    user = internet.sites.users(internet.browser.cookies).get(internet.sites.name_of(host))
+    yield from behind(internet.browser, internet.sites, user, index)
 
 
 def _owner(desktop: Desktop, surface: Surface) -> list[str]:
@@ -122,8 +149,6 @@ def _pointed(desktop: Desktop, surface: Surface, path: list[Widget], at: tuple[i
     widget, message = handled
     x, y = at[0] - widget.x, at[1] - widget.y
     if message == ("at",):
-        from agentworld_gym.engines.desktop.programs.spreadsheet import view
-
         window = desktop.find(surface.number)
         assert window is not None
         line, column = (y - view.ROW) // view.ROW, (x - view.HEAD) // view.COLUMN
@@ -146,6 +171,15 @@ def _scrolled(screen: Screen, at: tuple[int, int]) -> Iterator[str]:
         if widget.scrolls:
             yield f"{widget.key} {widget.offset} of {max(widget.extent - widget.h, 0)} by {LINE_PIXELS}"
             return
+
+
+def _names_in_front(desktop: Desktop) -> Iterator[str]:
+    """Yield the names in the folder in front, in which keys move and select."""
+    window = desktop.active
+    if window is not None and window["program"] == "files" and desktop.shown_dialog(window) is None:
+        paths = listed_paths(desktop, window)[: MOST_NAMES + 1]
+        if 0 < len(paths) <= MOST_NAMES:
+            yield "|".join(path.rpartition("/")[2] for path in paths)
 
 
 def _text_in_front(desktop: Desktop) -> Iterator[str]:

@@ -13,8 +13,10 @@ from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.structure.desktop import restored
 from agentworld_gym.engines.desktop.structure.disk import TENTHS
 
-_LONG = frozenset(("edits", "text", "saved", "lines", "dialogs", "history"))
-"""What is not told of a window as a whole."""
+_APART = frozenset(("lines", "dialogs"))
+"""What of a window is told in lines of its own."""
+_LONGEST = 240
+"""The largest number of characters of a part of a window that is told."""
 _LINES = 2
 """The number of lines of a terminal that are told."""
 
@@ -64,10 +66,6 @@ class DesktopView:
             dialogs = [number for number, dialog in enumerate(window.get("dialogs", ())) if not dialog.get("loading")]
             return ("windows", window["id"], *(("dialogs", dialogs[-1]) if dialogs else ()))
 
-    def noted(self, shown: Structured, action: Any) -> Structured:
-        """Return the same state: a desktop does not repeat the action."""
-        return shown
-
     def told(self, shown: Structured, action: Any) -> str:
         """Return the time, the windows, what is in front as the state has it, and what an action is aimed at.
 
@@ -92,7 +90,8 @@ def _lines(shown: Structured, action: Any) -> Iterator[str]:
     yield " ".join([str(seconds), *(str(window["id"]) for window in shown["windows"])])
     window = _front(shown)
     if window is not None:
-        yield compact({key: part for key, part in window.items() if key not in _LONG})
+        parts = window.items()
+        yield compact({key: part for key, part in parts if key not in _APART and len(compact(part)) <= _LONGEST})
         yield from map(str, window.get("lines", ())[-_LINES:])
         yield from (compact(dialog) for dialog in window.get("dialogs", ()))
     for key in ("overview", "popup", "selected"):

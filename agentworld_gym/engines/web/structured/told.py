@@ -58,6 +58,11 @@ def _short(key: str, value: Any) -> Any:
     return {name: part[:_SHORT] if isinstance(part, str) else part for name, part in sorted(value.items())}
 
 
+def behind(browser: Browser, sites: Sites, user: Any, index: int) -> Iterator[str]:
+    """Yield the lines that tell what lies behind an element of the page in front, by its number, if it is clicked."""
+    yield from _Aims(browser, sites, user)._behind(browser.page.nodes[index])
+
+
 class _Aims:
     """What calls are aimed at on one page."""
 
