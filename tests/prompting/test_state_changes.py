@@ -83,11 +83,44 @@ def test_reading_a_change_gives_the_state_that_it_was_written_for(seed: int) -> 
 
 @pytest.mark.parametrize(
     "wrong",
-    ["hello", "notes/3/done = true", "-notes/3", "+front 1", "laps/7 = 1", "front += 1", "snack = {", "-laps/x", "= 3"],
+    [
+        "hello",
+        "notes/3/done = true",
+        "-notes/3",
+        "+front 1",
+        "laps/7 = 1",
+        "front := nobody",
+        "front += 1",
+        "snack = {",
+        "-laps/x",
+        "= 3",
+    ],
 )
 def test_a_change_that_does_not_fit_says_which_line(wrong: str) -> None:
     with pytest.raises(AnswerError, match="does not fit the state"):
         applied(STATE, f'front = "clock"\n{wrong}', PLACE)
+
+
+LETTER = {"text": "A letter that is too long to be written once more, from Lea.", "read": True}
+
+
+def test_a_long_value_that_stands_elsewhere_is_named_by_its_path() -> None:
+    before = {"in": {"a": LETTER, "b": {"text": "Milk"}}}
+    moved = {"in": {"b": {"text": "Milk"}, "c": LETTER}}
+    assert written(before, moved, ("x",)) == "-in/a\nin/c := in/a"
+    assert applied(before, "-in/a\nin/c := in/a", ("x",)) == moved
+    assert applied(before, "in/a := in/b\nin/b := in/a", ("x",)) == {"in": {"a": {"text": "Milk"}, "b": LETTER}}
+
+
+def test_an_object_of_which_much_changes_is_written_whole() -> None:
+    before, after = ({"row": dict.fromkeys("abcdef", value)} for value in (1, 2))
+    assert written(before, after, ("x",)) == 'row = {"a":2,"b":2,"c":2,"d":2,"e":2,"f":2}'
+
+
+def test_references_stand_for_a_limited_number_of_characters() -> None:
+    before = {"long": "a" * 300_000}
+    with pytest.raises(AnswerError, match="stand for more than"):
+        applied(before, "\n".join(f"x{number} := long" for number in range(5)), ("x",))
 
 
 def test_the_state_before_stays_as_it_was() -> None:

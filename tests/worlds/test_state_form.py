@@ -17,6 +17,9 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.catalog import load_engine
+from agentworld_gym.engines.desktop.desktop import Desktop
+from agentworld_gym.engines.desktop.filesystem import FileSystem
+from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.database import Store
@@ -36,9 +39,17 @@ from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-DOMAINS = ("android", "web")
+DOMAINS = ("android", "desktop", "web")
 WRONG = {
     "android": ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"],
+    "desktop": [
+        "The window closes.",
+        '+.. {"id":"chess"}',
+        '+.. {"id":"spreadsheet","at":"first"}',
+        "-windows/chess",
+        "windows = 7",
+        "-home",
+    ],
     "web": [
         "The cart is empty.",
         "-tabs/4",
@@ -58,6 +69,9 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     if domain == "android":
         yield Phone, "send"
         yield from ((type(app), "update") for app in apps().values())
+    if domain == "desktop":
+        yield from ((Desktop, "launch"), (Desktop, "advance"), (FileSystem, "write"))
+        yield from ((type(program), "update") for program in programs().values())
     if domain == "web":
         yield from ((Browser, name) for name in ("go", "travel", "reload", "open_tab", "close_tab"))
         yield from ((Sites, "fetch"), (Store, "write"))
