@@ -17,6 +17,8 @@ _APART = frozenset(("lines", "dialogs"))
 """What of a window is told in lines of its own."""
 _LONGEST = 240
 """The largest number of characters of a part of a window that is told."""
+_FIRST = ("id", "title")
+"""The keys of a window and a dialog that are told first."""
 _LINES = 2
 """The number of lines of a terminal that are told."""
 
@@ -91,12 +93,23 @@ def _lines(shown: Structured, action: Any) -> Iterator[str]:
     window = _front(shown)
     if window is not None:
         parts = window.items()
-        yield compact({key: part for key, part in parts if key not in _APART and len(compact(part)) <= _LONGEST})
+        yield _told({key: part for key, part in parts if key not in _APART and len(compact(part)) <= _LONGEST})
         yield from map(str, window.get("lines", ())[-_LINES:])
-        yield from (compact(dialog) for dialog in window.get("dialogs", ()))
+        yield from map(_told, window.get("dialogs", ()))
     for key in ("overview", "popup", "selected"):
         if key in shown:
-            yield f"{key} {compact(shown[key])}"
+            yield f"{key} {_told(shown[key])}"
     yield from (f"{notice['title']} until {notice['until']}" for notice in shown["notices"])
     if isinstance(action, str):
         yield from aims(restored(shown), action)
+
+
+def _told(value: Any) -> str:
+    """Return a part of a state as JSON, which is the same in whatever order its changes have come."""
+    return compact(_in_order(value))
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value, key=lambda key: (key not in _FIRST, key))}
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
