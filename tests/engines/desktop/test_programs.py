@@ -431,6 +431,7 @@ def test_a_click_beside_the_table_selects_the_cell_that_lies_there() -> None:
 def test_rows_are_inserted_and_deleted_and_sheets_made_by_menus() -> None:
     sitting = at_table("1\n2\n=A1+A2\n")
     sitting.do("pyautogui.rightClick(@{row-header '2'})")
+    assert sitting.text("Name Box") == "A2:AZ2"
     sitting.click("menu-item 'Insert Rows Above'")
     assert [sitting.text(f"A{n}", "table-cell") for n in (1, 2, 3, 4)] == ["1", "", "2", "3"]
     sitting.click("row-header '1'", "menu 'Sheet'", "menu-item 'Delete Rows'")

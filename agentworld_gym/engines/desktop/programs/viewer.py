@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.filesystem import absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Program, Window
-from agentworld_gym.engines.desktop.structure.paths import full, short
+from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.desktop.widgets import METRICS, button, label, spacer
 from agentworld_gym.engines.gui import Message, Widget, column, row
 

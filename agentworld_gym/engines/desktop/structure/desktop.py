@@ -14,16 +14,16 @@ from typing import Any
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop.desktop import SHELL, Desktop
 from agentworld_gym.engines.desktop.desktop_shell import MENUS
+from agentworld_gym.engines.desktop.differences import applied, difference
 from agentworld_gym.engines.desktop.message_dispatch import menu_entries
 from agentworld_gym.engines.desktop.program import Entry, Window
 from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.desktop.programs.browser.actions import Internet
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell
+from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.desktop.state import DesktopState
-from agentworld_gym.engines.desktop.structure.differences import applied, difference
 from agentworld_gym.engines.desktop.structure.disk import TENTHS, nodes, shortened, trees
 from agentworld_gym.engines.desktop.structure.packing import packed, unpacked
-from agentworld_gym.engines.desktop.structure.paths import full, short
 from agentworld_gym.engines.desktop.structure.windows import names_of, window_told, windows_of
 from agentworld_gym.engines.gui import Field, Message, frozen, plain
 

@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.engines.desktop import file_chooser, geometry
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.program import Window
-from agentworld_gym.engines.desktop.structure.paths import full, short
+from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.gui import Field
 
 Plain = dict[str, Any]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from agentworld_gym.engines.desktop.differences import patch, patched
 from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.browser import actions, page_view
-from agentworld_gym.engines.desktop.structure.differences import patch, patched
 from agentworld_gym.engines.gui import Field, plain
 from agentworld_gym.engines.web.browser.browser import BLANK, Browser, Tab
 from agentworld_gym.engines.web.structured.browsers import restored_browser, shown_browser

@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.filesystem import FileSystem
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.programs.editor.document import title_of
-from agentworld_gym.engines.desktop.structure.paths import full, replaced, replacement, short
+from agentworld_gym.engines.desktop.short_paths import full, replaced, replacement, short
 from agentworld_gym.engines.gui import Field
 
 Plain = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.programs.files.listing import title_of
-from agentworld_gym.engines.desktop.structure.paths import full, joined, short, within
+from agentworld_gym.engines.desktop.short_paths import full, joined, short, within
 from agentworld_gym.engines.gui import Field
 
 Plain = dict[str, Any]

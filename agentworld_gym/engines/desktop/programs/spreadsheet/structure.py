@@ -7,13 +7,13 @@ from copy import deepcopy
 from functools import lru_cache
 from typing import Any
 
+from agentworld_gym.engines.desktop.differences import patch, patched
 from agentworld_gym.engines.desktop.filesystem import FileSystem
 from agentworld_gym.engines.desktop.program import Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, saving, selection
 from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book
 from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import Sheet
-from agentworld_gym.engines.desktop.structure.differences import patch, patched
-from agentworld_gym.engines.desktop.structure.paths import full, short
+from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.gui import Field, copied
 
 Plain = dict[str, Any]

@@ -11,7 +11,7 @@ from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell, commands_of
-from agentworld_gym.engines.desktop.structure.paths import full, short
+from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.desktop.widgets import METRICS
 from agentworld_gym.engines.gui import Field, Message, Widget, column
 

@@ -1,4 +1,4 @@
-"""Paths and texts as a structured state writes them: in few words."""
+"""Paths and texts in few words, as a structured state writes them."""
 
 from __future__ import annotations
 
