@@ -20,10 +20,11 @@ PROGRAMS = ("files", "files2", "editor", "spreadsheet", "terminal", "calculator"
 
 
 def start() -> str:
-    """A desktop with windows of five programs, a dialog, a menu and a notification."""
-    shown = VIEW.begin({"files": {NOTE: "Milk\nBread", TABLE: "Item,Price\nLamp,20\n"}}, 0)
+    """A desktop with windows of six programs, a dialog, a menu and a notification."""
+    shown = VIEW.begin({"files": {NOTE: "Milk\nBread", TABLE: "Item,Price\nLamp,20\n"}, "sites": {"shop": None}}, 0)
     shown["windows"] = [
         {"id": "settings", "panel": "Sound"},
+        {"id": "browser", "tabs": {"0": {"pages": [{"url": "about:blank"}, {"url": "http://shop.example/"}]}}},
         {"id": "editor", "path": NOTE, "text": {"at": 1, "drop": 1, "lines": ["Butter"]}, "at": [2, 3]},
         {"id": "spreadsheet", "path": TABLE, "edits": {"Sheet1": {"B2": "=B3"}}, "at": "B2", "step": 1},
         {"id": "terminal", "folder": "~", "lines": ["user@desktop:~$ ls"], "typed": "pwd"},
@@ -37,9 +38,33 @@ def start() -> str:
 BEFORE = start()
 OPERATIONS = operations(
     json.loads(BEFORE),
-    places=["windows", "windows/files", ".title", "windows/editor/find", "windows/spreadsheet/from", "overview"],
-    words=[*PROGRAMS, NOTE, TABLE, "A1", "Sheet1", "1:1", "~", "Wi-Fi", "save", ""],
-    keys=["id", "folder", "panel", "path", "text", "at", "lines", "drop", "title", "buttons", "entries", "menu", "in"],
+    places=[
+        "windows",
+        "windows/browser/tab",
+        "windows/browser/tabs/0/back",
+        "windows/files",
+        ".title",
+        "windows/editor/find",
+        "windows/spreadsheet/from",
+        "overview",
+    ],
+    words=[*PROGRAMS, NOTE, TABLE, "A1", "Sheet1", "1:1", "~", "Wi-Fi", "save", "http://shop.example/cart", ""],
+    keys=[
+        "id",
+        "folder",
+        "panel",
+        "path",
+        "text",
+        "at",
+        "lines",
+        "drop",
+        "title",
+        "buttons",
+        "entries",
+        "menu",
+        "in",
+        "url",
+    ],
 )
 POINTS = st.tuples(st.integers(-5, 2000), st.integers(-5, 1200))
 ACTIONS = (
@@ -73,4 +98,4 @@ def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
 @settings(max_examples=60)
 @given(action=st.text() | ACTIONS)
 def test_what_is_told_never_fails_whatever_the_action_is(action: str) -> None:
-    assert VIEW.told(json.loads(BEFORE), action).startswith("0 settings editor spreadsheet terminal files\n")
+    assert VIEW.told(json.loads(BEFORE), action).startswith("0 settings browser editor spreadsheet terminal files\n")

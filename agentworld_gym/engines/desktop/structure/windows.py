@@ -110,7 +110,11 @@ def _dialog_told(dialog: Mapping[str, Any], action: int) -> Plain:
             told["name"] = entries[file_chooser.NAME]
     else:
         buttons = [label for _, label in dialog["buttons"]]
-        parts = (("text", dialog["text"], ""), ("buttons", buttons, _OK), ("entries", entries, {}))
+        parts: tuple[tuple[str, Any, Any], ...] = (
+            ("text", dialog["text"], ""),
+            ("buttons", buttons, _OK),
+            ("entries", entries, {}),
+        )
         told |= {key: part for key, part, usual in parts if part != usual}
     focus = dialog["focus"] if dialog["focus"] in entries else ""
     if focus != next(iter(entries), ""):

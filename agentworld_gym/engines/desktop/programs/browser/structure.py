@@ -30,7 +30,11 @@ def shown(desktop: DesktopServices, window: Window) -> Plain:
                 page.pop(key, None)
     start = _start(desktop)
     rows = patch(start["data"], every["data"])
-    parts = (("tab", every["tab"], 0), ("users", every["users"], {}), ("data", rows, {}))
+    parts: tuple[tuple[str, Any, Any], ...] = (
+        ("tab", every["tab"], 0),
+        ("users", every["users"], {}),
+        ("data", rows, {}),
+    )
     told |= {key: part for key, part, usual in parts if part != usual}
     if data["address"].value != _address(internet.browser.tab):
         told["address"] = data["address"].value
