@@ -19,6 +19,7 @@ from agentworld_gym.cli import app
 from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompting.changes import apply
@@ -154,7 +155,8 @@ def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
 @pytest.mark.parametrize(("domain", "form"), FORMS)
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_samples_are_to_the_byte_what_a_language_world_asks_and_reads(domain: str, form: Any, profile: Any) -> None:
-    prompts = Prompts(load_spec(domain), profile=profile, form=form)
+    index = load_index(domain) if profile == "compact" else None
+    prompts = Prompts(load_spec(domain), profile=profile, form=form, index=index)
     for row in recorded(domain, profile, form)[:2]:
         assert (row.profile, row.form) == (profile, form)
         for rendered in (None, prompts):
@@ -185,7 +187,7 @@ def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(doma
         idle = [turn for turn, (a, b) in enumerate(pairwise([row.first_observation, *row.observations])) if a == b]
         for gone in {0, *idle[:2]}:
             cut = only_turns(row, [turn for turn in range(row.turn_idx) if turn != gone])
-            prompts = Prompts(load_spec(domain), profile="compact", form=form)
+            prompts = Prompts(load_spec(domain), profile="compact", form=form, index=load_index(domain))
             turns = list(turn_samples(cut))
             requests = asked(cut, prompts, [sample.messages[-1]["content"] for sample in turns])
             assert [list(sample.messages[:-1]) for sample in turns] == requests
@@ -220,7 +222,7 @@ def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None
 
 @pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning(domain: str) -> None:
-    prompts = Prompts(load_spec(domain), profile="compact")
+    prompts = Prompts(load_spec(domain), profile="compact", index=load_index(domain))
     row = next(row for row in recorded(domain, "compact") if any("@" in text for text in row.response))
     assert observation_meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
     lost = row.model_copy(update={"task_id": "another"})
@@ -256,7 +258,7 @@ def test_answers_that_refer_to_nothing_need_no_task() -> None:
 
 @pytest.mark.parametrize("domain", sorted(REFERRING_DOMAINS))
 def test_without_a_task_answers_that_were_recorded_in_full_stay_readable(domain: str) -> None:
-    prompts = Prompts(load_spec(domain), profile="compact")
+    prompts = Prompts(load_spec(domain), profile="compact", index=load_index(domain))
     row = recorded(domain, "compact")[0].model_copy(update={"task_id": "another"})
     plain = row.model_copy(update={"response": tuple(map(escape, row.observations))})
     whole = recorded(domain)[0].model_copy(update={"task_id": "another"})
