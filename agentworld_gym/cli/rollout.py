@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Generator
+from contextlib import closing
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,8 +44,11 @@ from agentworld_gym.process.interrupts import remembered_interrupt
 if TYPE_CHECKING:
     from agentworld_gym.domain.task import Task
     from agentworld_gym.episodes.episode import Episode
+    from agentworld_gym.episodes.runner import EpisodeRunner
+    from agentworld_gym.options import EnvOptions
     from agentworld_gym.policies.playing import Played
     from agentworld_gym.policies.playing import Policy as PlayedPolicy
+    from agentworld_gym.progress import Tally
     from agentworld_gym.screens.sight import ActionStream
 
 
@@ -64,7 +71,13 @@ def rollout(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "train",
-    width: Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")] = 16,
+    width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time, in each worker.")] = 16,
+    ray: Annotated[
+        bool, typer.Option("--ray", help="Run on a Ray cluster: that of RAY_ADDRESS, or of this machine.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes on the cluster; without it one for each node.")
+    ] = None,
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     prompts: PromptsOption = None,
@@ -81,10 +94,11 @@ def rollout(
     Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished.
     """
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.policies.playing import play
     from agentworld_gym.progress import live
 
-    runner = EnvOptions(
+    if workers is not None and not ray:
+        raise SpecError("command line", "--workers", workers, "--ray beside it: without Ray there is one process")
+    options = EnvOptions(
         **env_options(
             env,
             world=world,
@@ -101,22 +115,28 @@ def rollout(
             lock=lock,
             traces=out,
         )
-    ).runner()
+    )
+    seeds = range(seed, seed + episodes)
+    runner = None if ray else options.runner()
     outcomes: list[Played] = []
     stopped = False
     try:
-        with (
-            live(f"{runner.spec.id}, {policy}", episodes, tensorboard=tensorboard) as tally,
-            remembered_interrupt() as check,
-        ):
-            tally.watch(runner)
-            for outcome in play(runner, _policy(policy), range(seed, seed + episodes), wave=width):
-                outcomes.append(outcome)
-                check()
+        name = f"{options.domain_spec().id}, {policy}"
+        with live(name, episodes, tensorboard=tensorboard) as tally, remembered_interrupt() as check:
+            if runner is None:
+                playing = _on_ray(options, policy, seeds, workers, width, tally)
+            else:
+                playing = _here(runner, policy, seeds, width, tally)
+            with closing(playing):
+                for outcome in playing:
+                    outcomes.append(outcome)
+                    check()
     except KeyboardInterrupt:
         stopped = True
     finally:
-        runner.close()
+        if runner is not None:
+            runner.close()
+    outcomes.sort(key=lambda outcome: outcome.place)
     show(outcomes)
     if stopped:
         raise KeyboardInterrupt
@@ -125,6 +145,35 @@ def rollout(
         message = printable(f"the world failed in {counted(len(failures), 'episode')}, first: {failures[0]}")
         stderr().print(message, style="red", markup=False, soft_wrap=True)
         raise typer.Exit(FAILED)
+
+
+def _here(
+    runner: EpisodeRunner, policy: Policy, seeds: range, width: int, tally: Tally
+) -> Generator[Played, None, None]:
+    from agentworld_gym.policies.playing import play
+
+    tally.watch(runner)
+    yield from play(runner, _policy(policy), seeds, wave=width)
+
+
+def _on_ray(
+    options: EnvOptions, policy: Policy, seeds: range, workers: int | None, width: int, tally: Tally
+) -> Generator[Played, None, None]:
+    from agentworld_gym.integrations.ray import play_on_ray
+
+    with closing(play_on_ray(options, partial(_policy, policy), seeds, workers=workers, wave=width)) as playing:
+        for outcome in playing:
+            tally.tokens += _tokens(outcome)
+            if outcome.failure:
+                told = SimpleNamespace(reward=0.0, terminated=False, truncated=True, info=_failure(outcome))
+                tally.step(outcome.id, told)
+            else:
+                tally.ended(outcome.success, outcome.reward, len(outcome.actions))
+            yield outcome
+
+
+def _failure(outcome: Played) -> dict[str, Any]:
+    return {"failure": {"kind": outcome.failure, "message": outcome.failure_message}}
 
 
 def _policy(policy: Policy) -> PlayedPolicy:
@@ -191,5 +240,6 @@ def register(app: typer.Typer) -> None:
             "agentworld rollout terminal -n 100 --level 1 --level 2",
             "agentworld rollout terminal --policy menu --world tiny --out traces",
             "agentworld rollout web --world http://localhost:8000/v1 --width 64",
+            "agentworld rollout web --world http://a:8000/v1,http://b:8000/v1 --ray --workers 8 --width 64 -n 10000",
         )
     )(rollout)

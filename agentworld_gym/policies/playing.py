@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -145,7 +145,7 @@ class Played:
 def play(
     runner: EpisodeRunner,
     policy: Policy,
-    seeds: Sequence[int],
+    seeds: Iterable[int],
     *,
     wave: int = WAVE,
     on_progress: Callable[[int], None] | None = None,
@@ -157,7 +157,7 @@ def play(
     Args:
         runner: The world and its tasks.
         policy: The policy that acts.
-        seeds: The seeds; equal seeds give equal tasks in every world.
+        seeds: The seeds; equal seeds give equal tasks in every world. Each is taken when its episode begins.
         wave: The number of episodes that run at a time.
         on_progress: A function that is called with the number of episodes that are over.
 

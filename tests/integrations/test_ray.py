@@ -1,0 +1,145 @@
+"""Rollouts on a cluster of several nodes: what a lost node and a dead replica cost, and what stays as it is without."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from aiohttp import web
+from fault_server import FaultServer, Handler, answer
+from loopback import servers
+from typer.testing import CliRunner
+from worlds import predicted
+
+pytest.importorskip("ray")
+
+import ray
+from ray.cluster_utils import Cluster
+
+from agentworld_gym.cli import app
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.integrations.ray import MOST_LOSSES, play_on_ray
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import FunctionPolicy, Played, open_policy, play
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+EXPERT = partial(open_policy, "expert", load_spec("terminal"))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A node for the driver without a CPU for others, and three with one CPU each."""
+    small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
+    for _ in range(3):
+        cluster.add_node(num_cpus=1, object_store_memory=small["object_store_memory"])
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Handler], FaultServer]]:
+    with servers(FaultServer) as start:
+        yield start
+
+
+async def slow_shell(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+    """A world model that is deterministic and takes its time."""
+    await asyncio.sleep(0.3)
+    return answer(predicted(f"{body['seed']}\nuser@host:~$ "))
+
+
+def without_ray(options: EnvOptions, seeds: range) -> list[Played]:
+    runner = options.runner()
+    try:
+        return in_order(play(runner, EXPERT(), seeds))
+    finally:
+        runner.close()
+
+
+def in_order(played: Iterator[Played]) -> list[Played]:
+    """The episodes in the order of their seeds; which worker played them does not count."""
+    return sorted((replace(one, id="") for one in played), key=lambda one: one.place)
+
+
+def test_episodes_are_those_that_are_played_without_ray(cluster):
+    options = EnvOptions(spec="terminal", levels=[1, 2])
+    assert in_order(play_on_ray(options, EXPERT, range(3, 27), wave=2)) == without_ray(options, range(3, 27))
+
+
+def test_a_node_that_is_killed_loses_no_finished_episode_and_others_play_the_rest(cluster, serve, caplog):
+    options = EnvOptions(spec="terminal", world=serve(slow_shell).url, max_steps=6)
+    played: list[Played] = []
+    with closing(play_on_ray(options, EXPERT, range(24), wave=2)) as playing, caplog.at_level(logging.WARNING):
+        while len({worker_of(one) for one in played}) < 3:
+            played.append(next(playing))
+        cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+        played += playing
+    cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    assert re.search(r"worker-\d is lost with [1-9]\d* episodes under way", caplog.text)
+    assert sorted(one.place for one in played) == list(range(24)), "each is handed out once"
+    assert not any(one.failure for one in played)
+    assert in_order(iter(played)) == without_ray(options, range(24))
+
+
+def worker_of(played: Played) -> str:
+    return played.id.split("/")[0]
+
+
+def test_the_episodes_of_a_dead_replica_move_to_another_and_none_fails(cluster, serve):
+    one, other = serve(slow_shell), serve(slow_shell)
+    options = EnvOptions(spec="terminal", world=f"{one.url},{other.url}", generator={"backoff_s": 0.01}, max_steps=6)
+    with closing(play_on_ray(options, EXPERT, range(12), wave=2)) as playing:
+        played = [next(playing)]
+        assert one.bodies and other.bodies
+        one.stop()
+        played += playing
+    assert not any(episode.failure for episode in played)
+    alone = options.changed(world=other.url)
+    assert in_order(iter(played)) == without_ray(alone, range(12))
+
+
+def test_a_worker_that_cannot_play_says_why_and_an_episode_that_kills_its_workers_is_named(cluster):
+    def deadly() -> FunctionPolicy:
+        return FunctionPolicy("deadly", lambda episode: os._exit(1))
+
+    class Unreadable:
+        def __reduce__(self) -> Any:
+            return os._exit, (1,)
+
+    with pytest.raises(SpecError, match="no_such_family"):
+        list(play_on_ray(EnvOptions(spec="terminal", families=["no_such_family"]), EXPERT, range(2)))
+    with pytest.raises(SpecError, match="order"):
+        list(play_on_ray(EnvOptions(spec="terminal", order="record:order.jsonl"), EXPERT, range(2)))
+    with pytest.raises(AgentWorldError, match=f"place 0 was under way .* {MOST_LOSSES} workers"):
+        list(play_on_ray(EnvOptions(spec="terminal"), deadly, range(1), workers=1))
+    with pytest.raises(AgentWorldError, match="in a row were lost before they played"):
+        list(play_on_ray(EnvOptions(spec="terminal"), partial(deadly, Unreadable()), range(1), workers=1))
+
+
+def test_workers_write_traces_of_their_own(cluster, tmp_path):
+    played = list(play_on_ray(EnvOptions(spec="terminal", traces=str(tmp_path)), EXPERT, range(6), wave=1))
+    for one in played:
+        worker, name = one.id.split("/")
+        assert f'"{name}"' in next((tmp_path / worker).glob("*.agent.jsonl")).read_text()
+
+
+def test_the_command_prints_the_same_table_with_ray_and_without(cluster):
+    runner = CliRunner()
+    arguments = ["rollout", "terminal", "-n", "8", "--policy", "menu"]
+    plain, on_ray = (runner.invoke(app, [*arguments, *more]) for more in ([], ["--ray", "--workers", "2"]))
+    assert on_ray.exit_code == 0 and on_ray.stdout == plain.stdout and "8" in plain.stdout
+    alone = runner.invoke(app, [*arguments, "--workers", "2"])
+    assert alone.exit_code == 2 and "--ray beside it" in alone.stderr
