@@ -13,7 +13,7 @@ WORLDS = {
     "grounded": "real code in a sandbox, for the domains marked in the table",
     "chromium": "a real browser on generated sites, for web (extra: browser)",
     "tiny": "the bundled small world model that knows the domain best, on this machine's CPU",
-    "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's",
+    "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's; several with commas between them",
     "vllm:MODEL": "vLLM in this process",
     "transformers:DIR": "a model in a local directory, run by transformers",
     "scripted": "a function; by default it repeats the action",

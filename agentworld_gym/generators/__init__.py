@@ -12,11 +12,13 @@ from agentworld_gym.generators.scripted import ScriptedGenerator
 
 if TYPE_CHECKING:
     from agentworld_gym.generators.server.generator import ServerGenerator
+    from agentworld_gym.generators.server.replicas import ReplicaGenerator
     from agentworld_gym.generators.transformers import TransformersGenerator
     from agentworld_gym.generators.vllm_engine import VLLMGenerator
 
 __all__ = [
     "HANDLES",
+    "ReplicaGenerator",
     "ScriptedGenerator",
     "ServerGenerator",
     "TransformersGenerator",
@@ -31,6 +33,10 @@ def __getattr__(name: str) -> Any:
         from agentworld_gym.generators.server.generator import ServerGenerator
 
         return ServerGenerator
+    if name == "ReplicaGenerator":
+        from agentworld_gym.generators.server.replicas import ReplicaGenerator
+
+        return ReplicaGenerator
     if name == "TransformersGenerator":
         from agentworld_gym.generators.transformers import TransformersGenerator
 

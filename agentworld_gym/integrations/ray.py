@@ -133,7 +133,7 @@ class _Crew:
         if not self.unfinished:
             closing = [worker.close.remote() for name, worker in self._workers.items() if name in self._begun]
             ray.wait(closing, num_returns=len(closing), timeout=_FAREWELL_S)
-        for actor in [*self._workers.values(), self._dealer]:
+        for actor in self._workers.values():
             ray.kill(actor)
 
     def _play(self, name: str) -> None:
