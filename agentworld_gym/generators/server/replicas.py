@@ -140,8 +140,8 @@ class ReplicaGenerator:
                 raise GeneratorError(
                     f"the replicas differ: {first.base_url} serves {parts}, and {other.base_url} serves {others}"
                 )
-        for replica, error in errors:
-            log.warning("going on without a replica: %s", error)
+        for replica, reason in errors:
+            log.warning("going on without a replica: %s", reason)
             replica.choose_model(parts["model"][0])
         return parts
 
