@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from agentworld_gym.contracts import (
     ChatRequest,
@@ -24,6 +24,8 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.flow import stream_of
 from agentworld_gym.generators.pretrained.catalog import model_source
+
+G = TypeVar("G", bound=Generator)
 
 HANDLES: Mapping[str, str] = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server, or https://; #MODEL at the end picks one of its models",
@@ -90,7 +92,7 @@ def _replicas(addresses: Sequence[str], options: dict[str, Any]) -> Generator:
     )
 
 
-def _made(kind: Callable[..., Generator], target: str, options: dict[str, Any]) -> Generator:
+def _made(kind: Callable[..., G], target: str, options: dict[str, Any]) -> G:
     _, *parameters = inspect.signature(kind).parameters.values()
     names = [parameter.name for parameter in parameters]
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
 from pydantic import Field
 
 from agentworld_gym.env import AgentWorldEnv
@@ -26,6 +25,7 @@ from agentworld_gym.prompting.parsing import strip_thinking
 from agentworld_gym.text.escaping import escape, unescape
 
 try:
+    import httpx
     import verifiers.v1 as vf
     from verifiers.v1.dialects.chat import message_to_wire
 except ImportError as error:
@@ -129,12 +129,13 @@ class AgentWorldVerifiersEnv(vf.Env[AgentWorldEnvConfig]):  # type: ignore[misc,
             WorldFailure: The world failed; verifiers records it, and the rollout has no reward.
         """
         loop, config, total = asyncio.get_running_loop(), self.taskset.config, 0.0
+        over, info = False, dict[str, Any]()
         with ThreadPoolExecutor(1) as thread:  # Some engines want to be used by the thread that made them.
             env = await loop.run_in_executor(thread, lambda: AgentWorldEnv(spec=config.spec, **config.options))
             try:
                 await loop.run_in_executor(thread, lambda: env.reset(seed=task.data.seed))
                 async with agents.agent.interaction(task) as interaction:
-                    segment, over, info = await interaction.turn(), False, {}
+                    segment = await interaction.turn()
                     while not segment.terminated and not over:
                         action = unescape(strip_thinking(segment.last_reply).strip())
                         text, reward, *ends, info = await loop.run_in_executor(thread, env.step, action)
@@ -146,4 +147,5 @@ class AgentWorldVerifiersEnv(vf.Env[AgentWorldEnvConfig]):  # type: ignore[misc,
                 await loop.run_in_executor(thread, env.close)
         if interaction.trace.ok:
             interaction.trace.record_reward("agentworld", total)
-            interaction.trace.record_metrics({"success": info.get("success", False), "steps": info.get("steps", 0)})
+            metrics = {"steps": info.get("steps", 0), "success": info.get("success") if over else False}
+            interaction.trace.record_metrics({name: value for name, value in metrics.items() if value is not None})

@@ -69,7 +69,7 @@ class LanguageSession:
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
 
-    conversation: Conversation = field(default_factory=Conversation)
+    conversation: Conversation = field(default_factory=Conversation, compare=False)
     """What the requests of the session and of its forks have in common."""
 
     def note(self, action: Action, text: str, ledger: str, *, again: bool = False) -> None:
