@@ -102,10 +102,9 @@ class AgentWorldTaskset(vf.Taskset[AgentWorldTask, AgentWorldConfig]):  # type: 
     def load(self) -> Iterator[AgentWorldTask]:
         """Yield the tasks in the order of their seeds."""
         config = self.config
-        seeds = itertools.count(config.first_seed)
         env = AgentWorldEnv(spec=config.spec, **config.options)
         try:
-            for seed in seeds if config.tasks is None else itertools.islice(seeds, config.tasks):
+            for seed in itertools.islice(itertools.count(config.first_seed), config.tasks):
                 text, info = env.reset(seed=seed)
                 told = {"prompt": escape(text), "system_prompt": agent_prompt(env)}
                 yield AgentWorldTask(AgentWorldData(name=info["task_id"], seed=seed, **told), config.task)
