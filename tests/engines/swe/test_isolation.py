@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from posixpath import basename, join
 
 import pytest
 
 from agentworld_gym.engines.swe.python.backends import open_sandbox
-from agentworld_gym.engines.swe.python.bubblewrap import (
-    MAX_FILES_BYTES,
-    PREFIX,
-    _command,
-    _foreign,
-    _interpreter,
-    _knows,
-    usable,
-)
+from agentworld_gym.engines.swe.python.bubblewrap import MAX_FILES_BYTES, usable
+from agentworld_gym.process.bubblewrap import Interpreter, knows, sandbox_command
 
 pytestmark = pytest.mark.skipif(not usable(), reason="bubblewrap cannot run here")
 
@@ -59,14 +51,13 @@ def test_the_kernel_refuses_what_a_program_has_no_use_for(name: str) -> None:
     assert result.stdout == "-1 1\n", (result.stdout, result.stderr)
 
 
-@pytest.mark.skipif(not _knows("--disable-userns"), reason="this bwrap is too old")
+@pytest.mark.skipif(not knows("--disable-userns"), reason="this bwrap is too old")
 def test_no_more_namespaces_of_users_can_be_made() -> None:
     """Not even by the first process in a sandbox, which no filter watches."""
     text = f"{LIBC}tell(libc.unshare(0x10000000))\n"
-    python = join(PREFIX if _foreign() else "/usr", "bin", basename(_interpreter()))
-    done = subprocess.run(
-        [*_command(), "--", python, "-I", "-S", "-c", text], capture_output=True, text=True, check=False
-    )
+    interpreter = Interpreter.current()
+    command = [*sandbox_command(interpreter), "--", interpreter.inside, "-I", "-S", "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "-1 28\n", done.stderr
 
 

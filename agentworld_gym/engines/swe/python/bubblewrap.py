@@ -6,13 +6,12 @@ A program sees no host file but those of the interpreter, no network and no othe
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from posixpath import basename, join, normpath
+from posixpath import normpath
 from typing import Any
 
 from agentworld_gym.engines.swe.python.inside_sandbox import source_of
@@ -21,6 +20,7 @@ from agentworld_gym.engines.swe.python.source import changed
 from agentworld_gym.engines.swe.python.testing.collection import Outcome, Plan
 from agentworld_gym.engines.swe.python.testing.runner import is_test_run, run_tests
 from agentworld_gym.engines.swe.python.tracebacks import ExceptionInfo, Frame, decoded
+from agentworld_gym.process.bubblewrap import PREFIX, Interpreter, sandbox_command
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
@@ -30,7 +30,6 @@ MAX_FILES_BYTES = 96 << 20
 """The size of all writable folders together, beside the files with which a run begins."""
 MAX_FOLDERS = 64
 PAGE = 4096
-PREFIX = "/usr/local"
 INSIDE = "/opt/inside"
 RESERVED = frozenset({"usr", "lib", "lib64", "bin", "sbin", "proc", "dev", "sys", "etc", "opt", "boot", "run"})
 ENVIRONMENT = {
@@ -152,7 +151,7 @@ def _run(
         "tops": tops,
         "cwd": cwd,
         "argv": [word.replace("\0", "") for word in argv],
-        "python": join(PREFIX if _foreign() else "/usr", "bin", basename(_interpreter())),
+        "python": Interpreter.current().inside,
         "env": _environment(env),
         "stdin": clean(stdin),
         "timeout": timeout_s,
@@ -161,7 +160,8 @@ def _run(
         "output": MAX_OUTPUT,
     }
     job["folders"] = sorted({*tops, "/tmp", "/home/user", INSIDE})
-    command = [*_command(), *_folders(job["folders"], {**job["files"], **job["extra"]}), "--remount-ro", "/", "--"]
+    folders = _folders(job["folders"], {**job["files"], **job["extra"]})
+    command = [*sandbox_command(Interpreter.current()), *folders, "--remount-ro", "/", "--"]
     command += [job["python"], "-I", "-S", "-c", source_of("launcher")]
     try:
         done = subprocess.run(
@@ -183,53 +183,6 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     path = ":".join(part for part in (variables.get("PYTHONPATH", ""), INSIDE) if part)
     seed = variables["PYTHONHASHSEED"] if variables["PYTHONHASHSEED"].isdecimal() else "0"
     return {**variables, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
-
-
-def _interpreter() -> str:
-    return os.path.realpath(sys.executable)
-
-
-def _foreign() -> bool:
-    """Return whether the interpreter lies outside /usr."""
-    return not _interpreter().startswith("/usr/bin/")
-
-
-@cache
-def _command() -> tuple[str, ...]:
-    """Return the `bwrap` command with everything that does not depend on the run."""
-    command = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
-    command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"]
-    if _knows("--disable-userns"):
-        command += ["--disable-userns"]
-    # `bwrap` itself must not be visible inside: its environment is the host's, and its output is the answer.
-    command += ["--as-pid-1"]
-    command += ["--ro-bind", "/usr", "/usr"]
-    for name in ("lib", "lib64", "bin"):
-        if os.path.islink(f"/{name}"):
-            command += ["--symlink", f"usr/{name}", f"/{name}"]
-        elif os.path.isdir(f"/{name}"):
-            command += ["--ro-bind", f"/{name}", f"/{name}"]
-    prefix = "/usr"
-    if _foreign():
-        prefix = PREFIX
-        command += ["--ro-bind", sys.base_prefix, PREFIX, "--setenv", "LD_LIBRARY_PATH", f"{PREFIX}/lib"]
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    packages = (f"lib/{version}/site-packages", f"lib/{version}/dist-packages", "lib/python3/dist-packages")
-    for folder in packages:
-        if os.path.isdir(join(sys.base_prefix, folder)):
-            command += ["--tmpfs", join(prefix, folder), "--remount-ro", join(prefix, folder)]
-    # The folders of `--dev` lie in memory without a bound, so nothing may be written there.
-    return (*command, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
-
-
-@cache
-def _knows(option: str) -> bool:
-    """Return whether the installed `bwrap` has an option.
-
-    What older versions cannot forbid, the filter of system calls refuses as well.
-    """
-    usage = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
-    return option in usage.stdout
 
 
 def _folders(folders: Sequence[str], files: Mapping[str, str]) -> list[str]:

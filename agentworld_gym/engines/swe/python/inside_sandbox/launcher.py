@@ -45,14 +45,18 @@ CLONE_THREAD = 0x00010000
 ADDR_NO_RANDOMIZE = 0x0040000
 
 
-def no_processes() -> None:
-    """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`."""
+def no_processes(further: dict[str, tuple[int, ...]] | None = None) -> None:
+    """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`.
+
+    Args:
+        further: more system calls to refuse, by architecture.
+    """
     arch, forks, clone3 = NUMBERS[platform.machine()]
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, refuse, unknown, forbid = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
     lines = [(load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, refuse), (load, 0, 0, 0)]
     lines += [(at_least, 0, 1, X32), (give, 0, 0, unknown)]
-    for number in REFUSED[platform.machine()]:
+    for number in (*REFUSED[platform.machine()], *(further or {}).get(platform.machine(), ())):
         lines += [(equal, 0, 1, number), (give, 0, 0, forbid)]
     lines += [(equal, 0, 1, clone3), (give, 0, 0, unknown)]
     for number in forks[1:]:
