@@ -419,6 +419,34 @@ class Testing(Protocol[S_contra]):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a verifier found in an episode."""
+
+    score: float | None
+    """How far the task is done, from 0 to 1; None where a judge has to read the evidence."""
+
+    evidence: str
+    """What the verifier says of the episode."""
+
+
+@runtime_checkable
+class Verifying(Protocol[S_contra]):
+    """A world whose tasks come with verifiers: code that the world runs on what an episode left."""
+
+    def verify(
+        self, sessions: Sequence[S_contra], verifiers: Sequence[str], answers: Sequence[str | None]
+    ) -> list[Finding | Failure]:
+        """Return what verifiers found, or why they found nothing.
+
+        Args:
+            sessions: The sessions, which stay as they are.
+            verifiers: The name of a verifier for each session, from `Check.verifier`.
+            answers: What the agent of each session answered; None where it gave no answer.
+        """
+        ...
+
+
 @runtime_checkable
 class Teachable(Protocol[S_contra]):
     """A world that can be told what it should have answered, as language worlds can."""

@@ -22,14 +22,15 @@ from agentworld_gym.errors import SpecError, UnknownOption
 from agentworld_gym.fingerprint import Fingerprint, Part
 from agentworld_gym.generators import open_generator
 from agentworld_gym.lock import Lock
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.tasks.source import TaskPool, TaskSource
 from agentworld_gym.traces.log import TraceLogs
+from agentworld_gym.worlds.awm import AwmWorld
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
-from agentworld_gym.worlds.registry import open_world
+from agentworld_gym.worlds.registry import brings_tasks, open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 log = logging.getLogger(__name__)
@@ -86,6 +87,12 @@ class EnvOptions(Options):
 
     task: Annotated[str | Mapping[Any, Any] | Task | None, Expected("an id, or the path of a YAML file")] = None
     """The id or the path of a task that every episode has."""
+
+    scenario: Annotated[str | None, Expected("the name of a scenario")] = None
+    """The only scenario of a folder of AWM's worlds whose tasks are played. None plays those of all scenarios."""
+
+    awm: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
+    """How AWM's worlds are played: options of `agentworld_gym.worlds.awm.AwmOptions` by name."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -183,15 +190,9 @@ class EnvOptions(Options):
             RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
-        source = TaskSource(
-            spec,
-            names=self.families,
-            levels=self.levels,
-            split=self.split,
-            task=self.task,
-            controls=self.controls,
-        )
-        options = WorldOptions(spec, **dict(self.language))
+        # An error in a choice of tasks is told before a world is opened, unless the tasks come with the world.
+        source = None if brings_tasks(self.world) else self._source(spec)
+        options = WorldOptions(spec, scenario=self.scenario, awm=self.awm, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         lock = None if self.lock is None else Lock.read(Path(self.lock))
         with ExitStack() as opened:
@@ -200,6 +201,13 @@ class EnvOptions(Options):
             inner = _innermost(world)
             if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
                 self._refuse_language_options()
+            if isinstance(inner, AwmWorld):
+                self._refuse_language_options()
+                source = self._source(spec, inner.tasks)
+            elif self.scenario is not None or self.awm is not None:
+                key, value = ("awm", self.awm) if self.scenario is None else ("scenario", self.scenario)
+                raise SpecError("options", key, value, "None: only a world awm:DIR has scenarios")
+            assert source is not None
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
             judge = self._judge(options, inner)
@@ -241,6 +249,17 @@ class EnvOptions(Options):
             return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
         finally:
             runner.close()
+
+    def _source(self, spec: DomainSpec, pool: TaskPool | None = None) -> TaskSource:
+        return TaskSource(
+            spec,
+            names=self.families,
+            levels=self.levels,
+            split=self.split,
+            task=self.task,
+            controls=self.controls,
+            pool=pool,
+        )
 
     def _refuse_language_options(self) -> None:
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():

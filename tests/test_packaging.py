@@ -139,7 +139,19 @@ def test_extra_all_leaves_out_vllm_whose_two_builds_exclude_each_other() -> None
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
     named = extras["all"].removeprefix("agentworld-gym[").removesuffix("]").split(",")
-    assert {"lwm", "sb3", "train", "multiagent", "ray", "mcp", "data", "browser", "render", "tensorboard"} == set(named)
+    assert {
+        "lwm",
+        "sb3",
+        "train",
+        "multiagent",
+        "ray",
+        "mcp",
+        "awm",
+        "data",
+        "browser",
+        "render",
+        "tensorboard",
+    } == set(named)
     assert not any("vllm" in extras[name] for name in named)
 
 

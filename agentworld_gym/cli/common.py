@@ -33,6 +33,9 @@ EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
 WorldOption = Annotated[str, typer.Option("--world", help="Who plays the environment; see `agentworld envs`.")]
+ScenarioOption = Annotated[
+    str | None, typer.Option("--scenario", help="Only the tasks of this scenario, in a world awm:DIR.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode; the others count up.")]
 FamilyOption = Annotated[
     list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")

@@ -1,15 +1,24 @@
-"""`agentworld mcp`: the scenarios of tool servers, and one of them as a real server."""
+"""`agentworld mcp`: a scenario's tools as a real server, and what is in a folder of AWM's worlds."""
 
 from __future__ import annotations
 
 import signal
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import Commands, examples, stderr, writable
+from agentworld_gym.cli.common import Commands, examples, printable, stderr, stdout, writable
 from agentworld_gym.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines.awm.engine import AwmEngine
+    from agentworld_gym.engines.awm.machine import AwmMachine
+    from agentworld_gym.engines.mcp import ToolMachine
+
+AWM = "awm:"
+"""What stands before the folder of AWM's worlds."""
 
 mcp_app = typer.Typer(cls=Commands, name="mcp", no_args_is_help=True, help="The tools of a scenario as a real server.")
 
@@ -19,10 +28,18 @@ mcp_app = typer.Typer(cls=Commands, name="mcp", no_args_is_help=True, help="The 
         "agentworld mcp serve shop",
         "agentworld mcp serve bank --size full --seed 7 --transport http --port 8080",
         "agentworld mcp serve shop --save-initial before.db --save-final after.db",
+        "agentworld mcp serve awm:outputs --scenario e_commerce_33",
     )
 )
 def serve(
-    scenario: Annotated[str, typer.Argument(help="A scenario's name, such as shop, or the path of its folder.")],
+    server: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario's name, such as shop, the path of its folder, or awm:DIR with --scenario.",
+        ),
+    ],
+    scenario: Annotated[str | None, typer.Option("--scenario", help="The scenario of AWM's, for awm:DIR.")] = None,
     size: Annotated[Literal["small", "full"], typer.Option("--size", help="How many rows there are.")] = "small",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the rows.")] = 0,
     transport: Annotated[
@@ -38,7 +55,6 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the tools of a scenario with the official MCP SDK, until the client goes away or Ctrl-C."""
-    from agentworld_gym.engines.mcp import ToolMachine
     from agentworld_gym.engines.mcp.sdk_server import PATH, require_sdk, serve_http, serve_stdio
 
     for option, path in (("--save-initial", save_initial), ("--save-final", save_final)):
@@ -47,27 +63,81 @@ def serve(
         if path is not None:
             writable(path, option)
     require_sdk()
-    machine = ToolMachine.start({"scenario": scenario, "size": size, "seed": seed}, seed=seed)
-    if save_initial is not None:
-        machine.save(save_initial)
-    # Whoever ends a server ends it with this signal; it shall end as with Ctrl-C, and save.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with ExitStack() as opened:
+        machine = _machine(server, scenario, size, seed, opened)
+        opened.callback(machine.close)
+        if save_initial is not None:
+            machine.save(save_initial)
+        # Whoever ends a server ends it with this signal; it shall end as with Ctrl-C, and save.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if save_final is not None:
+            opened.callback(machine.save, save_final)
         if transport == "stdio":
             serve_stdio(machine)
         else:
-            notice = f"Serving {len(machine.service.tools)} tools at http://{host}:{port}{PATH}"
+            notice = f"Serving {len(machine.card.tools)} tools at http://{host}:{port}{PATH}"
             stderr().print(notice, markup=False, highlight=False, soft_wrap=True)
             serve_http(machine, host, port)
-    finally:
-        if save_final is not None:
-            machine.save(save_final)
-        machine.close()
 
 
-@mcp_app.callback()
-def scenarios() -> None:
-    """Make `serve` a subcommand: typer would run the only command of an app in the place of the app."""
+@mcp_app.command(
+    epilog=examples("agentworld mcp check awm:outputs", "agentworld mcp check awm:outputs --scenario shop_1")
+)
+def check(
+    folder: Annotated[str, typer.Argument(metavar="awm:DIR", help="The folder with AWM's files.")],
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Only this scenario.")] = None,
+) -> None:
+    """Load AWM's worlds, call every tool once, and run every verifier on the databases of the start."""
+    from rich.table import Table
+
+    from agentworld_gym.engines import EngineError
+    from agentworld_gym.engines.awm.survey import Survey, survey
+
+    table = Table("scenario", "tools", "answered", "statements failed", "tasks", "dropped", "crashed", "processes")
+    with ExitStack() as opened:
+        engine = _awm_engine(folder, opened)
+        names = engine.files.names if scenario is None else (engine.files.find(scenario),)
+        broken = []
+        for name in names:
+            try:
+                found: Survey = survey(engine, name)
+            except EngineError as error:
+                broken.append(f"{name}: {error}")
+                continue
+            table.add_row(*map(printable, found.cells()))
+            broken += [f"{name}: {problem}" for problem in found.problems]
+    stdout().print(table)
+    for line in broken:
+        stdout().print(printable(line), style="red", markup=False, highlight=False, soft_wrap=True)
+    if broken:
+        raise typer.Exit(1)
+
+
+def _machine(
+    server: str, scenario: str | None, size: Literal["small", "full"], seed: int, opened: ExitStack
+) -> ToolMachine | AwmMachine:
+    """Start the machine that is served."""
+    if server.startswith(AWM):
+        if scenario is None:
+            raise SpecError("command line", "--scenario", scenario, "the name of one of AWM's scenarios")
+        engine = _awm_engine(server, opened)
+        return engine.start(engine.files.find(scenario), seed)
+    if scenario is not None:
+        raise SpecError("command line", "--scenario", scenario, "nothing: only awm:DIR has scenarios")
+    from agentworld_gym.engines.mcp import ToolMachine
+
+    return ToolMachine.start({"scenario": server, "size": size, "seed": seed}, seed=seed)
+
+
+def _awm_engine(folder: str, opened: ExitStack) -> AwmEngine:
+    from agentworld_gym.engines.awm.engine import AwmEngine
+    from agentworld_gym.engines.awm.files import AwmFiles
+
+    if not folder.startswith(AWM):
+        raise SpecError("command line", "awm:DIR", folder, "a folder with AWM's files, as in awm:outputs")
+    engine = AwmEngine(AwmFiles(Path(folder.removeprefix(AWM))))
+    opened.callback(engine.close)
+    return engine
 
 
 def register(app: typer.Typer) -> None:

@@ -20,6 +20,7 @@ from agentworld_gym.cli.common import (
     PromptsOption,
     RetrievalOption,
     SamplingOption,
+    ScenarioOption,
     SeedOption,
     SplitOption,
     TracesOption,
@@ -60,6 +61,7 @@ NAMED = {
 def play(
     env: EnvironmentName,
     world: WorldOption = "auto",
+    scenario: ScenarioOption = None,
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
@@ -81,6 +83,7 @@ def play(
         **env_options(
             env,
             world=world,
+            scenario=scenario,
             families=family,
             levels=level,
             split=split,

@@ -25,6 +25,7 @@ from agentworld_gym.cli.common import (
     PromptsOption,
     RetrievalOption,
     SamplingOption,
+    ScenarioOption,
     SeedOption,
     SplitOption,
     TensorBoardOption,
@@ -67,6 +68,7 @@ def rollout(
         Policy, typer.Option("--policy", help="The task's expert, random choices from its menu, or finish at once.")
     ] = Policy.EXPERT,
     world: WorldOption = "auto",
+    scenario: ScenarioOption = None,
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
@@ -102,6 +104,7 @@ def rollout(
         **env_options(
             env,
             world=world,
+            scenario=scenario,
             families=family,
             levels=level,
             split=split,

@@ -118,7 +118,8 @@ class Answer(Expect):
 
 
 class Check(Strict):
-    """One test of success. It has exactly one of `probe`, `answer`, `action`, `observation` and `rubric`.
+    """One test of success. It has exactly one of `probe`, `answer`, `action`, `observation`, `rubric` and `verifier`;
+    only a rubric may stand beside a verifier.
 
     >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
     (('cat a',), ('cd b', 'ls'))
@@ -141,7 +142,11 @@ class Check(Strict):
     """The test that what some such action showed has to pass."""
 
     rubric: str | None = None
-    """A question that a judge answers."""
+    """A question that a judge answers. Beside a `verifier` the judge also reads what that found."""
+
+    verifier: str | None = None
+    """The name of code that came with the task, and that the world runs on what it held at the start and at the
+    end."""
 
     tests: dict[str, str | None] = Field(default_factory=dict)
     """Test files by their path from the root, with their text; None stands for the text that the file had at the start.
@@ -162,9 +167,10 @@ class Check(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Check:
-        kinds = [k for k in ("probe", "answer", "action", "observation", "rubric") if getattr(self, k) is not None]
-        if len(kinds) != 1:
-            raise ValueError(f"exactly one of probe, answer, action, observation, rubric (got {kinds or 'none'})")
+        names = ("probe", "answer", "action", "observation", "rubric", "verifier")
+        kinds = [name for name in names if getattr(self, name) is not None]
+        if len(kinds) != 1 and kinds != ["rubric", "verifier"]:
+            raise ValueError(f"exactly one of {', '.join(names)} (got {', '.join(kinds) or 'none'})")
         if (self.probe is None) != (self.expect is None):
             raise ValueError("`probe` and `expect` together")
         if self.tests and self.probe is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,19 +12,20 @@ from agentworld_gym.checks.checks import brought_about, carried_out, due, is_dee
 from agentworld_gym.checks.probes import Probe, probing
 from agentworld_gym.checks.rubric import Case, RubricJudge
 from agentworld_gym.checks.untold import partial_of
-from agentworld_gym.contracts import Accountable, Failure, World
+from agentworld_gym.contracts import Accountable, Failure, FailureKind, Finding, Verifying, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Check
 from agentworld_gym.episodes.step import CheckResults, Moment, Step
 from agentworld_gym.flow import Call, Work, in_one_wave
 from agentworld_gym.screens.sight import Sight
+from agentworld_gym.text.escaping import escape
 
 SOLVED = 1.0 - 1e-9
 """The score from which a task is solved."""
 
 
 class Checker:
-    """Tests the checks of tasks: patterns at once, then all probes, each on a fork, then all rubrics.
+    """Tests the checks of tasks: patterns at once, then all probes, each on a fork, then verifiers, then all rubrics.
 
     Args:
         spec: The domain.
@@ -51,11 +52,14 @@ class Checker:
         numbers = due(task, step.moment)
         results = step.results = CheckResults()
         probed: list[int] = []
+        verified: list[int] = []
         judged: list[int | None] = []
         for number in numbers:
             check = task.success[number]
             if check.probe is not None:
                 probed.append(number)
+            elif check.verifier is not None:
+                verified.append(number)
             elif check.rubric is not None:
                 judged.append(number)
             else:
@@ -68,8 +72,12 @@ class Checker:
             judged.append(None)
         if probed:
             yield from self._probing(step, results, probed)
+        evidence: dict[int, str] = {}
+        if verified:
+            evidence = yield from self._verifying(step, results, verified)
+            judged = [*evidence, *judged]
         if judged:
-            yield from self._judging(step, results, judged)
+            yield from self._judging(step, results, judged, evidence)
         yield from self._telling_collateral(step, results)
 
     def _matched(self, check: Check, step: Step) -> float | Failure:
@@ -99,14 +107,34 @@ class Checker:
                 results.passed[number] = probe.score
             results.failure = probe.failure or results.failure
 
-    def _judging(self, step: Step, results: CheckResults, numbers: Sequence[int | None]) -> Work[None]:
-        """Have rubrics judged: those of checks, and with the number None the domain's own."""
+    def _verifying(self, step: Step, results: CheckResults, numbers: Sequence[int]) -> Work[dict[int, str]]:
+        """Let the world run the verifiers of some checks, and return what a judge has to read, by check."""
+        session, task, evidence = step.episode.session, step.episode.task, dict[int, str]()
+        if not isinstance(self._world, Verifying):
+            results.failure = Failure(FailureKind.UNJUDGED, "only the world that a task comes from runs its verifier")
+            return evidence
+        for number in numbers:
+            answer = yield Call(self._world.verify, (session, task.success[number].verifier, step.action.answer))
+            if isinstance(answer, Failure):
+                results.failure = replace(answer, retryable=False)
+            elif isinstance(answer, Finding) and answer.score is not None:
+                results.passed[number] = answer.score
+            else:
+                evidence[number] = answer.evidence
+        return evidence
+
+    def _judging(
+        self, step: Step, results: CheckResults, numbers: Sequence[int | None], evidence: Mapping[int, str]
+    ) -> Work[None]:
+        """Have rubrics judged: those of checks, with what verifiers found, and by None the domain's own."""
         assert self._judge is not None
         episode = step.episode
         turns = list(zip(episode.taken, episode.observations[1:], strict=True))
         cases = []
         for number in numbers:
             question = None if number is None else episode.task.success[number].rubric
+            if number is not None and number in evidence:
+                question = f"{question}\n\nThe program found:\n{escape(evidence[number])}"
             criteria = self._spec.rubric if question is None else [question]
             cases.append(Case(episode.task, criteria, turns, step.action.answer))
         verdicts = yield [self._judge.judging(case) for case in cases]

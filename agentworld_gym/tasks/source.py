@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.strict import validated
@@ -17,6 +17,18 @@ from agentworld_gym.tasks import families, generate
 SPLITS = ("train", "validation", "test")
 LEVELS = (1, 2, 3)
 RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
+
+
+class TaskPool(Protocol):
+    """The tasks that a world brings."""
+
+    def pick(self, seed: int) -> Task:
+        """Return the task of a seed."""
+        ...
+
+    def find(self, name: str) -> Task | None:
+        """Return the task of an id; None where there is none."""
+        ...
 
 
 class TaskSource:
@@ -32,6 +44,7 @@ class TaskSource:
         split: The split to draw from: `train`, `validation` or `test`.
         task: The one task of all episodes: the id of a hand-written or generated task, or the path of a YAML file.
         controls: The strengths of controls by their names, for every task.
+        pool: The tasks that the world brings, to draw from in the place of all others; they know no levels and splits.
 
     Raises:
         SpecError: an unknown family, level, split, task or control.
@@ -46,7 +59,9 @@ class TaskSource:
         split: Split = "train",
         task: str | Mapping[str, Any] | Task | None = None,
         controls: Mapping[str, float] | None = None,
+        pool: TaskPool | None = None,
     ) -> None:
+        self.pool = pool
         self.spec, self.split, self.levels = spec, split, tuple(levels)
         self.names = tuple(spec.tasks.families if names is None else names)
         for name in self.names:
@@ -56,6 +71,9 @@ class TaskSource:
             raise SpecError("options", "levels", list(levels), "some of 1, 2, 3")
         if split not in SPLITS:
             raise SpecError("options", "split", split, "one of train, validation, test")
+        for name, value in (("families", names), ("levels", self.levels != (1,)), ("split", split != "train")):
+            if pool is not None and value:
+                raise SpecError("options", name, value, "its default: the world brings its tasks")
         self.controls = checked_controls(spec, controls or {})
         self._families = families(spec.id)
         for name in self.names:
@@ -66,7 +84,7 @@ class TaskSource:
         for written in self._handwritten.values():
             check_actions(written, self._parser, spec.path, f"task {written.id}: ")
         self._fixed = None if task is None else self.find(task)
-        if not self.names and not self._handwritten and task is None:
+        if not self.names and not self._handwritten and task is None and pool is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
     def pick(self, seed: int, options: Mapping[str, Any]) -> Task:
@@ -97,6 +115,11 @@ class TaskSource:
             return self.find(options["task"])
         if self._fixed is not None:
             return self._fixed
+        if self.pool is not None:
+            for name in ("family", "level"):
+                if options.get(name) is not None:
+                    raise SpecError("options", name, options[name], "None: the world brings its tasks")
+            return self.pool.pick(seed)
         if not self.names:
             tasks = list(self._handwritten.values())
             return tasks[seed % len(tasks)]
@@ -127,6 +150,8 @@ class TaskSource:
             loaded = self._handwritten.get(task)
             if loaded is None and task.endswith((".yaml", ".yml")):
                 loaded, file = load_task(Path(task), self.spec.id), task
+            if loaded is None and self.pool is not None:
+                loaded = self.pool.find(task)
             if loaded is None:
                 loaded = self._generated(task)
             if loaded is None:

@@ -90,6 +90,12 @@ class WorldOptions(LanguageOptions):
     spec: Annotated[DomainSpec, Expected("the spec of a domain")]
     """The domain."""
 
+    scenario: str | None = None
+    """The scenario of a world that has several; see `agentworld_gym.options.EnvOptions.scenario`."""
+
+    awm: Mapping[Any, Any] | None = None
+    """How worlds of AWM are played: the options of `agentworld_gym.worlds.awm.AwmOptions`."""
+
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})
 

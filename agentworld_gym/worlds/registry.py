@@ -10,9 +10,12 @@ from typing import Any
 from agentworld_gym.contracts import World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.engines import EngineError, VariantEngine
+from agentworld_gym.engines.awm.engine import AwmEngine
+from agentworld_gym.engines.awm.files import AwmFiles
 from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.worlds.awm import AwmOptions, AwmWorld
 from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
@@ -21,7 +24,10 @@ from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
-KINDS = f"grounded, chromium (Web), tiny, {MODELS}, scripted, recorded:PATH, record:PATH+WORLD, or a registered name"
+KINDS = (
+    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR (MCP), scripted, recorded:PATH, record:PATH+WORLD, "
+    "or a registered name"
+)
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
 
@@ -66,8 +72,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
 
     Args:
         handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `recorded:PATH`, `record:PATH+WORLD`, a registered name,
-            or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `awm:DIR` (MCP), `recorded:PATH`, `record:PATH+WORLD`, a
+            registered name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -91,6 +97,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return _bundled(handle, options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
         return options.language(options.open_generator(handle))
+    if kind == "awm" and rest:
+        return _awm(Path(rest), options)
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:
@@ -122,6 +130,27 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
     return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
+
+
+def brings_tasks(handle: str) -> bool:
+    """Return whether the world that a handle names brings tasks of its own.
+
+    >>> brings_tasks("awm:worlds"), brings_tasks("record:a.jsonl+awm:worlds"), brings_tasks("grounded")
+    (True, True, False)
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD", "")
+    return (handle.partition("+")[2] if handle.startswith("record:") else handle).startswith("awm:")
+
+
+def _awm(folder: Path, options: WorldOptions) -> World[Any]:
+    files = AwmFiles(folder)
+    chosen = AwmOptions(**(options.awm or {}))
+    try:
+        engine = AwmEngine(files)
+    except EngineError as error:
+        raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
+    return AwmWorld(engine, options.spec, options.scenario, chosen)
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

@@ -22,6 +22,7 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturbations
 from agentworld_gym.engines.mcp.provenance import Provenance
 from agentworld_gym.engines.mcp.results import Refused, printed, refusal
+from agentworld_gym.engines.mcp.sdk_server import ServerCard
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
@@ -154,6 +155,16 @@ class ToolMachine:
     def refused(self) -> bool:
         """Whether the last call failed."""
         return self._refused
+
+    @property
+    def card(self) -> ServerCard:
+        """What a server of this machine tells of itself."""
+        about = self._service.scenario.about
+        tools = [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+            for tool in self._service.tools.values()
+        ]
+        return ServerCard(self._service.scenario.name, about.title, about.description.strip(), tools)
 
     @property
     def service(self) -> Service:

@@ -1,6 +1,6 @@
-"""Serves a scenario's tools by the official SDK of the Model Context Protocol, over stdio or streamable HTTP.
+"""Serves a machine's tools by the official SDK of the Model Context Protocol, over stdio or streamable HTTP.
 
-All clients work on the same database, and they read the text that `ToolMachine.act` returns.
+All clients work on the same database, and they read the text that the machine's `act` returns.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import asyncio
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines import EngineError
 from agentworld_gym.errors import AgentWorldError, install
 
 if TYPE_CHECKING:
@@ -25,6 +26,45 @@ MAX_LINE_BYTES = 2**22
 """The size in bytes of the longest message over stdio."""
 
 
+class ServerCard(NamedTuple):
+    """What a server tells of itself and its tools."""
+
+    name: str
+    """The name of the server."""
+
+    title: str
+    """The name that people read."""
+
+    description: str
+    """What the server is for."""
+
+    tools: Sequence[dict[str, Any]]
+    """The tools: name, description, and the JSON Schema of the arguments under `parameters`."""
+
+
+class ServedMachine(Protocol):
+    """A machine of tools that can be served."""
+
+    @property
+    def card(self) -> ServerCard:
+        """What the server tells of itself."""
+        ...
+
+    @property
+    def observation(self) -> str:
+        """What the machine shows before the first call."""
+        ...
+
+    @property
+    def refused(self) -> bool:
+        """Whether the last call failed."""
+        ...
+
+    def act(self, action: Any, /) -> str:
+        """Answer one call `{"name": ..., "arguments": {...}}`."""
+        ...
+
+
 def require_sdk() -> None:
     """Make sure that the SDK is installed.
 
@@ -35,7 +75,7 @@ def require_sdk() -> None:
         raise AgentWorldError(f"serving tools needs the MCP SDK: {install('mcp')}")
 
 
-def mcp_server(machine: ToolMachine) -> Server[Any]:
+def mcp_server(machine: ServedMachine) -> Server[Any]:
     """Return the SDK's server for one machine.
 
     Raises:
@@ -45,30 +85,33 @@ def mcp_server(machine: ToolMachine) -> Server[Any]:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
-    scenario = machine.service.scenario
+    card = machine.card
     tools = [
-        types.Tool(name=tool.name, description=tool.description, input_schema=dict(tool.parameters))
-        for tool in machine.service.tools.values()
+        types.Tool(name=tool["name"], description=tool["description"], input_schema=dict(tool["parameters"]))
+        for tool in card.tools
     ]
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        text = machine.act({"name": params.name, "arguments": params.arguments or {}})
-        return types.CallToolResult(content=[types.TextContent(text=text)], is_error=machine.refused)
+        try:
+            text, refused = machine.act({"name": params.name, "arguments": params.arguments or {}}), machine.refused
+        except EngineError as error:
+            text, refused = str(error), True
+        return types.CallToolResult(content=[types.TextContent(text=text)], is_error=refused)
 
     return Server(
-        scenario.name,
-        title=scenario.about.title,
-        description=scenario.about.description.strip(),
+        card.name,
+        title=card.title,
+        description=card.description,
         instructions=machine.observation,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
 
 
-def serve_stdio(machine: ToolMachine) -> None:
+def serve_stdio(machine: ServedMachine) -> None:
     """Answer one client over standard input and output, until the client leaves.
 
     Raises:
@@ -105,7 +148,7 @@ async def _lines() -> Any:
     return reader
 
 
-def serve_http(machine: ToolMachine, host: str, port: int) -> None:
+def serve_http(machine: ServedMachine, host: str, port: int) -> None:
     """Answer any number of clients over streamable HTTP, until Ctrl-C.
 
     Raises:

@@ -39,6 +39,11 @@ def tests_key(key: str, tests: Mapping[str, str | None]) -> str:
     return digest_of([key, "passes", dict(tests)])
 
 
+def verified_key(key: str, verifier: str, answer: str | None) -> str:
+    """Return the key of what a verifier found at one place of an episode."""
+    return digest_of([key, "verified", verifier, answer])
+
+
 def outcome_key(key: str) -> str:
     """Return the key of what a session changed beside its task."""
     return digest_of([key, "collateral"])
@@ -82,11 +87,12 @@ _STEP = {**_STEP, "completion": str, "reasoning": str, "seed": int | None}
 
 _PASSES: Mapping[str, Any] = {"key": str, "passes": bool}
 _COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
+_VERIFIED: Mapping[str, Any] = {"key": str, "evidence": str, "score": float | None}
 
 
 def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields that a row must have, with their types."""
-    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL}
+    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL, "evidence": _VERIFIED}
     return next((fields for name, fields in kinds.items() if name in row), _STEP)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, Failure, FailureKind, Finding, Observation
 from agentworld_gym.domain.task import Task
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.text.escaping import unescape
@@ -17,6 +17,7 @@ from agentworld_gym.worlds.recordings.format import (
     start_key,
     tests_key,
     unpacked,
+    verified_key,
 )
 from agentworld_gym.worlds.recordings.recorded_session import RecordedSession
 
@@ -90,6 +91,18 @@ class RecordedWorld:
         """Return what was recorded of some tests; None where the recorded world could not tell, or was not asked."""
         rows = [self._rows.get(tests_key(one.key, files), {}) for one, files in zip(sessions, tests, strict=True)]
         return [row.get("passes") for row in rows]
+
+    def verify(
+        self, sessions: Sequence[RecordedSession], verifiers: Sequence[str], answers: Sequence[str | None]
+    ) -> list[Finding | Failure]:
+        """Return what was recorded of some verifiers, or a failure where none of it was."""
+        return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
+
+    def _verify(self, session: RecordedSession, verifier: str, answer: str | None) -> Finding | Failure:
+        row = self._rows.get(verified_key(session.key, verifier, answer))
+        if row is None:
+            return Failure(FailureKind.RECORDING, f"{self.path}: turn {session.turn}: nothing recorded of {verifier}")
+        return Finding(row["score"], unescape(row["evidence"]))
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return what was recorded of each session; None where the recorded world could not tell, or was not asked."""

@@ -13,9 +13,12 @@ from agentworld_gym.contracts import (
     Accountable,
     Action,
     Failure,
+    FailureKind,
+    Finding,
     Observation,
     Teachable,
     Testing,
+    Verifying,
     World,
 )
 from agentworld_gym.documents.json_lines import JsonlWriter, sealed
@@ -33,6 +36,7 @@ from agentworld_gym.worlds.recordings.format import (
     start_key,
     tests_key,
     unpacked,
+    verified_key,
 )
 from agentworld_gym.worlds.recordings.recorded_session import RecordedSession, inner_session
 
@@ -139,6 +143,21 @@ class RecordingWorld:
                 rows += self._keep({"key": tests_key(session.key, files), "passes": answer})
         self._write(rows)
         return verdicts
+
+    def verify(
+        self, sessions: Sequence[RecordedSession], verifiers: Sequence[str], answers: Sequence[str | None]
+    ) -> list[Finding | Failure]:
+        """Return and record what the verifiers of the inner world find."""
+        if not isinstance(self.inner, Verifying):
+            return [Failure(FailureKind.UNJUDGED, "the recorded world has no verifiers")] * len(sessions)
+        findings = self.inner.verify([inner_session(session) for session in sessions], verifiers, answers)
+        rows: list[dict[str, Any]] = []
+        for session, verifier, answer, found in zip(sessions, verifiers, answers, findings, strict=True):
+            if isinstance(found, Finding):
+                key = verified_key(session.key, verifier, answer)
+                rows += self._keep({"key": key, "score": found.score, "evidence": escape(found.evidence)})
+        self._write(rows)
+        return findings
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return and record what the inner world says of each session; None where it cannot tell."""

@@ -1,0 +1,219 @@
+"""The app of a world: its code is executed here, and its endpoints are called in process, over ASGI."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import json
+import sqlite3
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
+from agentworld_gym.engines.awm.inside.databases import Guest, Held
+from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
+
+Lend = Callable[[], Held | Guest]
+
+MODULE = "awm_world"
+"""The name of the module that the code of a world runs in."""
+
+MAX_ANSWER = 1_000_000
+"""The bytes of an answer."""
+
+KEPT_OPTIONS = ("echo", "future", "isolation_level", "json_deserializer", "json_serializer", "execution_options")
+"""The options of `create_engine` that do not say where the database is or how it is reached."""
+
+
+class Stopped(Exception):
+    """The code of a world cannot go on: it ended its process, took too much memory, or answered too much."""
+
+
+class App:
+    """A world's app.
+
+    Args:
+        code: The code.
+        clock: The clock that its dates look at.
+        lend: A function that returns a connection to the database of the session that acts.
+        guard: Functions in the place of Python's own, by name.
+
+    Raises:
+        Exception: The code raised it.
+    """
+
+    def __init__(self, code: str, clock: Clock, lend: Lend, guard: dict[str, Callable[..., Any]]) -> None:
+        self._loop = asyncio.new_event_loop()
+        # How often the loop looks at the clock depends on threads, so it looks at another one.
+        setattr(self._loop, "time", clock.of_machine)  # noqa: B010  (mypy takes no assignment)
+        asyncio.set_event_loop(self._loop)
+        _bind_engines(lend)
+        module = types.ModuleType(MODULE)
+        module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}})
+        sys.modules[MODULE] = module
+        tree = clock.rewritten(ast.parse(code))
+        exec(compile(tree, f"{MODULE}.py", "exec"), module.__dict__)
+        self.app = _app_in(module)
+        self._run(self._started())
+        self.tools, self._operations = tools_of(self.app.openapi())
+        self._validators: dict[str, Any] = {}
+
+    async def _started(self) -> None:
+        lifespan = self.app.router.lifespan_context(self.app)
+        await lifespan.__aenter__()
+
+    def call(self, name: str, arguments: dict[str, Any], check: bool) -> tuple[str, bool]:
+        """Call a tool.
+
+        Args:
+            name: The name of the tool.
+            arguments: The arguments.
+            check: Whether the arguments may not fit the schema of the tool.
+
+        Returns:
+            The text that an MCP client gets, and whether it is an error.
+
+        Raises:
+            Stopped: The code cannot go on.
+        """
+        operation = self._operations.get(name)
+        if operation is None:
+            return f"Unknown tool: {name}", True
+        if check and (problem := self._problem(name, operation, arguments)):
+            return f"Input validation error: {problem}", True
+        status, body = self._response(operation, arguments)
+        if len(body) > MAX_ANSWER:
+            raise Stopped(f"an answer of {name} has {len(body)} bytes, the limit is {MAX_ANSWER}")
+        text = body.decode("utf-8", "replace")
+        if 400 <= status < 600:
+            return f"Error calling {name}. Status code: {status}. Response: {text}", True
+        try:
+            return json.dumps(json.loads(text), indent=2, ensure_ascii=False), False
+        except (ValueError, RecursionError):
+            return text, False
+
+    def _problem(self, name: str, operation: Operation, arguments: dict[str, Any]) -> str:
+        """Return what is wrong with arguments, in the words of the library that MCP servers in Python check with."""
+        import jsonschema
+
+        validator = self._validators.get(name)
+        if validator is None:
+            validator = jsonschema.validators.validator_for(operation.schema)(operation.schema)
+            self._validators[name] = validator
+        error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
+        return "" if error is None else error.message
+
+    def _response(self, operation: Operation, arguments: dict[str, Any]) -> tuple[int, bytes]:
+        left = dict(arguments)
+        path = operation.path
+        for name in operation.places["path"]:
+            if name in left:
+                path = path.replace(f"{{{name}}}", str(left.pop(name)))
+        path = unquote(path.partition("#")[0].partition("?")[0])
+        query = {name: left.pop(name) for name in operation.places["query"] if name in left}
+        headers = [(name.lower(), str(left.pop(name))) for name in operation.places["header"] if name in left]
+        body = b""
+        if left and operation.method not in ("GET", "DELETE"):
+            body = json.dumps(left, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+            headers.append(("content-type", "application/json"))
+        headers += [("host", "apiserver"), ("accept", "*/*"), ("content-length", str(len(body)))]
+        pairs = [(name, _plain(item)) for name, value in query.items() for item in _items(value)]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": operation.method,
+            "headers": [tuple(text.encode("utf-8", "replace") for text in header) for header in headers],
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode("utf-8", "replace"),
+            "query_string": urlencode(pairs, errors="replace").encode("ascii"),
+            "server": ("apiserver", None),
+            "client": ("127.0.0.1", 123),
+            "root_path": "",
+        }
+        try:
+            answered: tuple[int, bytes] = self._run(self._answered(scope, body))
+        except MemoryError as error:
+            raise Stopped("the code took more memory than it may have") from error
+        except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+            raise Stopped(f"the code tried to end its process ({type(error).__name__})") from error
+        return answered
+
+    async def _answered(self, scope: dict[str, Any], body: bytes) -> tuple[int, bytes]:
+        status, parts = 500, list[bytes]()
+        asked = False
+
+        async def receive() -> dict[str, Any]:
+            nonlocal asked
+            if asked:
+                return {"type": "http.disconnect"}
+            asked = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            elif message["type"] == "http.response.body":
+                parts.append(message.get("body", b""))
+
+        try:
+            await self.app(scope, receive, send)
+        except MemoryError:
+            raise
+        except Exception:
+            # Starlette answers with a plain 500 and then raises what the code raised, for the log of a server.
+            if not parts:
+                return 500, b"Internal Server Error"
+        return status, b"".join(parts)
+
+    def _run(self, work: Any) -> Any:
+        try:
+            return self._loop.run_until_complete(work)
+        finally:
+            # What a request leaves running shall not go on in the request of another session.
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _plain(value: Any) -> str:
+    return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _app_in(module: types.ModuleType) -> Any:
+    """Return the app of a module: the one called `app`, or else the first one.
+
+    Raises:
+        LookupError: There is none.
+    """
+    from fastapi import FastAPI
+
+    found = [value for value in (module.__dict__.get("app"), *module.__dict__.values()) if isinstance(value, FastAPI)]
+    if not found:
+        raise LookupError("the code makes no FastAPI app")
+    return found[0]
+
+
+def _bind_engines(lend: Lend) -> None:
+    """Let every engine and connection that the code makes reach the database of the session that acts."""
+    import sqlalchemy
+    from sqlalchemy.pool import NullPool
+
+    really = sqlalchemy.create_engine
+
+    def create_engine(*_: Any, **options: Any) -> Any:
+        kept = {name: value for name, value in options.items() if name in KEPT_OPTIONS}
+        return really("sqlite://", creator=lend, poolclass=NullPool, **{**kept, "echo": False})
+
+    for module in (sqlalchemy, sqlalchemy.engine):
+        setattr(module, "create_engine", create_engine)  # noqa: B010  (mypy takes no assignment)
+    setattr(sqlite3, "connect", lambda *_, **__: lend())  # noqa: B010

@@ -1,0 +1,53 @@
+"""Where random numbers come from: a sequence of the session's seed and its count of actions."""
+
+from __future__ import annotations
+
+import os
+import random
+import uuid
+from typing import Any
+
+
+class Chance:
+    """The source of every random number in this process.
+
+    >>> chance = Chance()
+    >>> chance.set(7, 3)
+    >>> one = chance.bytes(4)
+    >>> chance.set(7, 3)
+    >>> chance.bytes(4) == one
+    True
+    """
+
+    def __init__(self) -> None:
+        self._random = random.Random(0)
+
+    def set(self, seed: int, steps: int) -> None:
+        """Begin the sequence of an action.
+
+        Args:
+            seed: The seed of the session.
+            steps: How many actions came before.
+        """
+        self._random.seed(f"{seed}/{steps}")
+        random.seed(self._random.getrandbits(64))
+        setattr(uuid, "_last_timestamp", None)  # noqa: B010  (the stubs do not know it)
+
+    def bytes(self, count: int) -> bytes:
+        """Return some random bytes."""
+        return self._random.randbytes(count)
+
+    def integer(self) -> int:
+        """Return a random integer of SQLite."""
+        return self._random.getrandbits(64) - 2**63
+
+    def install(self) -> None:
+        """Let `os.urandom`, and with it `uuid` and `secrets`, draw from here."""
+        modules: dict[str, Any] = {"os": os, "random": random, "uuid": uuid}
+        for module, name, value in (
+            ("os", "urandom", self.bytes),
+            ("random", "_urandom", self.bytes),
+            ("uuid", "_generate_time_safe", None),
+            ("uuid", "_node", 0x020000000001),
+        ):
+            setattr(modules[module], name, value)

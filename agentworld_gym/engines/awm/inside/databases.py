@@ -1,0 +1,221 @@
+"""The databases of sessions, in memory, and how a world's code gets at that of the session that acts.
+
+A database of SQLite's `memdb` is shared by the connections of one process under its name, with the locks of a file.
+Names are random, and nothing can be attached, so that no statement reaches another database.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from agentworld_gym.engines.awm.inside.chance import Chance
+from agentworld_gym.engines.awm.inside.clock import Clock
+
+MAX_BYTES = 64 << 20
+"""The size of a database."""
+
+MAX_VALUE = 16 << 20
+"""The size of a value, and of a row."""
+
+PAGE = 4096
+CACHE_PAGES = 16
+NAMES = random.SystemRandom()
+connect_really = sqlite3.connect
+
+
+class Held(sqlite3.Connection):
+    """A connection to the database of a session. To close it gives it back, for the next one who asks."""
+
+    owner: Database | None = None
+
+    def close(self) -> None:
+        """Give the connection back to its database."""
+        if self.owner is not None:
+            self.owner.take_back(self)
+
+
+class Guest:
+    """A second connection while another one writes: it reads and writes with that one, which alone commits.
+
+    A file could be read meanwhile; a database in memory cannot.
+    """
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._held, name)
+
+    def commit(self) -> None:
+        """Leave it to the connection that writes."""
+
+    def rollback(self) -> None:
+        """Leave it to the connection that writes."""
+
+    def close(self) -> None:
+        """Leave the connection to the one that writes."""
+
+
+class Database:
+    """One database with its connections; it is there as long as one of them is open."""
+
+    def __init__(self, clock: Clock, chance: Chance) -> None:
+        self._clock, self._chance = clock, chance
+        self._name = f"file:/{NAMES.getrandbits(128):032x}?vfs=memdb"
+        self._lent: set[Held] = set()
+        self._idle = [self._opened()]
+
+    def _opened(self) -> Held:
+        # The connections of one database wait for each other in one thread, which would be for ever.
+        held = connect_really(self._name, timeout=0, uri=True, check_same_thread=False, factory=Held)
+        held.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        held.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
+        held.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE}")
+        held.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
+        register(held, self._clock, self._chance)
+        held.owner = self
+        return held
+
+    def lend(self) -> Held | Guest:
+        """Return a connection that nobody else has, unless somebody is writing."""
+        for lent in self._lent:
+            if lent.in_transaction:
+                return Guest(lent)
+        held = self._idle.pop() if self._idle else self._opened()
+        self._lent.add(held)
+        return held
+
+    def take_back(self, held: Held) -> None:
+        """Keep a connection that was lent; what it did not commit is undone."""
+        if held not in self._lent:
+            return
+        self._lent.discard(held)
+        if held.in_transaction:
+            held.rollback()
+        held.row_factory, held.text_factory = None, str
+        self._idle.append(held)
+
+    def settle(self) -> None:
+        """Undo what is not committed, and close connections that were not given back, so that nobody uses them."""
+        lost, self._lent = self._lent, set()
+        for held in lost:
+            held.owner = None
+            with suppress(sqlite3.Error):
+                held.rollback()
+        if not self._idle:  # The database is there as long as a connection is.
+            self._idle.append(self._opened())
+        for held in lost:
+            sqlite3.Connection.close(held)
+
+    def copy(self) -> Database:
+        """Return a database with the same content."""
+        twin = Database(self._clock, self._chance)
+        self._idle[-1].backup(twin._idle[-1])
+        return twin
+
+    def image(self) -> bytes:
+        """Return the bytes of a file with this content."""
+        return self._idle[-1].serialize()
+
+    def fill(self, image: bytes) -> None:
+        """Replace the content by that of a file.
+
+        Raises:
+            sqlite3.Error: The bytes are no database.
+        """
+        source = connect_really(":memory:")
+        # A file in the mode of a write-ahead log cannot be read without one.
+        source.deserialize(image[:18] + b"\1\1" + image[20:])
+        try:
+            source.backup(self._idle[-1])
+        finally:
+            source.close()
+
+    def run(self, statements: Sequence[str]) -> list[str | None]:
+        """Run statements one by one, with foreign keys checked.
+
+        Returns:
+            For each statement the error that it failed with, or None.
+        """
+        held = self._idle[-1]
+        held.execute("PRAGMA foreign_keys = ON")
+        errors = [_error_of(held, statement) for statement in statements]
+        held.commit()
+        held.execute("PRAGMA foreign_keys = OFF")
+        return errors
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that is stored, as values by `table/primary key/column`; a table without a key has row numbers."""
+        held, found = self._idle[-1], {}
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        for (table,) in held.execute(query).fetchall():
+            quoted = '"' + table.replace('"', '""') + '"'
+            info = held.execute(f"PRAGMA table_info({quoted})").fetchall()
+            keys = [place for _, place in sorted((column[5], column[0]) for column in info if column[5])]
+            for number, row in enumerate(held.execute(f"SELECT * FROM {quoted}").fetchall()):
+                key = ",".join(str(row[place]) for place in keys) if keys else str(number)
+                for column, value in zip(info, row, strict=True):
+                    shown = value.hex() if isinstance(value, bytes) else value
+                    found[f"{table}/{key}/{column[1]}"] = shown
+        return found
+
+    def close(self) -> None:
+        """Free the database."""
+        for held in (*self._idle, *self._lent):
+            held.owner = None
+            with suppress(sqlite3.Error):
+                sqlite3.Connection.close(held)
+        self._idle, self._lent = [], set()
+
+
+def _error_of(held: sqlite3.Connection, statement: str) -> str | None:
+    try:
+        held.execute(statement)
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+        # Some of the statements escape a quote as other languages do.
+        if "\\'" not in statement:
+            return str(error)
+        try:
+            held.execute(statement.replace("\\'", "''"))
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
+            return str(error)
+    return None
+
+
+def register(connection: sqlite3.Connection, clock: Clock, chance: Chance) -> None:
+    """Let the functions of SQL that tell the time, or draw a number, ask the session's clock and chance."""
+    plain = _plain()
+
+    def timed(name: str, place: int) -> Callable[..., Any]:
+        def function(*arguments: Any) -> Any:
+            given = list(arguments)
+            if len(given) == place:
+                given.append("now")
+            if place < len(given) and isinstance(given[place], str) and given[place].strip().lower() == "now":
+                given[place] = clock.iso()
+            marks = ", ".join("?" * len(given))
+            return plain.execute(f"SELECT {name}({marks})", given).fetchone()[0]
+
+        return function
+
+    for name in ("date", "time", "datetime", "julianday", "unixepoch"):
+        connection.create_function(name, -1, timed(name, 0), deterministic=True)
+    connection.create_function("strftime", -1, timed("strftime", 1), deterministic=True)
+    for name, form in (("timestamp", "datetime"), ("date", "date"), ("time", "time")):
+        connection.create_function(f"current_{name}", 0, timed(form, 0))
+    connection.create_function("random", 0, chance.integer)
+    connection.create_function("randomblob", 1, lambda count: chance.bytes(max(1, min(int(count), MAX_VALUE))))
+
+
+_PLAIN: list[sqlite3.Connection] = []
+
+
+def _plain() -> sqlite3.Connection:
+    """Return a connection with SQLite's own functions, one for the process."""
+    if not _PLAIN:
+        _PLAIN.append(connect_really(":memory:", check_same_thread=False))
+    return _PLAIN[0]

@@ -1,0 +1,156 @@
+"""The first process in the sandbox: it has the libraries loaded and forks a process for each world and verdict.
+
+It never runs foreign code itself. What it forks may start no process, send no signal and open no socket.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from agentworld_gym.engines.awm.inside.frames import Frames
+
+FOLDER = "/verdict"
+"""The folder of the databases that a verifier reads; it is emptied after each."""
+
+STACK = 512 << 10
+LOOK = 0.002
+PATIENCE = 1.0
+"""The seconds that a process whose socket is closed has to end."""
+
+
+def main(number: int, worlds: bool) -> None:
+    """Serve the host until it is gone.
+
+    Args:
+        number: The number of the socket to the host.
+        worlds: Whether worlds are played here, so that their libraries are loaded; otherwise verdicts are.
+    """
+    from agentworld_gym.engines.awm.inside.limits import close_to_others, silence
+
+    close_to_others()
+    silence()
+    threading.stack_size(STACK)
+    end = socket.socket(fileno=number)
+    frames = Frames(end)
+    nursery = _Worlds(frames) if worlds else _Verdicts(frames)
+    frames.send({"ready": os.getpid()})
+    while True:
+        try:
+            message, blob = frames.receive()
+        except EOFError:
+            os._exit(0)
+        nursery.answer(message, blob)
+
+
+class _Worlds:
+    def __init__(self, frames: Frames) -> None:
+        import asyncio.events  # noqa: F401
+        import gc
+
+        import anyio.to_thread  # noqa: F401
+        import fastapi.openapi.utils  # noqa: F401
+        import jsonschema  # noqa: F401
+        import pydantic  # noqa: F401
+        import sqlalchemy.dialects.sqlite
+        import sqlalchemy.orm  # noqa: F401
+
+        from agentworld_gym.engines.awm.inside.worker import work
+
+        self._frames, self._work, self._ended = frames, work, dict[int, str]()
+        self._living = set[int]()
+        gc.collect()
+        gc.freeze()
+
+    def answer(self, message: dict[str, Any], blob: bytes) -> None:
+        if message["do"] == "fork":
+            self._frames.send({"ready": os.getpid()})
+            _, [number], _, _ = socket.recv_fds(self._frames.socket, 1, 1)
+            pid = os.fork()
+            if pid == 0:
+                self._frames.close()
+                self._work(Frames(socket.socket(fileno=number)), message["memory"])
+            os.close(number)
+            self._living.add(pid)
+            self._frames.send({"pid": pid})
+        else:
+            self._frames.send({"how": self._end(message["pid"], PATIENCE if message["gone"] else 0.0)})
+        for pid in list(self._living):
+            with suppress(ChildProcessError):
+                found, status = os.waitpid(pid, os.WNOHANG)
+                if found:
+                    self._living.discard(pid)
+                    self._ended[pid] = _how(status)
+
+    def _end(self, pid: int, patience: float) -> str:
+        """Kill a process that does not end within some seconds, and return how it ended by itself."""
+        if pid in self._living:
+            found, status = os.waitpid(pid, os.WNOHANG)
+            until = time.monotonic() + patience
+            while not found and time.monotonic() < until:
+                time.sleep(LOOK)
+                found, status = os.waitpid(pid, os.WNOHANG)
+            if not found:
+                os.kill(pid, signal.SIGKILL)
+                _, status = os.waitpid(pid, 0)
+            self._living.discard(pid)
+            return _how(status) if found else ""
+        return self._ended.pop(pid, "")
+
+
+class _Verdicts:
+    def __init__(self, frames: Frames) -> None:
+        from agentworld_gym.engines.awm.inside.verdicts import verdict
+
+        self._frames, self._verdict = frames, verdict
+
+    def answer(self, message: dict[str, Any], blob: bytes) -> None:
+        job = {**message, "initial": f"{FOLDER}/initial.db", "final": f"{FOLDER}/final.db"}
+        for path, image in ((job["initial"], blob[: message["split"]]), (job["final"], blob[message["split"] :])):
+            with open(path, "wb") as file:
+                file.write(image)
+            os.chmod(path, 0o444)
+        readable, writable = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(readable)
+            self._frames.close()
+            self._verdict(writable, job, message["memory"])
+        os.close(writable)
+        data, late = _read(readable, message["seconds"])
+        os.close(readable)
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        for name in os.listdir(FOLDER):
+            path = os.path.join(FOLDER, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        self._frames.send({"told": data.decode("utf-8", "replace"), "late": late, "how": _how(status)})
+
+
+def _read(pipe: int, seconds: float) -> tuple[bytes, bool]:
+    """Return what comes through a pipe until its other end is closed, and whether that took too long."""
+    data, until = b"", time.monotonic() + seconds
+    while len(data) < 2 << 20:
+        ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            return data, True
+        part = os.read(pipe, 1 << 16)
+        if not part:
+            break
+        data += part
+    return data, False
+
+
+def _how(status: int) -> str:
+    """Return how a process ended, in words; nothing where it ended by itself."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        return f"ended by signal {signal.Signals(-code).name}"
+    return f"ended with exit code {code}" if code else ""

@@ -1,0 +1,78 @@
+"""Runs a verifier: code that compares the database of the start with that of the end."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import re
+import sqlite3
+import sys
+import types
+from typing import Any
+
+from agentworld_gym.engines.awm.inside.chance import Chance
+from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
+from agentworld_gym.engines.awm.inside.databases import connect_really, register
+from agentworld_gym.engines.awm.inside.limits import confine
+
+MAX_RESULT = 1_000_000
+"""The bytes of what a verifier returns, as JSON."""
+
+
+def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
+    """Run a verifier and write what it returned, or raised, to a pipe as JSON; this process then ends.
+
+    Args:
+        pipe: The number of the pipe.
+        job: `code`, the paths `initial` and `final`, the agent's `answer`, and `steps`, how many actions it took.
+        memory: The bytes of memory that the verifier may take.
+    """
+    try:
+        clock, chance = Clock(), Chance()
+        clock.install()
+        chance.install()
+        clock.set(job["steps"])
+        chance.set(0, job["steps"])
+        confine(memory)
+        try:
+            told: dict[str, Any] = {"returned": _returned(job, clock, chance)}
+            text = json.dumps(told, default=str)
+        except BaseException as error:
+            text = json.dumps({"raised": f"{type(error).__name__}: {error}"[:2000]})
+        if len(text) > MAX_RESULT:
+            text = json.dumps({"raised": f"the result has {len(text)} bytes, the limit is {MAX_RESULT}"})
+        data = text.encode()
+        while data:
+            data = data[os.write(pipe, data) :]
+    finally:
+        os._exit(0)
+
+
+def _returned(job: dict[str, Any], clock: Clock, chance: Chance) -> Any:
+    def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect_really(*arguments, **options)
+        register(connection, clock, chance)
+        return connection
+
+    setattr(sqlite3, "connect", connect)  # noqa: B010  (mypy takes no assignment)
+    module = types.ModuleType("awm_verifier")
+    sys.modules[module.__name__] = module
+    module.__dict__.update({HOOK: clock.member, "sqlite3": sqlite3, "json": json, "os": os, "re": re})
+    tree = ast.parse(job["code"])
+    exec(compile(clock.rewritten(tree), "awm_verifier.py", "exec"), module.__dict__)
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    chosen = [name for name in names if name.startswith("verify_")] or names
+    if not chosen:
+        raise LookupError("the code defines no function verify_...")
+    function = module.__dict__[chosen[0]]
+    given = {"initial_db_path": job["initial"], "final_db_path": job["final"], "final_answer": job["answer"]}
+    parameters = inspect.signature(function).parameters
+    named = {name: value for name, value in given.items() if name in parameters}
+    result = function(**named) if named else function(*list(given.values())[: len(parameters)])
+    if inspect.iscoroutine(result):
+        import asyncio
+
+        result = asyncio.run(result)
+    return result

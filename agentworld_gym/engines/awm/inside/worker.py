@@ -1,0 +1,151 @@
+"""A process that plays one world: it holds the world's app and the databases of its sessions."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable
+from typing import Any
+
+from agentworld_gym.engines.awm.inside.app import App, Stopped
+from agentworld_gym.engines.awm.inside.chance import Chance
+from agentworld_gym.engines.awm.inside.clock import Clock
+from agentworld_gym.engines.awm.inside.databases import Database, Guest, Held
+from agentworld_gym.engines.awm.inside.frames import Frames
+from agentworld_gym.engines.awm.inside.limits import confine
+from agentworld_gym.engines.awm.inside.sharing import guards, reasons_against
+
+Reply = tuple[dict[str, Any], bytes]
+
+
+class Session:
+    """One episode: its database, its seed, and how many actions it has seen."""
+
+    def __init__(self, database: Database, seed: int, steps: int) -> None:
+        self.database, self.seed, self.steps = database, seed, steps
+
+
+class Worker:
+    """Answers the host's messages, one after the other."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._clock, self._chance = Clock(), Chance()
+        self._clock.install()
+        self._chance.install()
+        self._start = Database(self._clock, self._chance)
+        self._current = self._start
+        self._sessions: dict[int, Session] = {}
+        self._app: App | None = None
+
+    def serve(self) -> None:
+        """Answer until the host is gone."""
+        actions: dict[str, Callable[[dict[str, Any], bytes], Reply]] = {
+            "build": self._build,
+            "begin": self._begin,
+            "fork": self._fork,
+            "image": self._image,
+            "fields": self._fields,
+            "end": self._end,
+        }
+        while True:
+            try:
+                message, blob = self._frames.receive()
+            except EOFError:
+                return
+            if message["do"] == "call":
+                for asked in message["calls"]:
+                    self._frames.send(self._called(asked))
+            elif message["do"] == "load":
+                self._load(message["code"])
+            else:
+                self._frames.send(*actions[message["do"]](message, blob))
+
+    def _lend(self) -> Held | Guest:
+        return self._current.lend()
+
+    def _build(self, message: dict[str, Any], blob: bytes) -> Reply:
+        """Fill the first database from a file or by statements, and tell which of these failed."""
+        self._at(self._start, 0, 0)
+        if blob:
+            self._start.fill(blob)
+        return {"errors": self._start.run(message["statements"])}, b""
+
+    def _load(self, code: str) -> None:
+        """Execute the code of the world; whether it may be shared is told before, where it cannot lie."""
+        try:
+            reasons = reasons_against(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self._frames.send({"error": f"{type(error).__name__}: {error}"})
+            return
+        self._frames.send({"alone": reasons})
+        self._at(self._start, 0, 0)
+        try:
+            self._app = App(code, self._clock, self._lend, {} if reasons else guards())
+        except BaseException as error:
+            self._frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
+            return
+        self._start.settle()
+        # What is there now stays for ever, so that the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+        self._frames.send({"tools": self._app.tools}, self._start.image())
+
+    def _at(self, database: Database, seed: int, steps: int) -> None:
+        self._current = database
+        self._clock.set(steps)
+        self._chance.set(seed, steps)
+
+    def _begin(self, message: dict[str, Any], blob: bytes) -> Reply:
+        self._sessions[message["session"]] = Session(self._start.copy(), message["seed"], 0)
+        return {}, b""
+
+    def _fork(self, message: dict[str, Any], blob: bytes) -> Reply:
+        old = self._sessions[message["session"]]
+        self._sessions[message["twin"]] = Session(old.database.copy(), old.seed, old.steps)
+        return {}, b""
+
+    def _image(self, message: dict[str, Any], blob: bytes) -> Reply:
+        return {}, self._sessions[message["session"]].database.image()
+
+    def _fields(self, message: dict[str, Any], blob: bytes) -> Reply:
+        return {"fields": self._sessions[message["session"]].database.fields()}, b""
+
+    def _end(self, message: dict[str, Any], blob: bytes) -> Reply:
+        session = self._sessions.pop(message["session"], None)
+        if session is not None:
+            session.database.close()
+        return {}, b""
+
+    def _called(self, asked: dict[str, Any]) -> dict[str, Any]:
+        assert self._app is not None
+        session = self._sessions[asked["session"]]
+        session.steps += 1
+        self._at(session.database, session.seed, session.steps)
+        try:
+            text, refused = self._app.call(asked["name"], asked["arguments"], asked["check"])
+        except Stopped as stopped:
+            return {"stopped": str(stopped)}
+        except Exception as error:
+            return {"stopped": f"the code could not be called: {type(error).__name__}: {error}"[:500]}
+        finally:
+            session.database.settle()
+            self._current = self._start
+        return {"text": text, "refused": refused}
+
+
+def work(frames: Frames, memory: int) -> None:
+    """Be a worker until the host is gone; this process then ends.
+
+    Args:
+        frames: The messages from and to the host.
+        memory: The bytes of memory that the worker may take beyond those that it has.
+    """
+    try:
+        worker = Worker(frames)
+        confine(memory)
+        worker.serve()
+    except Exception as error:
+        frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
+    finally:
+        os._exit(0)

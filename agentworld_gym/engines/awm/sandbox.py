@@ -1,0 +1,181 @@
+"""The sandbox of foreign code: a process under bubblewrap with the libraries loaded, which forks the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
+from agentworld_gym.engines.awm.inside.nursery import FOLDER
+from agentworld_gym.engines.awm.libraries import Libraries
+from agentworld_gym.process.bubblewrap import sandbox_command
+
+START_SECONDS = 60.0
+"""How long the libraries may take to load."""
+
+WORKER_MEMORY = 512 << 20
+"""The bytes of memory that a worker may take beyond what it has at its start."""
+
+VERDICT_MEMORY = 512 << 20
+"""The bytes of memory that a verifier may take."""
+
+VERDICT_SECONDS = 10.0
+"""How long a verifier may take."""
+
+VERDICT_FILES = 160 << 20
+"""The bytes of the folder that a verifier reads."""
+
+CODE = "/opt/agentworld"
+"""The folder of our own files inside."""
+
+OURS = ("engines/awm/inside", "engines/swe/python/inside_sandbox")
+"""The folders of this package that run inside."""
+
+PROGRAM = "from agentworld_gym.engines.awm.inside.nursery import main; main({number}, {worlds})"
+
+
+def require_bubblewrap() -> None:
+    """Make sure that foreign code can be confined here.
+
+    Raises:
+        EngineError: It cannot; the message says what to install.
+    """
+    if not sys.platform.startswith("linux"):
+        raise EngineError("their code runs under bubblewrap, which needs Linux")
+    if shutil.which("bwrap") is None:
+        raise EngineError("their code runs under bubblewrap, which is not installed: apt install bubblewrap")
+
+
+class Sandbox:
+    """One sandbox. What runs in it sees no network, no host file but those of the interpreter, and no other process.
+
+    Args:
+        libraries: The interpreter and its libraries.
+        worlds: Whether worlds are played in it; otherwise verifiers run in it, which read databases from a folder.
+
+    Raises:
+        EngineError: The sandbox cannot be started.
+    """
+
+    def __init__(self, libraries: Libraries, worlds: bool) -> None:
+        require_bubblewrap()
+        ours, theirs = socket.socketpair()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the sandbox)
+        with theirs:
+            self._process = subprocess.Popen(
+                _command(libraries, worlds, theirs.fileno()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                pass_fds=[theirs.fileno()],
+                env={},
+            )
+        self._frames = Frames(ours)
+        try:
+            self._frames.receive(START_SECONDS)
+        except (EOFError, TimeoutError, FrameError) as error:
+            self._errors.seek(0)
+            said = self._errors.read().decode("utf-8", "replace").strip()
+            self.close()
+            raise EngineError(f"bubblewrap cannot run Python here: {said[-500:] or type(error).__name__}") from error
+
+    def fork(self) -> tuple[int, Frames]:
+        """Start a process for a world, and return its number and its messages."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._frames.send({"do": "fork", "memory": WORKER_MEMORY})
+            self._frames.receive(START_SECONDS)  # A socket is handed over beside the messages, when none is under way.
+            socket.send_fds(self._frames.socket, [b"f"], [theirs.fileno()])
+        told, _ = self._frames.receive(START_SECONDS)
+        return told["pid"], Frames(ours)
+
+    def end(self, pid: int, gone: bool) -> str:
+        """End a process, and return how it ended by itself; nothing if it did not.
+
+        Args:
+            pid: The number of the process.
+            gone: Whether it closed its socket, so that it is about to end.
+        """
+        with suppress(EOFError, OSError, FrameError):
+            self._frames.send({"do": "end", "pid": pid, "gone": gone})
+            told, _ = self._frames.receive(START_SECONDS)
+            return str(told["how"])
+        return "ended with its sandbox"
+
+    def verdict(self, code: str, initial: bytes, final: bytes, answer: str | None, steps: int) -> Any:
+        """Run a verifier and return what it returned.
+
+        Args:
+            code: The code.
+            initial: The database of the start.
+            final: The database of the end.
+            answer: What the agent answered.
+            steps: How many actions the agent took, for the clock.
+
+        Raises:
+            EngineError: The verifier raised an error, or was stopped.
+        """
+        job = {"code": code, "answer": answer, "steps": steps, "split": len(initial)}
+        self._frames.send({**job, "memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}, initial + final)
+        try:
+            told, _ = self._frames.receive(VERDICT_SECONDS + START_SECONDS)
+        except (EOFError, TimeoutError, FrameError) as error:
+            raise EngineError(f"the sandbox of verifiers is gone ({type(error).__name__})") from error
+        if told["late"]:
+            raise EngineError(f"the verifier took longer than {VERDICT_SECONDS:g} s")
+        try:
+            result = json.loads(told["told"])
+            if "raised" in result:
+                raise EngineError(f"the verifier raised {result['raised']}")
+            return result["returned"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise EngineError(f"the verifier {told['how'] or 'wrote no result'}") from error
+
+    def close(self) -> None:
+        """End everything in the sandbox; a second call does nothing."""
+        self._frames.close()
+        self._process.kill()
+        self._process.wait()
+        self._errors.close()
+
+
+def _command(libraries: Libraries, worlds: bool, number: int) -> list[str]:
+    import agentworld_gym
+
+    package = Path(agentworld_gym.__file__).parent
+    command = [*sandbox_command(libraries.interpreter)]
+    for folder in OURS:
+        command += ["--ro-bind", str(package / folder), f"{CODE}/agentworld_gym/{folder}"]
+    path = [CODE]
+    for place, folder in enumerate(libraries.folders if worlds else ()):
+        command += ["--ro-bind", folder, f"/opt/packages/{place}"]
+        path.append(f"/opt/packages/{place}")
+    if not worlds:
+        command += ["--size", str(VERDICT_FILES), "--tmpfs", FOLDER]
+    for name, value in (("PYTHONPATH", os.pathsep.join(path)), *_variables()):
+        command += ["--setenv", name, value]
+    return [
+        *(*command, "--chdir", "/", "--remount-ro", "/", "--"),
+        *(libraries.interpreter.inside, "-S", "-s", "-c", PROGRAM.format(number=number, worlds=worlds)),
+    ]
+
+
+@cache
+def _variables() -> tuple[tuple[str, str], ...]:
+    return (
+        ("PYTHONHASHSEED", "0"),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("HOME", "/"),
+    )

@@ -1,0 +1,242 @@
+"""Plays one scenario: its processes in the sandbox, and what they say of its database and its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, NamedTuple
+
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.files import Scenario
+from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
+from agentworld_gym.engines.awm.sandbox import Sandbox
+
+LOAD_SECONDS = 60.0
+"""How long a world may take to build its database and to load."""
+
+CALL_SECONDS = 10.0
+"""How long a call of a tool may take."""
+
+SESSIONS = 512
+"""How many sessions one process holds."""
+
+
+class Call(NamedTuple):
+    """One call of a tool."""
+
+    name: str
+    """The name of the tool."""
+
+    arguments: dict[str, Any]
+    """The arguments."""
+
+    check: bool = False
+    """Whether the arguments may not fit the schema of the tool."""
+
+
+class Answer(NamedTuple):
+    """What a tool answered."""
+
+    text: str
+    """The text that an MCP client gets."""
+
+    refused: bool
+    """Whether it is an error."""
+
+
+@dataclass(eq=False)
+class Worker:
+    """A process that plays a scenario."""
+
+    pid: int
+    """The number of the process in its sandbox."""
+
+    frames: Frames
+    """The messages to it."""
+
+    sessions: set[int] = field(default_factory=set)
+    """The numbers of its sessions."""
+
+    dead: bool = False
+    """Whether it has ended."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a scenario turned out to be when it was loaded."""
+
+    tools: tuple[dict[str, Any], ...]
+    """Its tools: name, description, and the JSON Schema of the arguments under `parameters`."""
+
+    initial: bytes
+    """The database of the start, as the bytes of an SQLite file."""
+
+    failed: tuple[tuple[str, str], ...]
+    """The statements that failed while the database was built, each with its error."""
+
+    alone: tuple[str, ...]
+    """Why each of its sessions has a process of its own; they share one where it is empty."""
+
+
+class Place(NamedTuple):
+    """Where a session is played."""
+
+    worker: Worker
+    """The process."""
+
+    session: int
+    """The number of the session in it."""
+
+
+class ScenarioServer:
+    """Plays one scenario.
+
+    Args:
+        scenario: The scenario.
+        sandbox: A function that returns the sandbox of worlds, as long as that lives.
+    """
+
+    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox]) -> None:
+        self.scenario = scenario
+        self._sandbox = sandbox
+        self._workers: list[Worker] = []
+        self._numbers = count(1)
+        self._about: About | None = None
+
+    @property
+    def about(self) -> About:
+        """What the scenario turned out to be, which loads it.
+
+        Raises:
+            EngineError: It cannot be loaded.
+        """
+        if self._about is None:
+            self._workers.append(self._loaded())
+        assert self._about is not None
+        return self._about
+
+    def begin(self, seed: int) -> Place:
+        """Begin a session.
+
+        Raises:
+            EngineError: The scenario cannot be loaded.
+        """
+        alone = bool(self.about.alone)
+        self._workers = [worker for worker in self._workers if not worker.dead]
+        room = 1 if alone else SESSIONS
+        worker = next((worker for worker in self._workers if len(worker.sessions) < room), None)
+        if worker is None or (alone and worker.sessions):
+            worker = self._loaded()
+            self._workers.append(worker)
+        place = Place(worker, next(self._numbers))
+        worker.sessions.add(place.session)
+        self.ask(worker, {"do": "begin", "session": place.session, "seed": seed})
+        return place
+
+    def fork(self, place: Place) -> Place | None:
+        """Return a copy of a session; None where only the same calls again can make one."""
+        if self.about.alone or place.worker.dead:
+            return None
+        twin = Place(place.worker, next(self._numbers))
+        self.ask(place.worker, {"do": "fork", "session": place.session, "twin": twin.session})
+        place.worker.sessions.add(twin.session)
+        return twin
+
+    def leave(self, place: Place) -> None:
+        """End a session."""
+        worker = place.worker
+        worker.sessions.discard(place.session)
+        if worker.dead:
+            return
+        if self.about.alone:  # What the code kept shall not be seen by the next session.
+            self.lose(worker)
+        else:
+            self.ask(worker, {"do": "end", "session": place.session})
+
+    def ask(self, worker: Worker, message: dict[str, Any], blob: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        """Send a message to a process and return its reply.
+
+        Raises:
+            EngineError: The process is gone, or does not reply in time.
+        """
+        self.tell(worker, message, blob)
+        told, reply = self.hear(worker, LOAD_SECONDS)
+        if "error" in told:
+            self.lose(worker)
+            raise EngineError(f"{self.scenario.name} cannot be played: {told['error']}")
+        return told, reply
+
+    def tell(self, worker: Worker, message: dict[str, Any], blob: bytes = b"") -> None:
+        """Send a message to a process.
+
+        Raises:
+            EngineError: The process is gone.
+        """
+        try:
+            worker.frames.send(message, blob, LOAD_SECONDS)
+        except OSError as error:
+            raise EngineError(self._lost(worker, "does not read")) from error
+
+    def hear(self, worker: Worker, seconds: float) -> tuple[dict[str, Any], bytes]:
+        """Return the next reply of a process.
+
+        Raises:
+            EngineError: The process is gone, or does not reply in time.
+        """
+        if worker.dead:
+            raise EngineError(f"the world {self.scenario.name} has ended")
+        try:
+            return worker.frames.receive(seconds)
+        except TimeoutError as error:
+            raise EngineError(self._lost(worker, f"took longer than {seconds:g} s")) from error
+        except (EOFError, FrameError) as error:
+            gone = isinstance(error, EOFError)
+            raise EngineError(self._lost(worker, "wrote what is no answer", gone)) from error
+
+    def lose(self, worker: Worker, gone: bool = False) -> str:
+        """End a process, and return how it ended by itself.
+
+        Args:
+            worker: The process.
+            gone: Whether it closed its socket, so that it is about to end.
+        """
+        if worker.dead:
+            return ""
+        worker.dead = True
+        worker.frames.close()
+        return self._sandbox().end(worker.pid, gone)
+
+    def close(self) -> None:
+        """End all processes of the scenario."""
+        for worker in self._workers:
+            self.lose(worker)
+        self._workers.clear()
+
+    def _lost(self, worker: Worker, what: str, gone: bool = False) -> str:
+        how = self.lose(worker, gone)
+        return f"the code of {self.scenario.name} {how or what}"
+
+    def _loaded(self) -> Worker:
+        pid, frames = self._sandbox().fork()
+        worker = Worker(pid, frames)
+        try:
+            statements = self.scenario.statements
+            told, _ = self.ask(worker, {"do": "build", "statements": statements}, self.scenario.image)
+            failed = tuple(_failures(statements, told))
+            self.tell(worker, {"do": "load", "code": self.scenario.code})
+            reasons, _ = self.hear(worker, LOAD_SECONDS)
+            told, initial = ({}, b"") if "error" in reasons else self.hear(worker, LOAD_SECONDS)
+            problem = reasons.get("error") or told.get("error")
+            if problem:
+                raise EngineError(f"the code of {self.scenario.name} cannot be loaded: {problem}")
+            if self._about is None:
+                self._about = About(tuple(told["tools"]), initial, failed, tuple(reasons["alone"]))
+        except BaseException:
+            self.lose(worker)
+            raise
+        return worker
+
+
+def _failures(statements: Sequence[str], told: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(statement, error) for statement, error in zip(statements, told["errors"], strict=True) if error]
