@@ -1,0 +1,222 @@
+"""Worlds of Agent World Model here, and beside them AWM's own way of running them, on the same world in the same run.
+
+    AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm.py [--worlds awm:DIR] [--rounds 5]
+
+AWM's way is a server process for each world, called over MCP: `pip install fastapi-mcp==0.4.0 mcp==1.13.1` beside the
+libraries of constraints-awm.txt. Without them only this package is measured. `--worlds` measures a folder of AWM's own
+worlds; otherwise the world of the usual size from the tests is taken, eight times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "helpers"))
+
+import awm_worlds  # noqa: E402
+
+from agentworld_gym.actions.toolset import example_call  # noqa: E402
+from agentworld_gym.engines.awm.engine import AwmEngine  # noqa: E402
+from agentworld_gym.engines.awm.files import AwmFiles  # noqa: E402
+from agentworld_gym.engines.awm.libraries import VARIABLE  # noqa: E402
+from agentworld_gym.engines.awm.machine import AwmMachine, act_all  # noqa: E402
+
+SERVER = ROOT / "benchmarks" / "awm_server.py"
+CALLS = 60
+"""The calls of a round."""
+
+SESSIONS = 1024
+"""The sessions whose memory is measured."""
+
+
+def eight_worlds(folder: Path) -> Path:
+    """Write the world of the usual size under eight names."""
+    worlds = []
+    for number in range(8):
+        world = awm_worlds.harbor(40 + number)
+        for rows in world.values():
+            for row in rows:
+                key = "name" if "name" in row else "scenario"
+                row[key] = f"{row[key]} {number}"
+        worlds.append(world)
+    return awm_worlds.write(folder, *worlds)
+
+
+def reading_calls(tools: Any) -> list[dict[str, Any]]:
+    """Return a call with the fewest arguments for each tool that lists or reads."""
+    calls = [json.loads(example_call(tool)) for tool in tools]
+    return [call for call in calls if call["name"].startswith(("list", "get", "search", "read", "find"))] or calls
+
+
+def timed(action: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds that an action took, and its result."""
+    began = time.perf_counter()
+    result = action()
+    return time.perf_counter() - began, result
+
+
+def memory_of(root: int) -> float:
+    """Return the memory of a process and all below it in MiB, shared pages counted once."""
+    parents: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    total, waiting = 0.0, [root]
+    while waiting:
+        pid = waiting.pop()
+        waiting += parents.get(pid, [])
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(float(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+    return total
+
+
+class AwmServer:
+    """A world as AWM runs it."""
+
+    def __init__(self, engine: AwmEngine, name: str, folder: Path) -> None:
+        self.python = os.environ.get(VARIABLE, sys.executable)
+        self.folder = folder
+        about = engine.server(name).about
+        (folder / "world.py").write_text(engine.files.scenario(name).code)
+        (folder / "world.db").write_bytes(about.initial)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        paths = str(folder / "world.py"), str(folder / "world.db"), str(self.port)
+        began = time.perf_counter()
+        self.process = subprocess.Popen([self.python, str(SERVER), "serve", *paths], stderr=subprocess.DEVNULL)
+        while not self._answers():
+            if self.process.poll() is not None or time.perf_counter() - began > 60:
+                raise RuntimeError("the server of AWM does not start: is fastapi-mcp installed?")
+            time.sleep(0.01)
+        self.start_seconds = time.perf_counter() - began
+
+    def _answers(self) -> bool:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/openapi.json", timeout=5).close()
+        except (urllib.error.URLError, OSError):
+            return False
+        return True
+
+    def seconds(self, calls: list[dict[str, Any]], count: int) -> list[float]:
+        """Return the seconds of some calls."""
+        path = self.folder / "calls.json"
+        path.write_text(json.dumps(calls))
+        command = [self.python, str(SERVER), "call", str(self.port), str(path), str(count)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds: list[float] = json.loads(done.stdout)["seconds"]
+        return seconds
+
+    def close(self) -> None:
+        """End the server."""
+        self.process.terminate()
+        self.process.wait()
+
+
+def has_fastapi_mcp() -> bool:
+    """Return whether AWM's own way can be measured."""
+    code = "import importlib.util as u, sys; sys.exit(not (u.find_spec('fastapi_mcp') and u.find_spec('mcp')))"
+    return not subprocess.run([os.environ.get(VARIABLE, sys.executable), "-c", code], check=False).returncode
+
+
+def show(name: str, value: float, unit: str) -> None:
+    """Print one figure."""
+    print(f"{name:<58}{value:>10.2f} {unit}", flush=True)
+
+
+def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
+    """Measure and print everything."""
+    name, *others = engine.files.names
+    started, _ = timed(engine._sandbox_of_worlds)
+    show("the pre-loaded process starts", started, "s")
+    first, machine = timed(lambda: engine.start(name, 0))
+    show("the first session of a world", first, "s")
+    begun = [timed(lambda: engine.start(name, 1)) for _ in range(50)]
+    show("the next session (median)", 1e3 * statistics.median(seconds for seconds, _ in begun), "ms")
+    forked = [timed(machine.fork) for _ in range(50)]
+    show("a fork (median)", 1e3 * statistics.median(seconds for seconds, _ in forked), "ms")
+    for _, made in (*begun, *forked):
+        made.close()
+    calls = reading_calls(machine.tools)
+    steps(engine, name, machine, calls, rounds, folder)
+    memory(engine, [name, *others], calls)
+
+
+def steps(
+    engine: AwmEngine, name: str, machine: AwmMachine, calls: list[dict[str, Any]], rounds: int, folder: Path
+) -> None:
+    """Measure a step here, alone and in a wave, and a step of AWM, in turns."""
+    for call in calls:
+        machine.act(call)
+    wave = [engine.start(name, seed) for seed in range(128)]
+    alone, waves, theirs = list[float](), list[float](), list[float]()
+    server = AwmServer(engine, name, folder) if has_fastapi_mcp() else None
+    for _ in range(rounds):
+        alone += [timed(lambda call=call: machine.act(call, check=False))[0] for call in calls * 3]  # type: ignore[misc]
+        for number in range(3):
+            asked = [(calls[(number + place) % len(calls)], False) for place in range(len(wave))]
+            waves.append(timed(lambda asked=asked: act_all(wave, asked))[0] / len(wave))  # type: ignore[misc]
+        if server is not None:
+            theirs += server.seconds(calls, CALLS)[5:]
+    show("a step, one session (median)", 1e3 * statistics.median(alone), "ms")
+    show("a step in a wave of 128 sessions of one world (median)", 1e3 * statistics.median(waves), "ms")
+    for each in wave:
+        each.close()
+    if server is None:
+        print("AWM's own way is not measured: fastapi-mcp is not installed")
+        return
+    show("AWM: its server starts", server.start_seconds, "s")
+    show("AWM: a step over MCP (median)", 1e3 * statistics.median(theirs), "ms")
+    show("AWM: memory of the server of one world", memory_of(server.process.pid), "MiB")
+    show("times faster, one session", statistics.median(theirs) / statistics.median(alone), "x")
+    show("times faster, in a wave", statistics.median(theirs) / statistics.median(waves), "x")
+    server.close()
+
+
+def memory(engine: AwmEngine, names: list[str], calls: list[dict[str, Any]]) -> None:
+    """Measure the memory of many sessions, each of which has answered a call."""
+    sessions = [engine.start(names[number % len(names)], number) for number in range(SESSIONS)]
+    for number, session in enumerate(sessions):
+        session.act(calls[number % len(calls)] if len(names) == 8 else reading_calls(session.tools)[0])
+    show(f"memory of {SESSIONS} sessions over {len(names)} worlds", memory_of(os.getpid()), "MiB")
+
+
+def main() -> None:
+    """Run the benchmark."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--worlds", help="a folder of AWM's worlds, as awm:DIR")
+    options.add_argument("--rounds", type=int, default=5, help="how often each way is measured")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        worlds = Path(chosen.worlds.removeprefix("awm:")) if chosen.worlds else eight_worlds(folder / "worlds")
+        engine = AwmEngine(AwmFiles(worlds))
+        try:
+            print(", ".join(f"{library} {version}" for library, version in engine.libraries.versions))
+            measure(engine, chosen.rounds, folder)
+        finally:
+            engine.close()
+
+
+if __name__ == "__main__":
+    main()
