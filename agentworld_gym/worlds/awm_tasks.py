@@ -129,4 +129,4 @@ def verifier_of(scenario: Scenario, name: str) -> Verifier:
 
 def greeting_of(task: Task) -> str:
     """Return what a world shows before the first action."""
-    return greeting(task.state["scenario"], USER, NOW)
+    return greeting(task.state["scenario"], f"user {USER}", NOW)
