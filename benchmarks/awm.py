@@ -21,6 +21,8 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,9 @@ from agentworld_gym.engines.awm.machine import AwmMachine, act_all  # noqa: E402
 SERVER = ROOT / "benchmarks" / "awm_server.py"
 CALLS = 60
 """The calls of a round."""
+
+WAVE = 128
+"""The sessions of a wave."""
 
 SESSIONS = 1024
 """The sessions whose memory is measured."""
@@ -165,31 +170,45 @@ def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
 def steps(
     engine: AwmEngine, name: str, machine: AwmMachine, calls: list[dict[str, Any]], rounds: int, folder: Path
 ) -> None:
-    """Measure a step here, alone and in a wave, and a step of AWM, in turns."""
+    """Measure a step here, alone and in a wave, and a step of AWM, in turns.
+
+    A call with an argument that no tool has is answered as without it, but was not made before.
+    """
+    fresh = count()
+    wave = [engine.start(name, seed) for seed in range(WAVE)]
+
+    def new(call: dict[str, Any]) -> dict[str, Any]:
+        return {**call, "arguments": {**call["arguments"], "none_such": next(fresh)}}
+
+    def waved(asked: list[dict[str, Any]]) -> float:
+        return timed(lambda: act_all(wave, [(call, False) for call in asked]))[0] / WAVE
+
+    kinds = ("first", "again", "first in a wave", "again in a wave", "AWM")
+    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    server = AwmServer(engine, name, folder) if has_fastapi_mcp() else None
     for call in calls:
         machine.act(call)
-    wave = [engine.start(name, seed) for seed in range(128)]
-    alone, waves, theirs = list[float](), list[float](), list[float]()
-    server = AwmServer(engine, name, folder) if has_fastapi_mcp() else None
     for _ in range(rounds):
-        alone += [timed(lambda call=call: machine.act(call, check=False))[0] for call in calls * 3]  # type: ignore[misc]
-        for number in range(3):
-            asked = [(calls[(number + place) % len(calls)], False) for place in range(len(wave))]
-            waves.append(timed(lambda asked=asked: act_all(wave, asked))[0] / len(wave))  # type: ignore[misc]
+        for call in calls * 3:
+            seconds["first"].append(timed(partial(machine.act, new(call), check=False))[0])
+            seconds["again"].append(timed(partial(machine.act, call, check=False))[0])
+        asked = [calls[place % len(calls)] for place in range(WAVE)]
+        seconds["first in a wave"].append(waved([new(call) for call in asked]))
+        seconds["again in a wave"].append(waved(asked))
         if server is not None:
-            theirs += server.seconds(calls, CALLS)[5:]
-    show("a step, one session (median)", 1e3 * statistics.median(alone), "ms")
-    show("a step in a wave of 128 sessions of one world (median)", 1e3 * statistics.median(waves), "ms")
+            seconds["AWM"] += server.seconds(calls, CALLS)[5:]
+    medians = {kind: statistics.median(each) for kind, each in seconds.items() if each}
+    for kind, median in medians.items():
+        show(f"a step, {kind} (median)", 1e3 * median, "ms")
     for each in wave:
         each.close()
     if server is None:
         print("AWM's own way is not measured: fastapi-mcp is not installed")
         return
+    for kind in kinds[:-1]:
+        show(f"times faster than AWM, {kind}", medians["AWM"] / medians[kind], "x")
     show("AWM: its server starts", server.start_seconds, "s")
-    show("AWM: a step over MCP (median)", 1e3 * statistics.median(theirs), "ms")
     show("AWM: memory of the server of one world", memory_of(server.process.pid), "MiB")
-    show("times faster, one session", statistics.median(theirs) / statistics.median(alone), "x")
-    show("times faster, in a wave", statistics.median(theirs) / statistics.median(waves), "x")
     server.close()
 
 

@@ -122,6 +122,27 @@ def test_sessions_of_one_process_do_not_see_each_other(engine: AwmEngine) -> Non
     other.close()
 
 
+def test_what_was_read_before_is_read_again_until_something_changes(engine: AwmEngine) -> None:
+    one, other = engine.start("corner_library", 0), engine.start("corner_library", 1)
+    begun = called(one, "get_book", book_id=1)
+    assert called(one, "get_book", book_id=1) == called(other, "get_book", book_id=1) == begun
+    called(one, "borrow_book", book_id=1)
+    assert called(one, "get_book", book_id=1)["copies"] == begun["copies"] - 1
+    assert called(other, "get_book", book_id=1) == begun
+    called(other, "borrow_book", book_id=2)
+    assert called(other, "get_book", book_id=1) == begun
+    one.close()
+    other.close()
+
+
+def test_a_read_that_tells_the_time_or_changes_something_is_made_each_time(engine: AwmEngine) -> None:
+    machine = engine.start("timely", 0)
+    times = [called(machine, "tell_time")["time"][:19] for _ in range(3)]
+    assert times == ["2026-01-01 09:00:01", "2026-01-01 09:00:02", "2026-01-01 09:00:03"]
+    assert [len(called(machine, "note", word="a")["titles"]) for _ in range(3)] == [1, 2, 3]
+    machine.close()
+
+
 def test_what_a_failed_call_did_not_commit_is_undone(engine: AwmEngine) -> None:
     machine = engine.start("shared", 0)
     assert called(machine, "leak", word="a") == "Error calling leak. Status code: 500. Response: Internal Server Error"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import awm_worlds
 import pytest
 
-from agentworld_gym.engines.awm.inside.sharing import guards, reasons_against
+from agentworld_gym.engines.awm.inside.sharing import guards, is_seen, reasons_against
 
 
 @pytest.mark.parametrize("world", [awm_worlds.library(), awm_worlds.harbor(1)])
@@ -68,6 +68,11 @@ REACHING = [
 @pytest.mark.parametrize("code", [*KEEPING, *REACHING])
 def test_other_code_gets_a_process_for_each_session(code: str) -> None:
     assert reasons_against(code) != []
+
+
+@pytest.mark.parametrize("code", ["import time", "from uuid import uuid4", "def f():\n    import random"])
+def test_answers_of_code_that_draws_by_itself_are_not_kept(code: str) -> None:
+    assert not is_seen(code)
 
 
 @pytest.mark.parametrize("name", ["__globals__", "_connection", "sys"])

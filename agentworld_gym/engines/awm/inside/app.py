@@ -66,6 +66,10 @@ class App:
         lifespan = self.app.router.lifespan_context(self.app)
         await lifespan.__aenter__()
 
+    def reads(self, name: str) -> bool:
+        """Return whether a tool is an endpoint that reads, by its method."""
+        return name in self._operations and self._operations[name].method == "GET"
+
     def call(self, name: str, arguments: dict[str, Any], check: bool) -> tuple[str, bool]:
         """Call a tool.
 

@@ -21,6 +21,7 @@ class Chance:
 
     def __init__(self) -> None:
         self._random = random.Random(0)
+        self.set(0, 0)
 
     def set(self, seed: int, steps: int) -> None:
         """Begin the sequence of an action.
@@ -31,14 +32,18 @@ class Chance:
         """
         self._random.seed(f"{seed}/{steps}")
         random.seed(self._random.getrandbits(64))
+        self.seen = False
+        """Whether anything was drawn from here since."""
         setattr(uuid, "_last_timestamp", None)  # noqa: B010  (the stubs do not know it)
 
     def bytes(self, count: int) -> bytes:
         """Return some random bytes."""
+        self.seen = True
         return self._random.randbytes(count)
 
     def integer(self) -> int:
         """Return a random integer of SQLite."""
+        self.seen = True
         return self._random.getrandbits(64) - 2**63
 
     def install(self) -> None:

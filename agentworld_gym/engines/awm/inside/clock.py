@@ -45,6 +45,8 @@ class Clock:
             steps: How many actions came before.
         """
         self._moment, self._ticks = float(START + steps), 0
+        self.seen = False
+        """Whether a date or a function of SQL looked at the clock since."""
 
     def seconds(self) -> float:
         """Return the seconds since 1970; every look moves the clock by a tick."""
@@ -57,6 +59,7 @@ class Clock:
 
     def iso(self) -> str:
         """Return the moment as SQLite reads it."""
+        self.seen = True
         return datetime.datetime.fromtimestamp(self.seconds(), datetime.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
     def member(self, owner: Any, name: str) -> Any:
@@ -67,10 +70,14 @@ class Clock:
 
     def _reader(self, owner: Any, name: str) -> Callable[..., Any]:
         if name == "today":
-            return lambda: owner.fromtimestamp(self.seconds())
+            return lambda: owner.fromtimestamp(self._looked())
         if name == "now":
-            return lambda tz=None: owner.fromtimestamp(self.seconds(), tz)
-        return lambda: owner.fromtimestamp(self.seconds(), datetime.UTC).replace(tzinfo=None)
+            return lambda tz=None: owner.fromtimestamp(self._looked(), tz)
+        return lambda: owner.fromtimestamp(self._looked(), datetime.UTC).replace(tzinfo=None)
+
+    def _looked(self) -> float:
+        self.seen = True
+        return self.seconds()
 
     def install(self) -> None:
         """Let the functions of the module `time`, and `asyncio.sleep`, look at this clock."""

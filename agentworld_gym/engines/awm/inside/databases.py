@@ -6,7 +6,7 @@ Names are random, and nothing can be attached, so that no statement reaches anot
 
 from __future__ import annotations
 
-import random
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,8 +23,10 @@ MAX_VALUE = 16 << 20
 
 PAGE = 4096
 CACHE_PAGES = 16
-NAMES = random.SystemRandom()
+
+# They are taken before the code of a world is given others.
 connect_really = sqlite3.connect
+urandom_really = os.urandom
 
 
 class Held(sqlite3.Connection):
@@ -65,8 +67,9 @@ class Database:
 
     def __init__(self, clock: Clock, chance: Chance) -> None:
         self._clock, self._chance = clock, chance
-        self._name = f"file:/{NAMES.getrandbits(128):032x}?vfs=memdb"
+        self._name = f"file:/{urandom_really(16).hex()}?vfs=memdb"
         self._lent: set[Held] = set()
+        self._changes = 0
         self._idle = [self._opened()]
 
     def _opened(self) -> Held:
@@ -99,6 +102,12 @@ class Database:
         held.row_factory, held.text_factory = None, str
         self._idle.append(held)
 
+    def version(self) -> tuple[int, int]:
+        """Return the version of the tables, and how many rows were changed; both grow with what is stored."""
+        held = self._idle[-1]
+        [(schema,)] = held.execute("PRAGMA schema_version").fetchall()
+        return schema, self._changes + sum(each.total_changes for each in self._idle)
+
     def settle(self) -> None:
         """Undo what is not committed, and close connections that were not given back, so that nobody uses them."""
         lost, self._lent = self._lent, set()
@@ -109,6 +118,7 @@ class Database:
         if not self._idle:  # The database is there as long as a connection is.
             self._idle.append(self._opened())
         for held in lost:
+            self._changes += held.total_changes
             sqlite3.Connection.close(held)
 
     def copy(self) -> Database:

@@ -7,22 +7,23 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from agentworld_gym.engines.awm.inside.answers import Answers
 from agentworld_gym.engines.awm.inside.app import App, Stopped
 from agentworld_gym.engines.awm.inside.chance import Chance
 from agentworld_gym.engines.awm.inside.clock import Clock
 from agentworld_gym.engines.awm.inside.databases import Database, Guest, Held
 from agentworld_gym.engines.awm.inside.frames import Frames
 from agentworld_gym.engines.awm.inside.limits import confine
-from agentworld_gym.engines.awm.inside.sharing import guards, reasons_against
+from agentworld_gym.engines.awm.inside.sharing import guards, is_seen, reasons_against
 
 Reply = tuple[dict[str, Any], bytes]
 
 
 class Session:
-    """One episode: its database, its seed, and how many actions it has seen."""
+    """One episode: its database with the number of its state, its seed, and how many actions it has seen."""
 
-    def __init__(self, database: Database, seed: int, steps: int) -> None:
-        self.database, self.seed, self.steps = database, seed, steps
+    def __init__(self, database: Database, seed: int, steps: int = 0, state: int = 0) -> None:
+        self.database, self.seed, self.steps, self.state = database, seed, steps, state
 
 
 class Worker:
@@ -37,6 +38,7 @@ class Worker:
         self._current = self._start
         self._sessions: dict[int, Session] = {}
         self._app: App | None = None
+        self._answers: Answers | None = None
 
     def serve(self) -> None:
         """Answer until the host is gone."""
@@ -86,6 +88,8 @@ class Worker:
             self._frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
             return
         self._start.settle()
+        if not reasons and is_seen(code):
+            self._answers = Answers()
         # What is there now stays for ever, so that the collector need not look at it again.
         gc.collect()
         gc.freeze()
@@ -97,12 +101,12 @@ class Worker:
         self._chance.set(seed, steps)
 
     def _begin(self, message: dict[str, Any], blob: bytes) -> Reply:
-        self._sessions[message["session"]] = Session(self._start.copy(), message["seed"], 0)
+        self._sessions[message["session"]] = Session(self._start.copy(), message["seed"])
         return {}, b""
 
     def _fork(self, message: dict[str, Any], blob: bytes) -> Reply:
         old = self._sessions[message["session"]]
-        self._sessions[message["twin"]] = Session(old.database.copy(), old.seed, old.steps)
+        self._sessions[message["twin"]] = Session(old.database.copy(), old.seed, old.steps, old.state)
         return {}, b""
 
     def _image(self, message: dict[str, Any], blob: bytes) -> Reply:
@@ -118,20 +122,41 @@ class Worker:
         return {}, b""
 
     def _called(self, asked: dict[str, Any]) -> dict[str, Any]:
-        assert self._app is not None
-        session = self._sessions[asked["session"]]
+        session, name, arguments = self._sessions[asked["session"]], asked["name"], asked["arguments"]
         session.steps += 1
-        self._at(session.database, session.seed, session.steps)
+        known = None if self._answers is None else self._answers.find(session.state, name, arguments)
+        if known is not None:
+            return {"text": known[0], "refused": known[1]}
+        before = session.database.version()
         try:
-            text, refused = self._app.call(asked["name"], asked["arguments"], asked["check"])
+            answer = self._asked(session, asked)
         except Stopped as stopped:
             return {"stopped": str(stopped)}
         except Exception as error:
             return {"stopped": f"the code could not be called: {type(error).__name__}: {error}"[:500]}
+        if self._answers is not None:
+            assert self._app is not None
+            seen = self._clock.seen or self._chance.seen
+            if self._app.reads(name) and not seen and session.database.version() == before:
+                self._answers.keep(session.state, name, arguments, answer)
+            else:
+                drawn = self._clock.seen and session.steps, self._chance.seen and (session.seed, session.steps)
+                session.state = self._answers.after(session.state, name, arguments, drawn)
+        return {"text": answer[0], "refused": answer[1]}
+
+    def _asked(self, session: Session, asked: dict[str, Any]) -> tuple[str, bool]:
+        """Let the app answer.
+
+        Raises:
+            Stopped: The code cannot go on.
+        """
+        assert self._app is not None
+        self._at(session.database, session.seed, session.steps)
+        try:
+            return self._app.call(asked["name"], asked["arguments"], asked["check"])
         finally:
             session.database.settle()
             self._current = self._start
-        return {"text": text, "refused": refused}
 
 
 def work(frames: Frames, memory: int) -> None:
