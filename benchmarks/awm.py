@@ -21,6 +21,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -74,8 +75,8 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, result
 
 
-def memory_of(root: int) -> float:
-    """Return the memory of a process and all below it in MiB, shared pages counted once."""
+def family_of(root: int) -> list[int]:
+    """Return a process and all below it."""
     parents: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -83,15 +84,29 @@ def memory_of(root: int) -> float:
         except OSError:
             continue
         parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
-    total, waiting = 0.0, [root]
-    while waiting:
-        pid = waiting.pop()
-        waiting += parents.get(pid, [])
-        try:
+    found = [root]
+    for pid in found:
+        found += parents.get(pid, [])
+    return found
+
+
+def cpu_of(root: int) -> float:
+    """Return the seconds of CPU time that a process and all below it took."""
+    total = 0.0
+    for pid in family_of(root):
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def memory_of(root: int) -> float:
+    """Return the memory of a process and all below it in MiB, shared pages counted once."""
+    total = 0.0
+    for pid in family_of(root):
+        with suppress(OSError):
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total += sum(float(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+            total += sum(float(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
     return total
 
 
@@ -123,14 +138,14 @@ class AwmServer:
             return False
         return True
 
-    def seconds(self, calls: list[dict[str, Any]], count: int) -> list[float]:
-        """Return the seconds of some calls."""
+    def called(self, calls: list[dict[str, Any]], count: int) -> tuple[list[float], float]:
+        """Return the seconds of some calls, and the CPU time that the client took for them."""
         path = self.folder / "calls.json"
         path.write_text(json.dumps(calls))
         command = [self.python, str(SERVER), "call", str(self.port), str(path), str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds: list[float] = json.loads(done.stdout)["seconds"]
-        return seconds
+        told = json.loads(done.stdout)
+        return told["seconds"], told["cpu"]
 
     def close(self) -> None:
         """End the server."""
@@ -170,43 +185,55 @@ def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
 def steps(
     engine: AwmEngine, name: str, machine: AwmMachine, calls: list[dict[str, Any]], rounds: int, folder: Path
 ) -> None:
-    """Measure a step here, alone and in a wave, and a step of AWM, in turns.
+    """Measure a step here, alone and in a wave, and a step of AWM, in turns: its seconds, and its CPU time.
 
-    A call with an argument that no tool has is answered as without it, but was not made before.
+    CPU time is that of all processes that take part. It hardly depends on what else the machine does. A call with an
+    argument that no tool has is answered as without it, but was not made before.
     """
     fresh = count()
     wave = [engine.start(name, seed) for seed in range(WAVE)]
+    asked = [calls[place % len(calls)] for place in range(WAVE)]
 
     def new(call: dict[str, Any]) -> dict[str, Any]:
         return {**call, "arguments": {**call["arguments"], "none_such": next(fresh)}}
 
-    def waved(asked: list[dict[str, Any]]) -> float:
-        return timed(lambda: act_all(wave, [(call, False) for call in asked]))[0] / WAVE
+    def single(made: list[dict[str, Any]]) -> list[float]:
+        return [timed(partial(machine.act, call, check=False))[0] for call in made]
 
-    kinds = ("first", "again", "first in a wave", "again in a wave", "AWM")
-    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    def waved(made: list[dict[str, Any]]) -> list[float]:
+        return [timed(lambda: act_all(wave, [(call, False) for call in made]))[0] / WAVE] * WAVE
+
+    ways: dict[str, Callable[[], list[float]]] = {
+        "first": lambda: single([new(call) for call in calls * 6]),
+        "again": lambda: single(calls * 6),
+        "first in a wave": lambda: waved([new(call) for call in asked]),
+        "again in a wave": lambda: waved(asked),
+    }
+    seconds: dict[str, list[float]] = {kind: [] for kind in (*ways, "AWM")}
+    spent = dict.fromkeys(seconds, 0.0)
     server = AwmServer(engine, name, folder) if has_fastapi_mcp() else None
-    for call in calls:
-        machine.act(call)
+    single(calls)
     for _ in range(rounds):
-        for call in calls * 3:
-            seconds["first"].append(timed(partial(machine.act, new(call), check=False))[0])
-            seconds["again"].append(timed(partial(machine.act, call, check=False))[0])
-        asked = [calls[place % len(calls)] for place in range(WAVE)]
-        seconds["first in a wave"].append(waved([new(call) for call in asked]))
-        seconds["again in a wave"].append(waved(asked))
+        for kind, way in ways.items():
+            before = cpu_of(os.getpid())
+            seconds[kind] += way()
+            spent[kind] += cpu_of(os.getpid()) - before
         if server is not None:
-            seconds["AWM"] += server.seconds(calls, CALLS)[5:]
-    medians = {kind: statistics.median(each) for kind, each in seconds.items() if each}
-    for kind, median in medians.items():
-        show(f"a step, {kind} (median)", 1e3 * median, "ms")
+            before = cpu_of(server.process.pid)
+            told, cpu = server.called(calls, CALLS)
+            seconds["AWM"] += told
+            spent["AWM"] += cpu + cpu_of(server.process.pid) - before
     for each in wave:
         each.close()
+    medians = {kind: statistics.median(each) for kind, each in seconds.items() if each}
+    costs = {kind: spent[kind] / len(each) for kind, each in seconds.items() if each}
+    for kind, median in medians.items():
+        ratios = f"{medians['AWM'] / median:8.1f} x{costs['AWM'] / costs[kind]:8.1f} x" if server else ""
+        line = f"a step, {kind:<20}{1e3 * median:8.2f} ms (median){1e3 * costs[kind]:8.2f} ms of CPU"
+        print(line + ratios, flush=True)
     if server is None:
         print("AWM's own way is not measured: fastapi-mcp is not installed")
         return
-    for kind in kinds[:-1]:
-        show(f"times faster than AWM, {kind}", medians["AWM"] / medians[kind], "x")
     show("AWM: its server starts", server.start_seconds, "s")
     show("AWM: memory of the server of one world", memory_of(server.process.pid), "MiB")
     server.close()

@@ -31,7 +31,7 @@ def serve(code: str, database: str, port: int) -> None:
 
 
 async def call(port: int, calls: list[dict[str, object]], count: int) -> None:
-    """Call tools one after the other in one session, and print the seconds of each call as JSON."""
+    """Call tools one after the other in one session, and print the seconds of each as JSON."""
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
@@ -42,12 +42,14 @@ async def call(port: int, calls: list[dict[str, object]], count: int) -> None:
         await session.initialize()
         tools = await session.list_tools()
         seconds = []
+        spent = time.process_time()
         for number in range(count):
             asked = calls[number % len(calls)]
             began = time.perf_counter()
             await session.call_tool(str(asked["name"]), asked["arguments"])  # type: ignore[arg-type]
             seconds.append(time.perf_counter() - began)
-    print(json.dumps({"tools": len(tools.tools), "seconds": seconds}))
+        spent = time.process_time() - spent
+    print(json.dumps({"tools": len(tools.tools), "seconds": seconds, "cpu": spent}))
 
 
 if __name__ == "__main__":
