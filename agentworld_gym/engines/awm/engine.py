@@ -100,11 +100,17 @@ class AwmEngine:
         self._worlds = self._verdicts = None
 
     def _sandbox_of_worlds(self) -> Sandbox:
+        if self._worlds is not None and not self._worlds.alive:
+            self._worlds.close()
+            self._worlds = None
         if self._worlds is None:
             self._worlds = Sandbox(self.libraries, worlds=True)
         return self._worlds
 
     def _sandbox_of_verdicts(self) -> Sandbox:
+        if self._verdicts is not None and not self._verdicts.alive:
+            self._verdicts.close()
+            self._verdicts = None
         if self._verdicts is None:
             self._verdicts = Sandbox(self.libraries, worlds=False)
         return self._verdicts

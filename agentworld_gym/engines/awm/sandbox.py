@@ -89,8 +89,23 @@ class Sandbox:
             self.close()
             raise EngineError(f"bubblewrap cannot run Python here: {said[-500:] or type(error).__name__}") from error
 
+    @property
+    def alive(self) -> bool:
+        """Whether the sandbox is there; somebody may have ended it."""
+        return self._process.poll() is None
+
     def fork(self) -> tuple[int, Frames]:
-        """Start a process for a world, and return its number and its messages."""
+        """Start a process for a world, and return its number and its messages.
+
+        Raises:
+            EngineError: The sandbox is gone.
+        """
+        try:
+            return self._forked()
+        except (OSError, EOFError, FrameError) as error:
+            raise EngineError(f"the sandbox of worlds is gone ({type(error).__name__})") from error
+
+    def _forked(self) -> tuple[int, Frames]:
         ours, theirs = socket.socketpair()
         with theirs:
             self._frames.send({"do": "fork", "memory": WORKER_MEMORY})
@@ -126,10 +141,10 @@ class Sandbox:
             EngineError: The verifier raised an error, or was stopped.
         """
         job = {"code": code, "answer": answer, "steps": steps, "split": len(initial)}
-        self._frames.send({**job, "memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}, initial + final)
         try:
+            self._frames.send({**job, "memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}, initial + final)
             told, _ = self._frames.receive(VERDICT_SECONDS + START_SECONDS)
-        except (EOFError, TimeoutError, FrameError) as error:
+        except (OSError, EOFError, FrameError) as error:
             raise EngineError(f"the sandbox of verifiers is gone ({type(error).__name__})") from error
         if told["late"]:
             raise EngineError(f"the verifier took longer than {VERDICT_SECONDS:g} s")

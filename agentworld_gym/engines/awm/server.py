@@ -55,6 +55,9 @@ class Worker:
     frames: Frames
     """The messages to it."""
 
+    sandbox: Sandbox
+    """The sandbox that it runs in."""
+
     sessions: set[int] = field(default_factory=set)
     """The numbers of its sessions."""
 
@@ -126,12 +129,18 @@ class ScenarioServer:
         self._workers = [worker for worker in self._workers if not worker.dead]
         room = 1 if alone else SESSIONS
         worker = next((worker for worker in self._workers if len(worker.sessions) < room), None)
-        if worker is None or (alone and worker.sessions):
-            worker = self._loaded()
+        fresh = None
+        if worker is None:
+            worker = fresh = self._loaded()
             self._workers.append(worker)
         place = Place(worker, next(self._numbers))
         worker.sessions.add(place.session)
-        self.ask(worker, {"do": "begin", "session": place.session, "seed": seed})
+        try:
+            self.ask(worker, {"do": "begin", "session": place.session, "seed": seed})
+        except EngineError:
+            if not worker.dead or worker is fresh:
+                raise
+            return self.begin(seed)  # The process had ended before; another one is made.
         return place
 
     def fork(self, place: Place) -> Place | None:
@@ -205,7 +214,7 @@ class ScenarioServer:
             return ""
         worker.dead = True
         worker.frames.close()
-        return self._sandbox().end(worker.pid, gone)
+        return worker.sandbox.end(worker.pid, gone)
 
     def close(self) -> None:
         """End all processes of the scenario."""
@@ -218,8 +227,9 @@ class ScenarioServer:
         return f"the code of {self.scenario.name} {how or what}"
 
     def _loaded(self) -> Worker:
-        pid, frames = self._sandbox().fork()
-        worker = Worker(pid, frames)
+        sandbox = self._sandbox()
+        pid, frames = sandbox.fork()
+        worker = Worker(pid, frames, sandbox)
         try:
             statements = self.scenario.statements
             told, _ = self.ask(worker, {"do": "build", "statements": statements}, self.scenario.image)

@@ -196,6 +196,23 @@ def test_a_machine_whose_process_was_lost_is_as_before(engine: AwmEngine) -> Non
     machine.close()
 
 
+def test_an_engine_whose_sandboxes_were_killed_starts_others(engine: AwmEngine) -> None:
+    machine = engine.start("shared", 3)
+    called(machine, "note", word="a")
+    initial = engine.server("corner_library").about.initial
+    [verifier] = [engine.files.scenario("corner_library").decided[0]]
+    assert engine.verdict("corner_library", verifier, initial).complete is False
+    for sandbox in (engine._worlds, engine._verdicts):
+        assert sandbox is not None
+        sandbox._process.kill()
+        sandbox._process.wait()
+    assert engine.verdict("corner_library", verifier, initial).complete is False
+    with pytest.raises(EngineError, match=r"the code of shared ended with its sandbox"):
+        called(machine, "note", word="b")
+    assert called(machine, "note", word="b") == {"titles": ["a", "b"]}
+    machine.close()
+
+
 def test_in_a_wave_a_call_that_hangs_costs_no_other_session_its_answer(
     engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

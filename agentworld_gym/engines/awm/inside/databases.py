@@ -146,15 +146,18 @@ class Database:
             source.close()
 
     def run(self, statements: Sequence[str]) -> list[str | None]:
-        """Run statements one by one, with foreign keys checked.
+        """Run statements one by one, each by itself, with foreign keys checked.
 
         Returns:
             For each statement the error that it failed with, or None.
         """
         held = self._idle[-1]
         held.execute("PRAGMA foreign_keys = ON")
+        held.isolation_level = None
         errors = [_error_of(held, statement) for statement in statements]
-        held.commit()
+        if held.in_transaction:  # One of the statements began it.
+            held.commit()
+        held.isolation_level = ""
         held.execute("PRAGMA foreign_keys = OFF")
         return errors
 

@@ -1,0 +1,71 @@
+"""The databases of sessions, by themselves."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.engines.awm.inside.chance import Chance
+from agentworld_gym.engines.awm.inside.clock import Clock
+from agentworld_gym.engines.awm.inside.databases import Database
+
+TABLES = [
+    "CREATE TABLE a (id INTEGER PRIMARY KEY, made TEXT DEFAULT CURRENT_TIMESTAMP, day TEXT DEFAULT (date('now')))"
+]
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    """Return an empty database."""
+    made = Database(Clock(), Chance())
+    yield made
+    made.close()
+
+
+def test_each_statement_stands_for_itself(database: Database) -> None:
+    deferred = "CREATE TABLE b (a_id INTEGER REFERENCES a(id) DEFERRABLE INITIALLY DEFERRED)"
+    statements = [*TABLES, deferred, "INSERT INTO b VALUES (9)", "INSERT INTO a (id) VALUES (1)", "nonsense"]
+    errors = database.run([*statements, "INSERT INTO b VALUES (1)", "BEGIN", "INSERT INTO a (id) VALUES (2)"])
+    assert [error is None for error in errors] == [True, True, False, True, False, True, True, True]
+    assert [key for key in database.fields() if key.endswith("/id")] == ["a/1/id", "a/2/id"]
+
+
+def test_times_in_sql_are_those_of_the_clock(database: Database) -> None:
+    database.run([*TABLES, "INSERT INTO a (id) VALUES (1)"])
+    assert database.fields() == {"a/1/id": 1, "a/1/made": "2026-01-01 09:00:00", "a/1/day": "2026-01-01"}
+
+
+def test_copies_have_databases_of_their_own_whatever_was_drawn() -> None:
+    chance = Chance()
+    database = Database(Clock(), chance)
+    database.run(TABLES)
+    copies = []
+    for _ in range(3):
+        chance.set(0, 0)
+        random.seed(0)
+        copies.append(database.copy())
+    copies[0].run(["INSERT INTO a (id) VALUES (1)"])
+    assert [len(copy.fields()) for copy in (database, *copies)] == [0, 3, 0, 0]
+    for each in (database, *copies):
+        each.close()
+
+
+def test_a_file_in_the_mode_of_a_log_can_be_read(database: Database, tmp_path: Path) -> None:
+    path = f"{tmp_path}/a.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER PRIMARY KEY); INSERT INTO t VALUES (7);"
+    )
+    connection.close()
+    with open(path, "rb") as file:
+        database.fill(file.read())
+    assert database.fields() == {"t/7/x": 7}
+
+
+def test_a_database_that_is_none_is_refused(database: Database) -> None:
+    with pytest.raises(sqlite3.Error):
+        database.fill(b"SQLite format 3\0" + bytes(2000))
