@@ -196,6 +196,17 @@ def test_a_machine_whose_process_was_lost_is_as_before(engine: AwmEngine) -> Non
     machine.close()
 
 
+def test_times_are_the_same_in_a_process_that_did_nothing_before(engine: AwmEngine) -> None:
+    machine = engine.start("corner_library", 3)
+    called(machine, "borrow_book", book_id=1)
+    called(machine, "borrow_book", book_id=1)
+    before = machine.state()
+    machine.server.lose(machine.place().worker)
+    assert machine.state() == before
+    assert before["books/1/updated_at"].endswith("09:00:02.000001")  # type: ignore[union-attr]
+    machine.close()
+
+
 def test_an_engine_whose_sandboxes_were_killed_starts_others(engine: AwmEngine) -> None:
     machine = engine.start("shared", 3)
     called(machine, "note", word="a")

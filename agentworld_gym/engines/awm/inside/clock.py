@@ -18,7 +18,7 @@ START = 1767258000
 """The moment of the first action, 2026-01-01T09:00:00Z, in seconds since 1970."""
 
 TICK = 1e-6
-"""The seconds from one look at the clock to the next."""
+"""The seconds from one look at a date to the next."""
 
 NAMES = frozenset({"now", "utcnow", "today"})
 HOOK = "__clock_member__"
@@ -49,9 +49,14 @@ class Clock:
         """Whether a date or a function of SQL looked at the clock since."""
 
     def seconds(self) -> float:
-        """Return the seconds since 1970; every look moves the clock by a tick."""
-        self._ticks += 1
+        """Return the seconds since 1970. Libraries look as often as they like, so that this does not move the clock."""
         return self._moment + self._ticks * TICK
+
+    def look(self) -> float:
+        """Return the seconds since 1970, as the code of the world sees them; every look moves the clock by a tick."""
+        self.seen = True
+        self._ticks += 1
+        return self.seconds()
 
     def sleep(self, seconds: float) -> None:
         """Move the clock on, without waiting."""
@@ -59,8 +64,7 @@ class Clock:
 
     def iso(self) -> str:
         """Return the moment as SQLite reads it."""
-        self.seen = True
-        return datetime.datetime.fromtimestamp(self.seconds(), datetime.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        return datetime.datetime.fromtimestamp(self.look(), datetime.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
     def member(self, owner: Any, name: str) -> Any:
         """Return `owner.name`; for a class of dates that is a function which looks at this clock."""
@@ -70,14 +74,10 @@ class Clock:
 
     def _reader(self, owner: Any, name: str) -> Callable[..., Any]:
         if name == "today":
-            return lambda: owner.fromtimestamp(self._looked())
+            return lambda: owner.fromtimestamp(self.look())
         if name == "now":
-            return lambda tz=None: owner.fromtimestamp(self._looked(), tz)
-        return lambda: owner.fromtimestamp(self._looked(), datetime.UTC).replace(tzinfo=None)
-
-    def _looked(self) -> float:
-        self.seen = True
-        return self.seconds()
+            return lambda tz=None: owner.fromtimestamp(self.look(), tz)
+        return lambda: owner.fromtimestamp(self.look(), datetime.UTC).replace(tzinfo=None)
 
     def install(self) -> None:
         """Let the functions of the module `time`, and `asyncio.sleep`, look at this clock."""
