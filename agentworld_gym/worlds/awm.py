@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,8 +21,6 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.worlds.awm_tasks import AwmTasks, greeting_of, verifier_of
 from agentworld_gym.worlds.concurrency import rounds
-
-logger = logging.getLogger(__name__)
 
 DOMAIN = "mcp"
 """The domain whose agents call tools."""

@@ -153,11 +153,11 @@ class Database:
         """
         held = self._idle[-1]
         held.execute("PRAGMA foreign_keys = ON")
-        held.isolation_level = None
+        usual, held.isolation_level = held.isolation_level, None
         errors = [_error_of(held, statement) for statement in statements]
         if held.in_transaction:  # One of the statements began it.
             held.commit()
-        held.isolation_level = ""
+        held.isolation_level = usual
         held.execute("PRAGMA foreign_keys = OFF")
         return errors
 
