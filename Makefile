@@ -9,6 +9,9 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH ?= 2.13.0
 JOBS ?= 2
 ARGS ?=
+DOMAIN ?=
+# The configuration of the small model of a domain: screens are written in the state form.
+SMALL := $(if $(filter web desktop android,$(DOMAIN)),$(DOMAIN)-state,$(if $(filter terminal,$(DOMAIN)),tiny-terminal,$(or $(DOMAIN),tiny)))
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -31,8 +34,8 @@ venv: $(VENV)/.dev ## Create the virtual environment with everything but vLLM
 demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write report.html (4 to 9 minutes on two idle cores)
 	@$(BIN)/agentworld demo $(ARGS)
 
-tiny: $(VENV)/.dev ## Train the bundled world model, or go on with it (hours on a CPU)
-	@$(BIN)/agentworld train cpt tiny --out runs/tiny $(ARGS)
+tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN, or that of all seven, or go on with it (hours on a CPU)
+	@$(BIN)/agentworld train cpt $(SMALL) --out runs/$(SMALL) $(ARGS)
 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)
