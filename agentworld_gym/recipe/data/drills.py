@@ -4,7 +4,8 @@ A model from scratch learns late to copy from its prompt, and only the words tha
 nothing else: tables and questions for their rows, files and pages and questions for their lines, numbered lines that
 change and are asked for again. Answers refer to what they repeat where a domain's own answers do. Names and values are
 drawn from words of the sessions and from letters and digits at random, so that any word can be copied, and each answer
-is short, so that there are many.
+is short, so that there are many. A share of the drills is as long as real prompts, see
+`agentworld_gym.recipe.data.table_drills`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import json
 import random
 import re
-import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.prompting.references import TableRows, TextBlocks
+from agentworld_gym.recipe.data.drill_words import Words
+from agentworld_gym.recipe.data.table_drills import table_drill
 from agentworld_gym.sessions.samples import Sample
 from agentworld_gym.text.numbered_lines import numbered
 
@@ -30,17 +32,15 @@ LEARNT = 2000
 
 _WORD = re.compile(r"[A-Za-z]{3,}(?:_[A-Za-z]+)*")
 
-_RARE = 0.15
-"""The share of the words that are random letters."""
 
-
-def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sample]:
+def drill_samples(words: Sequence[str], seed: int, count: int, table_drills: float = 0.0) -> Iterator[Sample]:
     """Yield drills by number; equal arguments give equal drills.
 
     Args:
         words: The words that names and values are drawn from.
         seed: The seed of all draws.
         count: The number of drills.
+        table_drills: The share of them that call tools on tables of the length of real prompts.
 
     >>> [sample] = drill_samples(["red", "green", "blue"], 0, 1)
     >>> sample.messages[0]["role"], sample.domain, set(sample.weights)
@@ -48,8 +48,10 @@ def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sampl
     """
     for number in range(count):
         rng = random.Random(f"{seed}/drill/{number}")
-        kind = rng.choice(sorted(_DRILLS))
-        system, turns = _DRILLS[kind](_Words(words, rng), rng)
+        # The draw is separate, so that the other drills are the same whatever the share is.
+        long = random.Random(f"{seed}/table/{number}").random() < table_drills
+        make = table_drill if long else _DRILLS[rng.choice(sorted(_DRILLS))]
+        system, turns = make(Words(words, rng), rng)
         messages = [Message(role="system", content=system)]
         for asked, answer in turns:
             messages += [Message(role="user", content=asked), Message(role="assistant", content=answer)]
@@ -57,7 +59,7 @@ def drill_samples(words: Sequence[str], seed: int, count: int) -> Iterator[Sampl
         yield Sample(id=name, domain=DOMAIN, messages=tuple(messages), weights=(1.0,) * len(turns), group=name)
 
 
-def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sample]:
+def with_drills(samples: Iterable[Sample], seed: int, count: int, table_drills: float = 0.0) -> Iterator[Sample]:
     """Yield samples, and after them drills in words of the first samples.
 
     >>> list(with_drills([], 0, 5))
@@ -69,39 +71,13 @@ def with_drills(samples: Iterable[Sample], seed: int, count: int) -> Iterator[Sa
             words |= {word for message in sample.messages for word in _WORD.findall(message["content"])}
         yield sample
     if words:
-        yield from drill_samples(sorted(words), seed, count)
+        yield from drill_samples(sorted(words), seed, count, table_drills)
 
 
-class _Words:
-    """Draws names and values at random."""
-
-    def __init__(self, words: Sequence[str], rng: random.Random) -> None:
-        self._words, self._rng = words, rng
-
-    def word(self) -> str:
-        if self._rng.random() < _RARE:
-            return "".join(self._rng.choices(string.ascii_lowercase, k=self._rng.randint(2, 7)))
-        return self._rng.choice(self._words)
-
-    def value(self) -> str:
-        """Return a word, some words, or a number."""
-        chance = self._rng.random()
-        if chance < 0.3:
-            return str(self._rng.randrange(10 ** self._rng.randint(1, 5)))
-        return " ".join(self.word() for _ in range(1 if chance < 0.6 else self._rng.randint(2, 5)))
-
-    def names(self, count: int) -> list[str]:
-        """Return so many different words."""
-        names: dict[str, None] = {}
-        while len(names) < count:
-            names[self.word() + ("" if self._rng.random() < 0.7 else str(self._rng.randrange(100)))] = None
-        return list(names)
+_Drill = Callable[[Words, random.Random], tuple[str, list[tuple[str, str]]]]
 
 
-_Drill = Callable[[_Words, random.Random], tuple[str, list[tuple[str, str]]]]
-
-
-def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _table(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """A table of rows, asked for by their first cell or by another one."""
     columns = words.names(rng.randint(2, 5))
     rows = [[name, *(words.value() for _ in columns[1:])] for name in words.names(rng.randint(3, 16))]
@@ -118,7 +94,7 @@ def _table(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
     return "\n".join(lines), turns
 
 
-def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _records(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Rows as JSON, asked for one by one or by a value, whole or in part, or changed."""
     tables = {name: _rows(words, rng) for name in words.names(rng.randint(1, 3))}
     references = TableRows(tables)
@@ -148,7 +124,7 @@ def _records(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, st
     return "\n".join(lines), turns
 
 
-def _rows(words: _Words, rng: random.Random) -> list[dict[str, Any]]:
+def _rows(words: Words, rng: random.Random) -> list[dict[str, Any]]:
     """Rows whose key is a number or a word; some of them end alike."""
     columns = words.names(rng.randint(2, 6))
     kinds = [words.value() for _ in range(rng.randint(2, 4))]
@@ -164,7 +140,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _pages(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Pages behind addresses that begin alike, and addresses of no page."""
     sites = [f"https://{name.lower()}.example/{words.word().lower()}" for name in words.names(rng.randint(1, 3))]
     pages = {
@@ -184,7 +160,7 @@ def _pages(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
     return system, turns
 
 
-def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _repository(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Files that stand in the prompt with the numbers of their lines, and are read whole or in part; lines change."""
     names = [f"/repo/{words.word()}/{name}.py" for name in words.names(rng.randint(2, 4))]
     files = {name: [words.value() for _ in range(rng.randint(5, 24))] for name in names}
@@ -211,7 +187,7 @@ def _repository(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str,
     return system, turns
 
 
-def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _files(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Files, whole or without some of their lines."""
     names = [f"{name}.{rng.choice(('txt', 'md', 'csv', 'py'))}" for name in words.names(rng.randint(2, 5))]
     files = {name: [words.value() for _ in range(rng.randint(1, 6))] for name in names}
@@ -232,7 +208,7 @@ def _files(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]
     return system, turns
 
 
-def _numbered(words: _Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
+def _numbered(words: Words, rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     """Numbered lines that change, and what they hold after that."""
     lines = [words.value() for _ in range(rng.randint(4, 24))]
     system = "\n".join(f"{number}| {line}" for number, line in enumerate(lines))

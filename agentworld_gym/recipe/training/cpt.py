@@ -64,7 +64,8 @@ def train(
             sources = [path]
         sources += data_files(config.data.samples, "train")
         prepared = samples_of_files(sources, config.data.domains, config.preparation, config.data.workers)
-        yield from with_drills(prepared, config.train.seed, config.preparation.drills)
+        drills, table_drills = config.preparation.drills, config.preparation.table_drills
+        yield from with_drills(prepared, config.train.seed, drills, table_drills)
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)

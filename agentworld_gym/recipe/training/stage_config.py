@@ -24,6 +24,10 @@ class SmallModelPreparation(Preparation):
     """The number of made-up sessions that come after the recorded ones, for a model from scratch to learn copying from;
     see `agentworld_gym.recipe.data.drills`."""
 
+    table_drills: Share = 0.0
+    """The share of the drills that are as long as sessions of tool servers: tables, and calls that filter, sort, count
+    and add up; see `agentworld_gym.recipe.data.table_drills`."""
+
 
 class DataConfig(Strict):
     """Which samples to learn from."""
