@@ -19,6 +19,7 @@ from typing import Any
 from agentworld_gym.contracts import Message
 from agentworld_gym.prompting.references import TableRows, TextBlocks
 from agentworld_gym.recipe.data.drill_words import Words
+from agentworld_gym.recipe.data.prompt_tables import prompt_rows
 from agentworld_gym.recipe.data.table_drills import table_drill
 from agentworld_gym.sessions.samples import Sample
 from agentworld_gym.text.numbered_lines import numbered
@@ -33,14 +34,17 @@ LEARNT = 2000
 _WORD = re.compile(r"[A-Za-z]{3,}(?:_[A-Za-z]+)*")
 
 
-def drill_samples(words: Sequence[str], seed: int, count: int, table_drills: float = 0.0) -> Iterator[Sample]:
+def drill_samples(
+    words: Sequence[str], seed: int, count: int, table_drills: float = 0.0, prompts: Sequence[str] = ()
+) -> Iterator[Sample]:
     """Yield drills by number; equal arguments give equal drills.
 
     Args:
         words: The words that names and values are drawn from.
         seed: The seed of all draws.
         count: The number of drills.
-        table_drills: The share of them that call tools on tables of the length of real prompts.
+        table_drills: The share of them that call tools on the tables of prompts, where there are some.
+        prompts: System messages that show tables.
 
     >>> [sample] = drill_samples(["red", "green", "blue"], 0, 1)
     >>> sample.messages[0]["role"], sample.domain, set(sample.weights)
@@ -48,10 +52,13 @@ def drill_samples(words: Sequence[str], seed: int, count: int, table_drills: flo
     """
     for number in range(count):
         rng = random.Random(f"{seed}/drill/{number}")
-        # The draw is separate, so that the other drills are the same whatever the share is.
-        long = random.Random(f"{seed}/table/{number}").random() < table_drills
-        make = table_drill if long else _DRILLS[rng.choice(sorted(_DRILLS))]
-        system, turns = make(Words(words, rng), rng)
+        kind, drawn = rng.choice(sorted(_DRILLS)), Words(words, rng)
+        # Drawn apart, so that the other drills are the same whatever the share is.
+        apart = random.Random(f"{seed}/table/{number}")
+        if prompts and apart.random() < table_drills:
+            system, turns = table_drill(apart.choice(prompts), drawn, rng)
+        else:
+            system, turns = _DRILLS[kind](drawn, rng)
         messages = [Message(role="system", content=system)]
         for asked, answer in turns:
             messages += [Message(role="user", content=asked), Message(role="assistant", content=answer)]
@@ -60,18 +67,22 @@ def drill_samples(words: Sequence[str], seed: int, count: int, table_drills: flo
 
 
 def with_drills(samples: Iterable[Sample], seed: int, count: int, table_drills: float = 0.0) -> Iterator[Sample]:
-    """Yield samples, and after them drills in words of the first samples.
+    """Yield samples, and after them drills in words, and a share of them on tables, of the first samples.
 
     >>> list(with_drills([], 0, 5))
     []
     """
     words: set[str] = set()
+    prompts: dict[str, None] = {}
     for number, sample in enumerate(samples):
         if count and number < LEARNT:
             words |= {word for message in sample.messages for word in _WORD.findall(message["content"])}
+            system = sample.messages[0]["content"]
+            if table_drills and prompt_rows(system):
+                prompts[system] = None
         yield sample
     if words:
-        yield from drill_samples(sorted(words), seed, count, table_drills)
+        yield from drill_samples(sorted(words), seed, count, table_drills, list(prompts))
 
 
 _Drill = Callable[[Words, random.Random], tuple[str, list[tuple[str, str]]]]

@@ -25,8 +25,9 @@ class SmallModelPreparation(Preparation):
     see `agentworld_gym.recipe.data.drills`."""
 
     table_drills: Share = 0.0
-    """The share of the drills that are as long as sessions of tool servers: tables, and calls that filter, sort, count
-    and add up; see `agentworld_gym.recipe.data.table_drills`."""
+    """The share of the drills that are as long as sessions of tool servers: tables of recorded prompts, and calls that
+    filter, sort, count and add up (see `agentworld_gym.recipe.data.table_drills`). All drills are short where no prompt
+    shows rows as JSON, as those of MCP do."""
 
 
 class DataConfig(Strict):
