@@ -9,7 +9,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import DialectOption, TensorBoardOption, counted, examples, source_in_dialect, stdout
+from agentworld_gym.cli.common import (
+    DialectOption,
+    TensorBoardOption,
+    counted,
+    examples,
+    pairs,
+    source_in_dialect,
+    stdout,
+)
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
@@ -38,6 +46,10 @@ def collect(
     ] = None,
     controls_share: Annotated[
         float | None, typer.Option("--controls-share", min=0, max=1, help="Share of sessions with controls in force.")
+    ] = None,
+    engines: Annotated[
+        list[str] | None,
+        typer.Option("--engine", metavar="DOMAIN=VARIANT", help="The variant of an engine, such as swe=monty."),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
     form: Annotated[
@@ -71,6 +83,8 @@ def collect(
     specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
     base = CollectConfig() if config is None else load_config(config).collect
+    if engines:
+        asked["engines"] = {**base.engines, **(pairs(engines, "--engine") or {})}
     overrides = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
     named = f"{' '.join(spec.source for spec in specs)}, {split}"
@@ -101,6 +115,7 @@ def register(app: typer.Typer) -> None:
             "agentworld collect terminal mcp search swe --out data -n 1000 --workers 2",
             "agentworld collect mcp --out data -n 200 --split test --controls-share 0.3 --format parquet",
             "agentworld collect swe --dialect claude-code --out data -n 200",
+            "agentworld collect swe --engine swe=monty --out data -n 8000",
             "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",
         )
     )(collect)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,13 @@ from agentworld_gym.errors import SpecError
 
 logger = logging.getLogger(__name__)
 
+Completed = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""A function from settings to settings."""
 
-def ensure_same_settings(path: Path, settings: Mapping[str, Any], free: Collection[str] = ()) -> None:
+
+def ensure_same_settings(
+    path: Path, settings: Mapping[str, Any], free: Collection[str] = (), completed: Completed = dict
+) -> None:
     """Write settings into a folder; where it holds earlier ones, they may differ only in the keys that are free.
 
     Differences in free keys are logged.
@@ -25,12 +30,13 @@ def ensure_same_settings(path: Path, settings: Mapping[str, Any], free: Collecti
         path: The YAML file that holds the settings.
         settings: The settings, as plain data.
         free: The dotted keys that may differ, such as `data.workers`, or `train` with all that is in it.
+        completed: A function that adds to earlier settings the defaults of those that were not known then.
 
     Raises:
         SpecError: A setting differs that is not free; the error names the first one.
     """
     if path.is_file():
-        before, after = _flat(read_yaml(path)), _flat(settings)
+        before, after = _flat(completed(read_yaml(path))), _flat(settings)
         changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
         for key in changed:
             if not _is_free(key, free):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import Form, Profile
+from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.recipe.field_types import Positive, Share
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
@@ -48,6 +49,22 @@ class CollectConfig(Strict):
 
     max_turns: Positive = 40
     """The most turns that a session may have."""
+
+    engines: dict[str, str] = Field(default_factory=dict)
+    """The variant of the engine by domain, as `{swe: monty}`; a domain that is not named has its default one. Rows name
+    the variant that played them (`provenance.variant`)."""
+
+    @field_validator("engines")
+    @classmethod
+    def _known_variants(cls, engines: dict[str, str]) -> dict[str, str]:
+        for domain, variant in engines.items():
+            if domain not in ENGINES:
+                raise ValueError(f"domains with an engine in place of {domain!r}: {', '.join(sorted(ENGINES))}")
+            variants = [name for name in ENGINES[domain].variants if name]
+            if variant not in variants:
+                known = f"one of {', '.join(variants)}" if variants else "no variant (its engine has none)"
+                raise ValueError(f"for {domain} {known} in place of {variant!r}")
+        return engines
 
 
 class SmallModelSessions(CollectConfig):

@@ -45,6 +45,7 @@ class Recorder:
 
     Raises:
         SpecError: A domain has no grounded world or no task families, or has nothing that the configuration asks for.
+        WorldNotConfigured: The variant of an engine cannot run here.
     """
 
     def __init__(self, specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split = "train") -> None:
@@ -56,7 +57,8 @@ class Recorder:
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
-                "config": config.model_dump(mode="json"),
+                # The fingerprint names the variant of the engine that was opened.
+                "config": config.model_dump(mode="json", exclude={"engines"}),
                 "seed": seed,
                 "split": split,
                 "format": FORMAT,
@@ -126,7 +128,8 @@ class _DomainRecorder:
         form: Form = config.form if spec.turn.restates else "full"
         index = load_index(spec.id) if config.profile == "compact" else None
         self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
-        world = open_world("grounded", WorldOptions(spec))
+        handle = ":".join(filter(None, ("grounded", config.engines.get(spec.id))))
+        world = open_world(handle, WorldOptions(spec))
         self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
         parts = world.fingerprint.parts
         self.provenance = Provenance(

@@ -162,6 +162,8 @@ def _differences(
     spec = next((spec for spec in mine if spec.dialect == row.dialect), mine[0] if mine else None)
     form = config.form if spec is not None and spec.turn.restates else "full"
     families, levels = config.families or (row.family,), config.levels
+    variant = config.engines.get(row.domain, "auto")
+    variant = row.provenance.variant if variant == "auto" else variant
     # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
     recorded = row.id.split("-")[-2:-1]
     compared: dict[str, tuple[Any, Any]] = {
@@ -173,6 +175,7 @@ def _differences(
         "dialect": (row.dialect, spec.dialect if spec is not None else row.dialect),
         "family": (row.family, row.family if row.family in families else ", ".join(families)),
         "level": (row.level, row.level if row.level in levels else ", ".join(map(str, levels))),
+        "provenance.variant": (row.provenance.variant, variant),
         "provenance.package": (row.provenance.package, installed("agentworld-gym")),
     }
     return {key: values for key, values in compared.items() if values[0] != values[1]}

@@ -278,7 +278,8 @@ def total(rows: Iterable[Row], column: str, start: float = 0) -> float:
     >>> total([{"price": 0.1}, {"price": 0.2}], "price", start=1)
     1.3
     """
-    return round(start + sum(row[column] for row in rows), DECIMALS)
+    amount: float = start + sum(row[column] for row in rows)
+    return round(amount, DECIMALS)
 
 
 def _belonging(owner: Table, other: Table, row: Row) -> list[Row]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentworld_gym.documents.strict import validated
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
@@ -157,7 +158,11 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     if not (encoded / META).is_file():
         (out / CONFIG).unlink(missing_ok=True)
         shutil.rmtree(out / TOKENIZER, ignore_errors=True)
-    ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
+
+    def completed(earlier: Mapping[str, Any]) -> Mapping[str, Any]:
+        return validated(type(config), earlier, out / CONFIG).model_dump(mode="json")
+
+    ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE, completed)
     data = config.data
     data_sources = [*data.samples, *(data.rows if isinstance(data, SessionsConfig) else ())]
     if data.validation and not (watched / META).is_file():

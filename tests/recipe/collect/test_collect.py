@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from parallel_work import killed, pids, refusing, slow_when_even
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.json_lines import JsonlWriter
+from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import Profile, load_spec
 from agentworld_gym.domain.task import split_of
 from agentworld_gym.engines.catalog import ENGINES
@@ -252,6 +254,27 @@ def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="another writer"):
         collect([SPEC], tmp_path / "rows.jsonl", 1, 5)
     writer.close()
+
+
+def test_a_configuration_chooses_the_variant_of_an_engine() -> None:
+    chosen, free = (Recorder([load_spec("swe")], CollectConfig(engines=names), 5) for names in ({"swe": "monty"}, {}))
+    row, other = chosen.row(0), free.row(0)
+    assert row is not None and other is not None
+    assert row.provenance.variant == "monty" and row.provenance.recording == chosen.recording
+    assert (chosen.recording == free.recording) == (other.provenance.variant == "monty")
+
+
+@pytest.mark.parametrize(
+    ("engines", "told"),
+    [
+        ({"swe": "pypy"}, "for swe one of auto, bubblewrap, monty in place of 'pypy'"),
+        ({"mcp": "fast"}, "for mcp no variant (its engine has none) in place of 'fast'"),
+        ({"chess": "fast"}, "with an engine in place of 'chess': android, "),
+    ],
+)
+def test_a_variant_that_no_engine_has_is_told_with_its_domain(engines: dict[str, str], told: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(told)):
+        validated(CollectConfig, {"engines": engines}, "swe.yaml")
 
 
 def test_a_domain_without_an_engine_cannot_be_recorded() -> None:

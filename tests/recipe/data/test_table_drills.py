@@ -88,8 +88,9 @@ class Server:
         if key in row:
             return row[key]
         if key in self.names and self.keys[self.names[key]] in row:
-            owned = {self.keys[self.names[key]]: row[self.keys[self.names[key]]]}
-            labels = [owner.get("name", owner.get("title")) for owner in self._passing(self.names[key], owned)]
+            column = self.keys[self.names[key]]
+            owners = self._passing(self.names[key], {column: row[column]})
+            labels = [owner.get("name", owner.get("title")) for owner in owners]
             return labels[0] if labels else None
         other = max((table for table in self.tables if key == table or key.startswith(f"{table}_")), key=len)
         owned = self._passing(other, {self.keys[name]: row[self.keys[name]]})

@@ -76,6 +76,15 @@ def test_a_finished_run_is_finished(trained: Path) -> None:
     assert len((trained / "cpt" / "metrics.jsonl").read_bytes()) >= len(before)
 
 
+def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(trained: Path) -> None:
+    file = trained / "cpt" / "config.yaml"
+    whole = file.read_text()
+    file.write_text(whole.replace("  table_drills: 0.0\n", ""))
+    assert file.read_text() != whole
+    assert run("train", "cpt", trained / "cpt.yaml", "--out", trained / "cpt").exit_code == 0
+    assert file.read_text() == whole
+
+
 def test_a_longer_budget_goes_on_with_a_run(trained: Path) -> None:
     result = run("train", "cpt", trained / "cpt.yaml", "--out", trained / "cpt", "--set", "train.max_steps=6")
     assert result.exit_code == 0 and "6 steps" in result.stdout
