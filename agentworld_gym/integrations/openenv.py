@@ -143,6 +143,8 @@ def create_app(spec: str, *, max_sessions: int = 64, **options: Any) -> FastAPI:
         raise SpecError("create_app", "max_sessions", max_sessions, "an integer of at least 1")
     kept = AgentWorldEnvironment(spec=spec, **options)
     session = partial(AgentWorldEnvironment, spec=spec, **options)
-    app = create_fastapi_app(session, AgentWorldAction, AgentWorldObservation, max_concurrent_envs=max_sessions)
+    app: FastAPI = create_fastapi_app(
+        session, AgentWorldAction, AgentWorldObservation, max_concurrent_envs=max_sessions
+    )
     app.router.on_shutdown.append(kept.close)
     return app
