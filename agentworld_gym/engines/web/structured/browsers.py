@@ -69,8 +69,8 @@ def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = 
     """Return the browser of a state, and its sites. Without what is kept they are good for nothing but to be viewed.
 
     Raises:
-        SpecError, sqlite3.Error, LookupError, TypeError, ValueError, AttributeError, OverflowError,
-        jinja2.TemplateError: The state is none of a browser.
+        Exception: The state is none of a browser. It may be a `SpecError`, an error of SQLite or of a template, or what
+            Python raises where a value has another type or is missing.
     """
     kept = kept or {}
     sites = Sites.restore(shown, kept)
