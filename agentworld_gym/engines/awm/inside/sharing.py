@@ -7,50 +7,53 @@ that such code is made of. All other code gets a process for each session, which
 from __future__ import annotations
 
 import ast
+import math
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from agentworld_gym.engines.awm.inside.holding import called, depth_of, is_call_of, models, module_names, stored, words
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MODULES = _words(
+MODULES = words(
     """__future__ base64 calendar collections contextlib copy dataclasses datetime decimal enum fastapi fractions
     functools hashlib http itertools json logging math os pydantic random re secrets sqlalchemy starlette statistics
     string textwrap time typing typing_extensions urllib uuid uvicorn warnings zoneinfo"""
 )
 """The modules that such code may import."""
 
-PARTS = {"os": _words("getenv environ path"), "functools": _words("partial reduce wraps")}
+PARTS = {"os": words("getenv environ path"), "functools": words("partial reduce wraps")}
 """What such code may use of modules that can do more."""
 
-FORBIDDEN_CALLS = _words("__import__ breakpoint cache compile eval exec globals input locals open vars")
+FORBIDDEN_CALLS = words("__import__ breakpoint cache compile eval exec globals input locals open vars")
 """Names of functions that reach outside, or keep what they saw."""
 
-FORBIDDEN_MEMBERS = _words(
+FORBIDDEN_MEMBERS = words(
     """builtins cached_property cr_frame ctypes f_back f_builtins f_globals f_locals gc gi_frame importlib inspect
     lru_cache multiprocessing subprocess sys tb_frame threading weakref"""
 )
 """Names of members that lead out of a module, or keep what they saw."""
 
-PRIVATE = _words(
-    "__doc__ __init__ __mapper_args__ __name__ __table__ __table_args__ __tablename__ _asdict _fields _mapping"
+PRIVATE = words(
+    "__doc__ __file__ __init__ __mapper_args__ __name__ __table__ __table_args__ __tablename__ _asdict _fields _mapping"
 )
 """Names with an underscore that such code may use."""
 
-FACTORIES = _words(
-    """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query TypeVar bool
-    compile create_engine date datetime declarative_base dirname float frozenset get getLogger getenv int join
-    namedtuple registry replace sessionmaker split str strip timedelta timezone tuple ZoneInfo"""
-)
-"""Calls at the top of a module whose result keeps nothing of a session."""
+PARAMETERS = words("Body Cookie Depends File Form Header Path Query Security")
+"""Calls that a parameter may have as its default: FastAPI copies what they hold."""
 
-READERS = _words("all any bool dict enumerate frozenset len list max min set sorted str sum tuple zip")
+FIELDS = words(
+    """Column Field ForeignKey PrivateAttr association_proxy backref column_property auto composite deferred
+    mapped_column relationship synonym"""
+)
+"""Calls that describe a column or a field in the body of a class."""
+
+ABOUT = words("__mapper_args__ __table_args__ model_config")
+"""Members of a class that only the libraries read."""
+
+READERS = words("all any bool dict enumerate frozenset len list max min set sorted str sum tuple zip")
 """Functions that only read a container."""
 
-READING = _words("copy count get index items keys values")
+READING = words("copy count get index items keys values")
 """Methods that only read a container."""
 
 
@@ -65,7 +68,7 @@ def reasons_against(code: str) -> list[str]:
     return list(dict.fromkeys(_Reading(ast.parse(code)).reasons()))
 
 
-UNSEEN = _words("random secrets time uuid")
+UNSEEN = words("random secrets time uuid")
 """Modules that tell the time or draw numbers without the clock or chance of the session noticing."""
 
 
@@ -85,7 +88,10 @@ class _Reading:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        self._names, self._kept, self._apps = _module_names(tree)
+        self._names, self._kept, self._apps = module_names(tree)
+        self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        self._models = models(tree)
+        self._makers = self._called_at_the_top()
 
     def reasons(self) -> Iterator[str]:
         for node in ast.walk(self._tree):
@@ -112,15 +118,24 @@ class _Reading:
             case ast.Name():
                 yield from self._name(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                defaults = [*node.args.defaults, *node.args.kw_defaults]
-                if any(isinstance(value, ast.List | ast.Dict | ast.Set) for value in defaults):
+                defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
+                if not all(is_call_of(value, PARAMETERS) or self._keeps_nothing(value) for value in defaults):
                     yield "a default value that can be changed"
+            case ast.ClassDef():
+                yield from self._class(node)
+            case ast.Call():
+                yield from self._call(node)
 
     def _leads_out(self, name: str) -> bool:
         return name == "*" or name in FORBIDDEN_MEMBERS or (name.startswith("_") and name not in PRIVATE)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") and node.attr[:2] != "__"
+        parent = self._parents[node]
+        if node.attr == "__class__" and isinstance(parent, ast.Attribute) and parent.attr == "__name__":
+            return
+        if node.attr == "app" and not own:  # What a request tells of its app is for all sessions.
+            yield "use of .app"
         if node.attr in FORBIDDEN_MEMBERS or (node.attr.startswith("_") and node.attr not in PRIVATE and not own):
             yield f"use of .{node.attr}"
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
@@ -129,16 +144,65 @@ class _Reading:
         if not isinstance(node.ctx, ast.Load):
             yield from self._written(node)
 
+    def _class(self, node: ast.ClassDef) -> Iterator[str]:
+        """Tell of members of a class that keep something, unless a library reads or copies them."""
+        copied = node.name in self._models or isinstance(self._parents[node], ast.ClassDef)
+        for statement in node.body:
+            value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+            names = stored(statement)
+            free = value is None or names <= ABOUT or is_call_of(value, FIELDS) or self._keeps_nothing(value)
+            if not free and not (copied and isinstance(value, ast.List | ast.Dict | ast.Set)):
+                yield f"{', '.join(sorted(names))} of the class {node.name} may be changed"
+
+    def _call(self, node: ast.Call) -> Iterator[str]:
+        """Tell of objects that live as long as the module, and may keep something."""
+        if self._function_of(node) is not None:
+            return
+        if isinstance(node.func, ast.Name) and node.func.id in self._classes:
+            yield f"an object of {node.func.id} is made for all sessions"
+        if called(node) == "add_middleware" and self._classes & {getattr(value, "id", "") for value in node.args}:
+            yield f"an object of {ast.unparse(node.args[0])} is made for all sessions"
+
+    def _called_at_the_top(self) -> set[str]:
+        """Return the functions that are called, or decorate others, at the top of the module."""
+        found = set[str]()
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call) and self._function_of(node) is None:
+                found.add(called(node))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found |= {one.id for one in node.decorator_list if isinstance(one, ast.Name)}
+        return found
+
+    def _keeps_nothing(self, value: ast.expr) -> bool:
+        return depth_of(value, self._kept) == 0
+
+    def _of_a_maker(self, node: ast.Name, function: ast.AST) -> bool:
+        """Return whether a name inside a function belongs to the call that made that function, and keeps something."""
+        if getattr(function, "name", "") not in self._makers:
+            return False
+        inner = self._function_of(node, innermost=True)
+        assigned = (one for one in ast.walk(function) if isinstance(one, ast.Assign | ast.AnnAssign) and one.value)
+        kept = [one for one in assigned if one.value is not None and not self._keeps_nothing(one.value)]
+        return (
+            inner is not None
+            and inner is not function
+            and not self._bound(node.id, inner)
+            and any(node.id in stored(one) for one in kept)
+        )
+
     def _name(self, node: ast.Name) -> Iterator[str]:
         if node.id in FORBIDDEN_CALLS or (node.id.startswith("__") and node.id not in PRIVATE):
             yield f"use of {node.id}"
         function = self._function_of(node)
         if function is None:
             return
+        if self._of_a_maker(node, function):
+            yield f"{node.id} is kept by a function that was made"
         parent = self._parents[node]
         if node.id in self._apps and not self._bound(node.id, function):
             yield f"{node.id} is used in a function"
-        if node.id in self._kept and not (isinstance(node.ctx, ast.Load) and self._only_read(node)):
+        depth = self._kept.get(node.id, 0)
+        if depth and not (isinstance(node.ctx, ast.Load) and self._only_read(node, depth)):
             yield f"{node.id} of the module is used as more than a constant"
         if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Load):
             yield from self._written(parent)
@@ -153,35 +217,51 @@ class _Reading:
         while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
             root = root.func if isinstance(root, ast.Call) else root.value
         if function is None:
+            value = getattr(self._parents[node], "value", None)
+            if not isinstance(value, ast.expr) or not (is_call_of(value, FIELDS) or self._keeps_nothing(value)):
+                yield f"{ast.unparse(node)} is assigned at the top of the module"
             return
         outer = isinstance(root, ast.Name) and root.id in self._names and not self._bound(root.id, function)
-        if outer or not isinstance(root, ast.Name) or root.id == "type":
+        if outer or not isinstance(root, ast.Name) or root.id in ("cls", "type"):
             yield f"{ast.unparse(node)} is assigned in a function"
 
-    def _only_read(self, node: ast.Name) -> bool:
+    def _only_read(self, node: ast.expr, depth: float) -> bool:
+        """Return whether an expression is only read, that holds so many containers in each other."""
         parent = self._parents[node]
         match parent:
-            case ast.Subscript():
-                return parent.value is node and isinstance(parent.ctx, ast.Load)
-            case ast.Compare() | ast.For() | ast.AsyncFor() | ast.comprehension() | ast.FormattedValue():
+            case _ if depth == math.inf:
+                return False
+            case _ if depth == 0:
                 return True
-            case ast.Attribute():
+            case ast.Subscript(value=value, ctx=ast.Load(), slice=part) if value is node:
+                if isinstance(part, ast.Slice):
+                    return depth == 1 or self._only_read(parent, depth)
+                return self._only_read(parent, depth - 1)
+            case ast.Compare() | ast.FormattedValue():
+                return True
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                return depth == 1
+            case ast.Attribute(attr=name):
                 call = self._parents[parent]
-                return parent.attr in READING and isinstance(call, ast.Call) and call.func is parent
-            case ast.Call():
-                return isinstance(parent.func, ast.Name) and parent.func.id in READERS and node in parent.args
+                if name not in READING or not (isinstance(call, ast.Call) and call.func is parent):
+                    return False
+                return name in ("count", "index", "keys") or self._only_read(
+                    call, depth - 1 if name == "get" else depth
+                )
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in READERS and node in arguments:
+                return depth == 1 or name in ("all", "any", "bool", "len", "str", "sum")
         return False
 
-    def _function_of(self, node: ast.AST) -> ast.AST | None:
-        """Return the outermost function around a node; None at the top of the module."""
+    def _function_of(self, node: ast.AST, innermost: bool = False) -> ast.AST | None:
+        """Return the outermost function around a node, or the innermost; None at the top of the module."""
         found: ast.AST | None = None
         while node is not self._tree:
             child, node = node, self._parents[node]
             match node:  # Decorators, defaults and annotations belong to what is around the function.
                 case ast.FunctionDef() | ast.AsyncFunctionDef() if child in node.body:
-                    found = node
+                    found = node if found is None or not innermost else found
                 case ast.Lambda() if child is node.body:
-                    found = node
+                    found = node if found is None or not innermost else found
         return found
 
     def _bound(self, name: str, function: ast.AST) -> bool:
@@ -196,53 +276,6 @@ class _Reading:
 def _known_module(name: str) -> bool:
     root, *rest = name.split(".")
     return root in MODULES and not FORBIDDEN_MEMBERS.intersection(rest) and not any(part[:1] == "_" for part in rest)
-
-
-def _module_names(tree: ast.Module) -> tuple[set[str], set[str], set[str]]:
-    """Return all names of a module, those whose values may keep something, and those of apps and routers."""
-    names, kept, apps = set[str](), set[str](), set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((one.asname or one.name).partition(".")[0] for one in node.names)
-    for statement in _statements(tree.body):
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(statement.name)
-            continue
-        inside = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-        bound = {node.id for node in inside if isinstance(node.ctx, ast.Store)}
-        names |= bound
-        value = getattr(statement, "value", None)
-        if isinstance(value, ast.Call) and _called(value) in ("FastAPI", "APIRouter"):
-            apps |= bound
-        elif not isinstance(value, ast.expr) or not _keeps_nothing(value):
-            kept |= bound
-    return names, kept, apps
-
-
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements at the top of a module, those of its branches included."""
-    for statement in body:
-        branches = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
-        if isinstance(statement, ast.If | ast.Try | ast.With):
-            for branch in branches:
-                yield from _statements(branch)
-        else:
-            yield statement
-
-
-def _keeps_nothing(value: ast.expr) -> bool:
-    if isinstance(value, ast.Call):
-        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
-        free = _called(value) in ("create_engine", "FastAPI")
-        return _called(value) in FACTORIES and (free or all(map(_keeps_nothing, arguments)))
-    if isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp):
-        return False
-    return all(_keeps_nothing(child) for child in ast.iter_child_nodes(value) if isinstance(child, ast.expr))
-
-
-def _called(call: ast.Call) -> str:
-    function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def guards() -> dict[str, Callable[..., Any]]:
