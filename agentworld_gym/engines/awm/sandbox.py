@@ -193,4 +193,5 @@ def _variables() -> tuple[tuple[str, str], ...]:
         ("LANG", "C.UTF-8"),
         ("TZ", "UTC"),
         ("HOME", "/"),
+        ("DATABASE_PATH", "sqlite:///world.db"),  # AWM sets it, and some of the code takes it as given.
     )

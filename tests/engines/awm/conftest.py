@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import awm_factory
 import awm_worlds
 import pytest
 
@@ -96,13 +97,13 @@ SHARED = {
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
-    """Return an engine with the three worlds."""
+    """Return an engine with all worlds of the tests."""
     reason = awm_worlds.unplayable()
     if reason:
         pytest.skip(reason)
     nasty, shared = awm_worlds.attacks(BODIES), awm_worlds.attacks(SHARED, "shared")
     timely = awm_worlds.attacks({tool: SHARED[tool] for tool in ("tell_time", "note")}, "timely")
-    worlds = awm_worlds.library(), awm_worlds.harbor(), nasty, shared, timely
+    worlds = awm_worlds.library(), awm_worlds.harbor(), nasty, shared, timely, awm_factory.factory()
     engine = AwmEngine(AwmFiles(awm_worlds.write(tmp_path_factory.mktemp("awm"), *worlds)))
     yield engine
     engine.close()

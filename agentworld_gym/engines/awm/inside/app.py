@@ -22,6 +22,9 @@ Lend = Callable[[], Held | Guest]
 MODULE = "awm_world"
 """The name of the module that the code of a world runs in."""
 
+FILE = f"/{MODULE}.py"
+"""The file that the code takes itself for; there is none."""
+
 MAX_ANSWER = 1_000_000
 """The bytes of an answer."""
 
@@ -53,10 +56,10 @@ class App:
         asyncio.set_event_loop(self._loop)
         _bind_engines(lend)
         module = types.ModuleType(MODULE)
-        module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}})
+        module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}, "__file__": FILE})
         sys.modules[MODULE] = module
         tree = clock.rewritten(ast.parse(code))
-        exec(compile(tree, f"{MODULE}.py", "exec"), module.__dict__)
+        exec(compile(tree, FILE, "exec", dont_inherit=True), module.__dict__)
         self.app = _app_in(module)
         self._run(self._started())
         self.tools, self._operations = tools_of(self.app.openapi())

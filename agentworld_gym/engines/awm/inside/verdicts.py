@@ -17,6 +17,9 @@ from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.databases import connect_really, register
 from agentworld_gym.engines.awm.inside.limits import confine
 
+NAMES = ("verify_task_completion", "verify_task")
+"""The names of the function that verifies."""
+
 MAX_RESULT = 1_000_000
 """The bytes of what a verifier returns, as JSON."""
 
@@ -61,16 +64,21 @@ def _returned(job: dict[str, Any], clock: Clock, chance: Chance) -> Any:
     sys.modules[module.__name__] = module
     module.__dict__.update({HOOK: clock.member, "sqlite3": sqlite3, "json": json, "os": os, "re": re})
     tree = ast.parse(job["code"])
-    exec(compile(clock.rewritten(tree), "awm_verifier.py", "exec"), module.__dict__)
+    exec(compile(clock.rewritten(tree), "awm_verifier.py", "exec", dont_inherit=True), module.__dict__)
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    chosen = [name for name in names if name.startswith("verify_")] or names
+    # Helpers may have such names too.
+    chosen = (
+        [name for name in NAMES if name in names] or [name for name in names if name.startswith("verify_")] or names
+    )
     if not chosen:
         raise LookupError("the code defines no function verify_...")
     function = module.__dict__[chosen[0]]
     given = {"initial_db_path": job["initial"], "final_db_path": job["final"], "final_answer": job["answer"]}
     parameters = inspect.signature(function).parameters
     named = {name: value for name, value in given.items() if name in parameters}
-    result = function(**named) if named else function(*list(given.values())[: len(parameters)])
+    others = [name for name, one in parameters.items() if name not in given and one.kind is one.POSITIONAL_OR_KEYWORD]
+    named.update(zip(others, (value for name, value in given.items() if name not in parameters), strict=False))
+    result = function(**named)
     if inspect.iscoroutine(result):
         import asyncio
 

@@ -1,0 +1,82 @@
+"""A world in AWM's form whose app is made by a function, and whose verifiers are written in other ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import awm_worlds
+
+CODE = """
+import os
+from typing import Any, Dict
+import uvicorn
+from fastapi import Body, Depends, FastAPI
+from pydantic import BaseModel
+from sqlalchemy import JSON, create_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
+
+BASE_DIR = os.path.dirname(os.path.abspath(__file__))
+engine = create_engine(os.environ["DATABASE_PATH"])
+SessionLocal = sessionmaker(bind=engine)
+
+class Base(DeclarativeBase):
+    pass
+
+class Note(Base):
+    __tablename__ = "notes"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    details: Mapped[dict] = mapped_column(JSON)
+
+def get_db():
+    db = SessionLocal()
+    try:
+        yield db
+    finally:
+        db.close()
+
+def create_app():
+    made = FastAPI(title=BASE_DIR)
+
+    class NoteIn(BaseModel):
+        details: Dict[str, Any]
+
+    @made.post("/api/notes", operation_id="create_note")
+    async def create_note(note: NoteIn, db: Session = Depends(get_db)):
+        db.add(Note(details=note.details))
+        db.commit()
+        return {"stored": True}
+
+    @made.get("/api/notes/{number}", operation_id="get_note")
+    async def get_note(number: int, db: Session = Depends(get_db)):
+        return db.get(Note, number).details
+
+    return made
+
+app = create_app()
+
+if __name__ == "__main__":
+    uvicorn.run(app, host=os.environ["HOST"], port=int(os.environ["PORT"]))
+"""
+
+HELPED = """
+import sqlite3
+
+def verify_readable(path):
+    return sqlite3.connect(path)
+
+def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
+    [(count,)] = verify_readable(final_db_path).execute("SELECT count(*) FROM notes")
+    return {"result": "complete" if count else "others"}
+"""
+
+RENAMED = """
+def verify_task_completion(initial_db_path, final_db_path, answer=None):
+    return {"result": "complete" if answer == "three" else "others"}
+"""
+
+
+def factory() -> dict[str, list[dict[str, Any]]]:
+    """Return the world; its first task is done by a note, its second by the answer `three`."""
+    tables = [{"name": "notes", "ddl": "CREATE TABLE notes (id INTEGER PRIMARY KEY, details TEXT)", "indexes": []}]
+    tasks = [("Write a note.", HELPED), ("Say how much one and two are.", RENAMED)]
+    return awm_worlds.scenario("factory", CODE, tables, {}, tasks)
