@@ -12,10 +12,11 @@ from typing import Any, Dict
 import uvicorn
 from fastapi import Body, Depends, FastAPI
 from pydantic import BaseModel
-from sqlalchemy import JSON, create_engine
+from sqlalchemy import JSON, create_engine, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
 
 BASE_DIR = os.path.dirname(os.path.abspath(__file__))
+os.makedirs(os.path.join(BASE_DIR, "outputs", "databases"), exist_ok=True)
 engine = create_engine(os.environ["DATABASE_PATH"])
 SessionLocal = sessionmaker(bind=engine)
 
@@ -50,6 +51,12 @@ def create_app():
     async def get_note(number: int, db: Session = Depends(get_db)):
         return db.get(Note, number).details
 
+    @made.post("/api/keys", operation_id="check_keys")
+    async def check_keys(db: Session = Depends(get_db)):
+        before = db.execute(text("PRAGMA foreign_keys")).scalar()
+        db.execute(text("PRAGMA foreign_keys = ON"))
+        return {"before": before}
+
     return made
 
 app = create_app()
@@ -80,3 +87,33 @@ def factory() -> dict[str, list[dict[str, Any]]]:
     tables = [{"name": "notes", "ddl": "CREATE TABLE notes (id INTEGER PRIMARY KEY, details TEXT)", "indexes": []}]
     tasks = [("Write a note.", HELPED), ("Say how much one and two are.", RENAMED)]
     return awm_worlds.scenario("factory", CODE, tables, {}, tasks)
+
+
+KEPT_SESSION = """
+from fastapi import FastAPI
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import sessionmaker
+
+engine = create_engine("sqlite:///notes.db")
+db = sessionmaker(bind=engine)()
+db.execute(text("INSERT INTO notes (details) VALUES ('{}')"))
+db.commit()
+seeded = db.execute(text("SELECT count(*) FROM notes")).scalar()
+app = FastAPI()
+
+@app.get("/api/notes", operation_id="count_notes")
+async def count_notes():
+    return {"count": db.execute(text("SELECT count(*) FROM notes")).scalar()}
+
+@app.post("/api/notes", operation_id="create_note")
+async def create_note():
+    db.execute(text("INSERT INTO notes (details) VALUES ('{}')"))
+    db.commit()
+    return await count_notes()
+"""
+
+
+def kept_session() -> dict[str, list[dict[str, Any]]]:
+    """Return a world in which all calls use one session of the ORM, which is never closed."""
+    tables = [{"name": "notes", "ddl": "CREATE TABLE notes (id INTEGER PRIMARY KEY, details TEXT)", "indexes": []}]
+    return awm_worlds.scenario("kept_session", KEPT_SESSION, tables, {}, [("Write a note.", HELPED)])

@@ -103,7 +103,15 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         pytest.skip(reason)
     nasty, shared = awm_worlds.attacks(BODIES), awm_worlds.attacks(SHARED, "shared")
     timely = awm_worlds.attacks({tool: SHARED[tool] for tool in ("tell_time", "note")}, "timely")
-    worlds = awm_worlds.library(), awm_worlds.harbor(), nasty, shared, timely, awm_factory.factory()
+    worlds = (
+        awm_worlds.library(),
+        awm_worlds.harbor(),
+        nasty,
+        shared,
+        timely,
+        awm_factory.factory(),
+        awm_factory.kept_session(),
+    )
     engine = AwmEngine(AwmFiles(awm_worlds.write(tmp_path_factory.mktemp("awm"), *worlds)))
     yield engine
     engine.close()

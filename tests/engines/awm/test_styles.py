@@ -45,3 +45,25 @@ def test_a_verifier_may_call_the_answer_something_else(engine: AwmEngine) -> Non
         engine.verdict("factory", server.scenario.decided[1], server.about.initial, answer) for answer in ("three", "4")
     ]
     assert [found.complete for found in told] == [True, False]
+
+
+def test_what_is_set_for_a_connection_ends_with_it_so_that_a_fork_has_it_neither(engine: AwmEngine) -> None:
+    machine = engine.start("factory", 0)
+    assert [machine.act({"name": "check_keys", "arguments": {}}) for _ in range(2)] == ['{\n  "before": 0\n}'] * 2
+    machine.close()
+
+
+def test_a_session_of_the_orm_may_serve_all_calls(engine: AwmEngine) -> None:
+    machine, other = engine.start("kept_session", 0), engine.start("kept_session", 1)
+    counts = [
+        json.loads(each.act({"name": name, "arguments": {}}))["count"]
+        for each, name in (
+            (machine, "count_notes"),
+            (machine, "count_notes"),
+            (machine, "create_note"),
+            (machine, "count_notes"),
+            (other, "count_notes"),
+        )
+    ]
+    assert counts == [1, 1, 2, 2, 1]
+    machine.close(), other.close()

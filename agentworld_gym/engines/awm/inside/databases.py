@@ -100,6 +100,7 @@ class Database:
         if held.in_transaction:
             held.rollback()
         held.row_factory, held.text_factory = None, str
+        held.execute("PRAGMA foreign_keys = OFF")  # A copy of the database would not have it either.
         self._idle.append(held)
 
     def version(self) -> tuple[int, int]:

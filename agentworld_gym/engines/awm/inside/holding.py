@@ -15,7 +15,8 @@ def words(text: str) -> frozenset[str]:
 FACTORIES = words(
     """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query TypeVar bool
     abspath basename compile create_engine date datetime declarative_base dirname exists float
-    frozenset get getLogger getenv int join namedtuple registry replace sessionmaker split str strip timedelta timezone tuple ZoneInfo"""
+    frozenset get getLogger getenv int join namedtuple
+    registry replace sessionmaker split str strip timedelta timezone tuple ZoneInfo"""
 )
 """Calls at the top of a module whose result keeps nothing of a session."""
 

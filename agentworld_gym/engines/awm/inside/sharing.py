@@ -21,7 +21,7 @@ MODULES = words(
 )
 """The modules that such code may import."""
 
-PARTS = {"os": words("getenv environ path"), "functools": words("partial reduce wraps")}
+PARTS = {"os": words("getenv environ makedirs path"), "functools": words("partial reduce wraps")}
 """What such code may use of modules that can do more."""
 
 FORBIDDEN_CALLS = words("__import__ breakpoint cache compile eval exec globals input locals open vars")

@@ -155,6 +155,7 @@ class Worker:
         try:
             return self._app.call(asked["name"], asked["arguments"], asked["check"])
         finally:
+            self._app.close_sessions()
             session.database.settle()
             self._current = self._start
 
