@@ -99,6 +99,7 @@ class AwmMachine:
             for call in self._calls:
                 told = _exchanged(self.server, place, call)
                 if isinstance(told, EngineError):
+                    self.server.leave(place)
                     raise EngineError(f"the calls so far cannot be made again: {told}") from told
             self._place = place
         return self._place

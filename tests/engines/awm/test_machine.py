@@ -196,6 +196,23 @@ def test_a_machine_whose_process_was_lost_is_as_before(engine: AwmEngine) -> Non
     machine.close()
 
 
+def test_a_machine_that_cannot_be_made_again_leaves_no_session(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = engine.server("corner_library")
+    machine = engine.start("corner_library", 0)
+    called(machine, "list_books")
+    server.lose(machine.place().worker)
+    monkeypatch.setattr(machines, "_exchanged", lambda *_: EngineError("it was stopped"))
+    before = server.begin(0)
+    held = len(before.worker.sessions)
+    with pytest.raises(EngineError, match="cannot be made again: it was stopped"):
+        machine.place()
+    assert len(before.worker.sessions) == held
+    server.leave(before)
+    machine.close()
+
+
 def test_times_are_the_same_in_a_process_that_did_nothing_before(engine: AwmEngine) -> None:
     machine = engine.start("corner_library", 3)
     called(machine, "borrow_book", book_id=1)
