@@ -71,6 +71,9 @@ def play_on_ray(
     """
     if options.order is not None:
         raise SpecError("options", "order", options.order, "None: on a cluster nobody hands out episodes in order")
+    for name, number in (("workers", workers), ("wave", wave)):
+        if number is not None and number < 1:
+            raise SpecError("play_on_ray", name, number, "an integer of at least 1")
     with _connected():
         count = workers or sum(1 for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU"))
         share = max(1, min(wave, -(-len(seeds) // max(1, count))))

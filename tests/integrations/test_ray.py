@@ -111,6 +111,12 @@ def test_the_episodes_of_a_dead_replica_move_to_another_and_none_fails(cluster, 
     assert in_order(iter(played)) == without_ray(alone, range(12))
 
 
+@pytest.mark.parametrize(("name", "value"), [("workers", 0), ("workers", -1), ("wave", 0)])
+def test_numbers_that_leave_nobody_to_play_are_refused(name, value):
+    with pytest.raises(SpecError, match=f"{name}.*{value}.*at least 1"):
+        next(play_on_ray(EnvOptions(spec="terminal"), EXPERT, range(1), **{name: value}))
+
+
 def test_a_worker_that_cannot_play_says_why_and_an_episode_that_kills_its_workers_is_named(cluster):
     def deadly() -> FunctionPolicy:
         return FunctionPolicy("deadly", lambda episode: os._exit(1))
