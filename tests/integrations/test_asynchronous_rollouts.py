@@ -15,7 +15,7 @@ from agentworld_gym.errors import SpecError, UnderWayError
 pytest.importorskip("sb3_contrib")
 
 import torch
-from sb3_contrib import MaskablePPO
+from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
@@ -95,6 +95,25 @@ def test_what_a_time_limit_cuts_off_is_worth_what_the_policy_expects():
     env.close()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_training_goes_on_after_an_interrupt_from_where_every_member_is(seed):
+    class Interrupting(BaseCallback):
+        def _on_step(self) -> bool:
+            raise KeyboardInterrupt
+
+    with held_world(random.Random(seed), 4) as (envs, _):
+        env = AgentWorldVecEnv(envs.runner, 4, seed=0)
+        model = asynchronous(MaskablePPO)("MlpPolicy", env, seed=0, device="cpu", n_steps=3)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn(12, callback=Interrupting())
+        assert env.under_way
+        vectors = {}
+        watching = Watching()
+        watching._on_rollout_start = lambda: vectors.update(now=env._vectors.copy())
+        model.learn(12, callback=watching, reset_num_timesteps=False)
+        assert np.array_equal(watching.columns["observations"][0], vectors["now"])
+
+
 def test_train_ppo_takes_it():
     env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted", max_steps=4)
     training = train_ppo(env, 32, algorithm=asynchronous(MaskablePPO), n_steps=8, batch_size=16)
@@ -105,6 +124,8 @@ def test_train_ppo_takes_it():
 def test_misuse_is_refused():
     with pytest.raises(SpecError, match="on-policy"):
         asynchronous(DQN)
+    with pytest.raises(SpecError, match="not recurrent"):
+        asynchronous(RecurrentPPO)
     env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted")
     env.reset()
     with pytest.raises(UnderWayError, match="nothing"):

@@ -18,6 +18,7 @@ from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv
 
 try:
     import torch
+    from sb3_contrib import RecurrentPPO
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
     from stable_baselines3.common.buffers import RolloutBuffer
     from stable_baselines3.common.callbacks import BaseCallback
@@ -46,10 +47,11 @@ def asynchronous(algorithm: type[Any]) -> type[Any]:
     >>> env.close()
 
     Raises:
-        SpecError: The algorithm is not an on-policy one.
+        SpecError: The algorithm is not an on-policy one, or its policy is recurrent.
     """
-    if not issubclass(algorithm, OnPolicyAlgorithm):
-        raise SpecError("asynchronous", "algorithm", algorithm.__name__, "an on-policy algorithm such as MaskablePPO")
+    if not issubclass(algorithm, OnPolicyAlgorithm) or issubclass(algorithm, RecurrentPPO):
+        expected = "an on-policy algorithm such as MaskablePPO, whose policy is not recurrent"
+        raise SpecError("asynchronous", "algorithm", algorithm.__name__, expected)
     return type(f"Asynchronous{algorithm.__name__}", (_AsynchronousRollouts, algorithm), {})
 
 
@@ -66,6 +68,8 @@ class _AsynchronousRollouts(OnPolicyAlgorithm):
     ) -> bool:
         """Fill the buffer with `n_rollout_steps` steps of every member.
 
+        Steps that an interrupted rollout has left under way are received first, and enter no buffer.
+
         Returns:
             Whether the buffer is full; a callback may end a rollout before. No step is under way then.
 
@@ -76,6 +80,9 @@ class _AsynchronousRollouts(OnPolicyAlgorithm):
             raise SpecError("asynchronous", "env", type(env).__name__, "an AgentWorldVecEnv, which make_sb3_env makes")
         masked = use_masking and isinstance(rollout_buffer, MaskableRolloutBuffer)
         vectors, starts = self._vectors_and_starts()
+        while env.under_way:
+            members, reached, _, dones, _ = env.recv()
+            vectors[members], starts[members] = reached, dones
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
         callback.on_rollout_start()
@@ -86,12 +93,13 @@ class _AsynchronousRollouts(OnPolicyAlgorithm):
             if ready.size:
                 self._act(env, rollout_buffer, filled[ready], ready, masked)
             members, reached, rewards, dones, infos = env.recv()
+            # A callback may raise, as Ctrl-C does; training can go on from here then.
+            vectors[members], starts[members] = reached, dones
             self.num_timesteps += len(members)
             callback.update_locals(locals())
             going_on = going_on and callback.on_step()
             self._update_info_buffer(infos, dones)
             rollout_buffer.rewards[filled[members], members] = rewards + self._values_beyond(infos)
-            vectors[members], starts[members] = reached, dones
             filled[members] += 1
             ready = np.sort(members[filled[members] < n_rollout_steps]) if going_on else members[:0]
         if not going_on:
