@@ -40,7 +40,7 @@ class Rates:
     """The seconds until the answer."""
 
     lengths: tuple[int, ...]
-    """How many steps each episode had."""
+    """How many steps each episode had; those that had not ended when the trace was read are left out, if any had."""
 
     checks: Tokens
     """The tokens of all probes and judges."""
@@ -107,11 +107,12 @@ def rates_of(path: Path) -> Rates:
         TraceError: There is nothing, it is no trace, or no step in it was answered by a world.
     """
     rows: list[tuple[float, ...]] = []
-    lengths: list[int] = []
+    lengths: dict[bool, list[int]] = {True: [], False: []}
     checks, checks_seconds = Tokens(), 0.0
     for episode in read_trace(path):
         answered = [step for step in episode.steps if step.world is not None and "failure" not in step.world]
-        lengths.append(len(answered))
+        ended = bool(episode.steps) and (episode.steps[-1].terminated or episode.steps[-1].truncated)
+        lengths[ended].append(len(answered))
         for step in answered:
             told = world_tokens(step)
             seconds: float = (step.world or {}).get("wave_s", 0.0)
@@ -124,7 +125,8 @@ def rates_of(path: Path) -> Rates:
         why = "" if failure is None else f" (first failure: {failure})"
         raise TraceError(f"{path}: no step was answered by the world, so there is no rate{why}")
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
-    return Rates(turns, prompt, cached, completion, thinking, seconds_, tuple(lengths), checks, checks_seconds)
+    whole = tuple(lengths[True] or lengths[False])
+    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, checks_seconds)
 
 
 def _columns(rows: Sequence[tuple[float, ...]]) -> Iterable[Floats]:

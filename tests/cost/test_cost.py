@@ -143,6 +143,19 @@ def test_traces_without_times_have_no_time(measured: Path, tmp_path: Path) -> No
         total_of(tmp_path / "nothing")
 
 
+def test_an_episode_that_was_under_way_when_its_run_stopped_does_not_tell_how_long_episodes_are(
+    measured: Path, tmp_path: Path
+) -> None:
+    cut = json.loads(next(measured.glob("*.agent.jsonl")).read_text(encoding="utf-8").splitlines()[1])["episode"]
+    for path in measured.iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if (row := json.loads(line)).get("episode") != cut or row["turn"] < 2]
+        (tmp_path / path.name).write_text("".join(kept), encoding="utf-8")
+    whole, found = rates_of(measured), rates_of(tmp_path)
+    assert len(found.lengths) == len(whole.lengths) - 1 and min(found.lengths) > 1
+    assert total_of(tmp_path).episodes == 12
+
+
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=30), st.integers(1, 8))
 def test_a_run_takes_as_long_as_its_work_and_its_longest_episode(durations: list[float], width: int) -> None:
     took = makespan(durations, width)
