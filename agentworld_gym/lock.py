@@ -131,8 +131,8 @@ class Lock(Strict):
             if pinned is not None and here is not None and pinned.value == here.value:
                 continue
             if name == "sampling" and self.sampling and sampling:
-                fields = [key for key in self.sampling if self.sampling[key] != sampling.get(key)]
-                told = [f"{key} locked {self.sampling[key]}, here {sampling.get(key)}" for key in fields]
+                fields = [key for key in {**self.sampling, **sampling} if self.sampling.get(key) != sampling.get(key)]
+                told = [f"{key} locked {self.sampling.get(key)}, here {sampling.get(key)}" for key in fields]
                 yield f"sampling: {', '.join(told)}"
             else:
                 yield f"{name}: locked {_told(pinned)}, here {_told(here)}"

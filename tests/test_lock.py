@@ -67,6 +67,14 @@ def test_the_error_names_the_field_of_the_sampling_and_a_part_that_is_absent(url
     assert "extra_body: locked absent, here" in told
 
 
+def test_a_field_of_the_sampling_that_the_lock_does_not_know_is_named_too() -> None:
+    env = "AgentWorld/Terminal-v0"
+    locked, found = (Fingerprint({"sampling": Part(digest, True)}) for digest in ("a1", "b2"))
+    lock = Lock.of(env, "tiny", locked, {"temperature": 0.0})
+    with pytest.raises(FingerprintMismatch, match=r"sampling: min_p locked None, here 0\.1"):
+        lock.check(env, found, {"temperature": 0.0, "min_p": 0.1})
+
+
 def test_what_is_only_declared_is_said_to_be_so(url: str, tmp_path: Path) -> None:
     lock = EnvOptions(spec="terminal", world=url).locked()
     assert lock.declared == ("generator", "model")
@@ -135,6 +143,14 @@ def test_a_rollout_that_meets_another_world_stops_before_it_plays(tmp_path: Path
     done = agentworld("rollout", "terminal", "-n", "1", "--lock", path, "--out", str(tmp_path / "traces"))
     assert done.exit_code == 1 and "this is another world than the lock pins" in done.stderr
     assert not (tmp_path / "traces").exists()
+
+
+def test_a_rollout_fits_the_lock_of_a_world_with_a_ledger(url: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "lock.yaml")
+    assert agentworld("lock", "terminal", "--world", url, "--ledger", "--out", path).exit_code == 0
+    asked = ("rollout", "terminal", "-n", "1", "--policy", "nothing", "--world", url, "--lock", path)
+    assert agentworld(*asked, "--ledger").exit_code == 0
+    assert "prompts: locked" in agentworld(*asked).stderr
 
 
 def test_an_environment_is_made_again_with_its_lock(tmp_path: Path) -> None:
