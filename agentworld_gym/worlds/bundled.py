@@ -130,8 +130,10 @@ def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
 
 def _read(path: Path) -> BundledModel:
     said = read_yaml(path)
-    if not isinstance(said, dict) or "folder" in said:
-        raise SpecError(path, "folder" if isinstance(said, dict) else "file", said, "keys such as `domains`")
+    if not isinstance(said, dict):
+        raise SpecError(path, "file", said, "keys such as `domains`")
+    if "folder" in said:
+        raise SpecError(path, "folder", said["folder"], "no such key: the folder is that of the file")
     return validated(BundledModel, {**said, "folder": path.parent}, path)
 
 

@@ -62,6 +62,7 @@ def check(ledger: str, command: str = "true", *lines: str, after: LedgerBook | N
         ("= a.txt ...\n", (0, 0, 0)),
         ("- a.txt\n- empty/\n", (0, 0, 0)),
         ("- ghost.txt\n", (0, 1, 0)),
+        ("- \n", (1, 0, 0)),
         ("- a.txt\n- a.txt\n", (1, 1, 0)),
         ("- /etc/motd\n- /etc/hosts\n", (0, 0, 0)),
         ("lost\n= b.txt\n- one\n- two\n", (1, 0, 0)),

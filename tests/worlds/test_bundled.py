@@ -62,7 +62,7 @@ def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trai
             {"profile": "full"},
             "profile: got 'full', expected 'compact', as the bundled model tiny-terminal",
         ),
-        ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny was trained"),
+        ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny-search was trained"),
         ("web", {"form": "state"}, "form: got 'state', expected 'change', as the bundled model tiny was trained"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_further_specialist_needs_a_folder_and_no_code(tmp_path: Path) -> None
         ("domains: [web]\nforms: {android: state}", "forms.android.*expected one of the domains of the model: web"),
         ("domains: [web]\nsampling: {temperature: -1}", "sampling"),
         ("domains: [web]\nprofile: small", "profile: got 'small'"),
-        ("domains: [web]\nfolder: x", "folder"),
+        ("domains: [web]\nfolder: x", "folder: got 'x', expected no such key"),
         ("- web", "file"),
     ],
 )

@@ -47,7 +47,7 @@ def json_entries(ledger: str, known: Container[str] = ()) -> Entries:
     found: list[tuple[str, Any]] = []
     malformed = 0
     for line in _lines(ledger):
-        if line.startswith(_REMOVED):
+        if line.startswith(_REMOVED) and line != _REMOVED:
             found.append((line.removeprefix(_REMOVED), Told.GONE))
         elif line.startswith(_ADDED) and (entry := _valued(line.removeprefix(_ADDED))):
             found.append(entry)
@@ -80,7 +80,7 @@ def file_entries(ledger: str, known: Container[str] = ()) -> Entries:
             else:
                 found.append((name, True))
                 content = None if name.endswith("/") else []
-        elif line.startswith(_REMOVED) and (content is None or name in known):
+        elif line.startswith(_REMOVED) and name and (content is None or name in known):
             close()
             content = None
             found.append((name, Told.GONE))
