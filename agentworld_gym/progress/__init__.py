@@ -37,6 +37,7 @@ def live(
 
     Raises:
         ImportError: TensorBoard is asked for and not installed.
+        SpecError: Nothing can be written into its folder, or the window holds no episode.
 
     >>> with live("demo", total=2, terminal=False) as tally:
     ...     tally.ended(success=True, gain=1.0)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agentworld_gym.errors import SpecError
+
 RATE_S = 30.0
 """The seconds over which rates are taken."""
 
@@ -93,11 +95,16 @@ class Tally:
         total: How many episodes there will be; None where that is not known.
         window: The means are over so many last episodes; None takes all.
         clock: The clock, in seconds.
+
+    Raises:
+        SpecError: The window holds no episode.
     """
 
     def __init__(
         self, total: int | None = None, window: int | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        if window is not None and window < 1:
+            raise SpecError("options", "window", window, "at least one episode")
         self.total, self.window = total, window
         self.episodes = self.steps = self.tokens = 0
         self.failures: Counter[str] = Counter()

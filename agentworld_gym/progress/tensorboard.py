@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Self
 
-from agentworld_gym.errors import install
+from agentworld_gym.errors import SpecError, install
 from agentworld_gym.process.pacing import paced
 from agentworld_gym.progress.tally import Tally
 
@@ -29,12 +29,19 @@ class TensorBoardProgress:
         folder: The folder of the event files.
         tally: What is counted.
         seconds: The seconds between two points.
+
+    Raises:
+        SpecError: Nothing can be written into the folder.
     """
 
     def __init__(self, folder: str | PathLike[str], tally: Tally, seconds: float = EVERY_S) -> None:
         self._tally = tally
         self._due = paced(seconds)
-        self._writer: Any = EventFileWriter(fspath(folder))
+        try:
+            self._writer: Any = EventFileWriter(fspath(folder))
+        except OSError as error:
+            expected = f"a folder that can be written ({error.strerror})"
+            raise SpecError("options", "tensorboard", fspath(folder), expected) from error
 
     def __enter__(self) -> Self:
         return self

@@ -16,6 +16,7 @@ from worlds import dream, make, predicted
 
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import Completion, Failure, FailureKind, Usage
+from agentworld_gym.errors import SpecError
 from agentworld_gym.progress import Tally, TerminalProgress, live
 
 
@@ -134,6 +135,15 @@ def test_without_tensorboard_the_error_says_what_to_install(monkeypatch: pytest.
         monkeypatch.delitem(sys.modules, name)
     done = agentworld("rollout", "terminal", "-n", "1", "--tensorboard", str(tmp_path))
     assert done.exit_code == 1 and "[tensorboard]" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_and_a_window_of_nothing_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SpecError, match=r"tensorboard: got .*, expected a folder that can be written"):
+        live("demo", tensorboard=tmp_path / "file" / "board", terminal=False).__enter__()
+    with pytest.raises(SpecError, match="window: got 0, expected at least one episode"):
+        live("demo", window=0, terminal=False).__enter__()
 
 
 def test_commands_say_how_the_run_went(tmp_path: Path) -> None:

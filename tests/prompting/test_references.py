@@ -383,3 +383,8 @@ def test_other_profiles_and_states_that_hold_nothing_have_no_references(domain: 
             assert prompts.answer(held, "", text) == prompts.read(held, "", text) == text
     for state in ({"tables": 3, "pages": 3, "files": 3}, {"tables": {"t": 3}, "pages": [3], "files": {"/a": 3}}):
         assert references_of(domain, state) is None
+
+
+def test_an_error_names_no_examples_where_the_state_holds_nothing() -> None:
+    with pytest.raises(UnknownReference, match="'@lake': expected no reference, as the state holds no texts"):
+        TextBlocks({}).resolve("@lake")

@@ -130,9 +130,11 @@ class TextBlocks:
             return self._blocks[name]
         part = _PART.fullmatch(name)
         if part is None or part[1] not in self._blocks:
-            raise UnknownReference(
-                MARK + name, f"one of {len(self._blocks)} names, such as {next(iter(self._blocks), '')}"
-            )
+            example = next(iter(self._blocks), None)
+            expected = "no reference, as the state holds no texts"
+            if example is not None:
+                expected = f"one of {len(self._blocks)} names, such as {example}"
+            raise UnknownReference(MARK + name, expected)
         lines, first, last = self._blocks[part[1]], int(part[2]), int(part[3])
         if not 1 <= first <= last <= len(lines):
             raise UnknownReference(MARK + name, f"lines from 1 to {len(lines)}")
