@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
     Completion,
-    Conversation,
     Failure,
     FailureKind,
     Generator,
@@ -25,7 +24,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.prompting.answers import StateAnswers
-from agentworld_gym.prompting.ledger import LedgerBook, StateChange, split_ledger
+from agentworld_gym.prompting.ledger import StateChange, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.state_changes import SAME
@@ -35,92 +34,7 @@ from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
-
-
-@dataclass
-class LanguageSession:
-    """One episode: the chat messages so far, to which turns are only ever added, and what its agent was shown."""
-
-    task: Task
-    """The task."""
-
-    seed: int
-    """The seed of the episode, from which those of the requests are made."""
-
-    history: list[Message]
-    """The chat messages that every request begins with."""
-
-    seen: History[Action]
-    """What the agent did and was shown."""
-
-    tokens: int = 0
-    """How many tokens the last prompt took."""
-
-    failures: int = 0
-    """How many steps failed: a retry draws another seed."""
-
-    looked: bool = False
-    """Whether the last action was a look at the screen, which is no turn."""
-
-    books: tuple[LedgerBook, LedgerBook] | None = None
-    """What the history said of the hidden state before the last turn, and says at this moment; None where no ledger is
-    kept, or its notation is not known."""
-
-    states: tuple[str, str] | None = None
-    """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
-
-    conversation: Conversation = field(default_factory=Conversation, compare=False)
-    """What the requests of the session and of its forks have in common."""
-
-    def note(self, action: Action, text: str, ledger: str, *, again: bool = False) -> None:
-        """Enter a turn into the book of the ledger.
-
-        Args:
-            action: The action.
-            text: What it showed.
-            ledger: What the ledger says of it.
-            again: Whether this stands in the place of the last turn.
-        """
-        if self.books is not None:
-            before = self.books[0] if again else self.books[1]
-            self.books = before, before.turned(action.raw, text, ledger)[0]
-
-    @property
-    def observation(self) -> str:
-        """The last observation."""
-        return self.seen.observation
-
-    @property
-    def screen(self) -> str:
-        """What the model is told to start from: see `History.screen`; or the structured state."""
-        return self.seen.screen if self.states is None else self.states[1]
-
-    @property
-    def screen_before(self) -> str:
-        """What the model was told to start from one turn earlier."""
-        return self.seen.screen_before if self.states is None else self.states[0]
-
-    @property
-    def turn(self) -> int:
-        """How many turns are over."""
-        return len(self.seen.turns)
-
-    @property
-    def system(self) -> str:
-        """The system prompt."""
-        return self.history[0]["content"]
-
-    def fork(self) -> LanguageSession:
-        """Return an exact copy: equal actions on both give equal requests."""
-        return replace(self, history=list(self.history), seen=self.seen.fork())
-
-    def probe(self) -> LanguageSession:
-        """Return a fork, in which controls are in force: what the model was told of them cannot be taken back."""
-        return self.fork()
-
-    def close(self) -> None:
-        """Do nothing: the history is plain data."""
-
+from agentworld_gym.worlds.language_session import LanguageSession, step_seed
 
 Demonstrations = Callable[[LanguageSession, Action], str]
 """A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""
@@ -386,18 +300,3 @@ class LanguageWorld:
     def close(self) -> None:
         """Release the generator."""
         self.generator.close()
-
-
-MASK = 2**64 - 1
-
-
-def step_seed(seed: int, turn: int, failures: int = 0) -> int:
-    """Return the request seed of one turn, after some failed tries: 31 bits in which neighbours have nothing in common.
-
-    >>> step_seed(7, 0) != step_seed(7, 1) != step_seed(8, 0)
-    True
-    """
-    place = turn + (failures << 32)
-    mixed = (seed * 0x9E3779B97F4A7C15 + place * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & MASK
-    mixed ^= mixed >> 31
-    return (mixed * 0xD6E8FEB86659FD93 & MASK) >> 33

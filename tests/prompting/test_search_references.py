@@ -26,7 +26,8 @@ from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.rerendering import prompts_for, rendered_turns, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.text.escaping import escape
-from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.language_session import LanguageSession
 
 PAGES = [lake("Lake Orvel"), lake("Lake Tarn"), lake("Big Water")]
 QUERY = '{"name": "web_search", "arguments": {"query": "lake orvel"}}'

@@ -35,7 +35,8 @@ from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.sessions.rerendering import prompts_for, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.shown_states import shown_states
-from agentworld_gym.worlds.language import LanguageSession, LanguageWorld
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 

@@ -12,7 +12,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Completion, Observation, Usage, World
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
-from agentworld_gym.worlds.language import step_seed
+from agentworld_gym.worlds.language_session import step_seed
 
 CLOSING = "<predicted_observation></predicted_observation>"
 
