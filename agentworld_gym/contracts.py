@@ -6,13 +6,14 @@ turns the action into a `ChatRequest`, which a `Generator` answers with a `Compl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -123,39 +124,6 @@ class Action:
     def asks_world(self) -> bool:
         """Whether the action goes to the world."""
         return self.kind in (ActionKind.ACT, ActionKind.CONFIRM)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerCheck:
-    """What is wrong with the ledger of one turn, beside what its history says; see `prompting.ledger.LedgerBook`.
-
-    >>> LedgerCheck(contradictions=1).as_dict()
-    {'malformed': 0, 'contradictions': 1, 'unchanged': 0}
-    """
-
-    malformed: int = 0
-    """The number of lines that belong to no entry, and of names that stand twice."""
-
-    contradictions: int = 0
-    """The number of entries, in the observation or in the ledger, that the history excludes."""
-
-    unchanged: int = 0
-    """The number of entries that are written as they stood already."""
-
-    def __add__(self, other: LedgerCheck) -> LedgerCheck:
-        return LedgerCheck(
-            self.malformed + other.malformed,
-            self.contradictions + other.contradictions,
-            self.unchanged + other.unchanged,
-        )
-
-    def as_dict(self) -> dict[str, int]:
-        """Return the counts as they stand in `info["ledger"]`, ready for JSON."""
-        return {
-            "malformed": self.malformed,
-            "contradictions": self.contradictions,
-            "unchanged": self.unchanged,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,45 +278,6 @@ class SelectiveGenerator(Protocol):
         ...
 
 
-Delivered: TypeAlias = "Sequence[tuple[int, Any]] | BaseException"
-"""Some answers, each with the number of its question; or the reason why no further answer can come."""
-
-Deliver = Callable[[Delivered], None]
-
-
-class RequestStream(Protocol):
-    """Requests that are sent one after the other, and whose answers are delivered as they come."""
-
-    def send(self, requests: Sequence[tuple[int, ChatRequest]]) -> None:
-        """Begin some requests, each under a number of its own."""
-        ...
-
-    def work(self) -> None:
-        """Do what the generator does in the thread of its caller, until an answer is delivered.
-
-        A generator that works elsewhere has nothing to do here, and neither has one without an open request.
-        """
-        ...
-
-    def close(self) -> None:
-        """Cancel the requests that are open. A second call does nothing."""
-        ...
-
-
-@runtime_checkable
-class StreamingGenerator(Protocol):
-    """A generator that takes further requests while others are open, so that none waits for the longest answer."""
-
-    def stream(self, deliver: Deliver) -> RequestStream:
-        """Open a stream of requests.
-
-        Args:
-            deliver: The function that takes the answers, each once and with the number of its request. Any thread may
-                call it.
-        """
-        ...
-
-
 @runtime_checkable
 class Session(Protocol):
     """One episode as its world keeps it. After a failure a session is unchanged, and the step can be tried again."""
@@ -404,50 +333,6 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 
 @runtime_checkable
-class Testing(Protocol[S_contra]):
-    """A world that can run test files itself and judges them by the values that the tested code gives."""
-
-    def passes(
-        self, sessions: Sequence[S_contra], tests: Sequence[Mapping[str, str | None]]
-    ) -> list[bool | Failure | None]:
-        """Return for each session whether the tests of some files pass; None where this world cannot tell.
-
-        Args:
-            sessions: Copies of sessions, made by `Session.probe`.
-            tests: The text of each test file by its path, for each session; None stands for the text of the start.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a verifier found in an episode."""
-
-    score: float | None
-    """How far the task is done, from 0 to 1; None where a judge has to read the evidence."""
-
-    evidence: str
-    """What the verifier says of the episode."""
-
-
-@runtime_checkable
-class Verifying(Protocol[S_contra]):
-    """A world whose tasks come with verifiers: code that the world runs on what an episode left."""
-
-    def verify(
-        self, sessions: Sequence[S_contra], verifiers: Sequence[str], answers: Sequence[str | None]
-    ) -> list[Finding | Failure]:
-        """Return what verifiers found, or why they found nothing.
-
-        Args:
-            sessions: The sessions, which stay as they are.
-            verifiers: The name of a verifier for each session, from `Check.verifier`.
-            answers: What the agent of each session answered; None where it gave no answer.
-        """
-        ...
-
-
-@runtime_checkable
 class Teachable(Protocol[S_contra]):
     """A world that can be told what it should have answered, as language worlds can."""
 
@@ -500,19 +385,4 @@ class World(Protocol[S]):
 
     def close(self) -> None:
         """Free what is held. A second call does nothing."""
-        ...
-
-
-@runtime_checkable
-class Accountable(Protocol[S_contra]):
-    """A world that knows the state of its sessions, and so what they changed beside what their tasks ask for.
-
-    Grounded worlds know it. In a world that does not, success is what the checks say.
-    """
-
-    def collateral(self, sessions: Sequence[S_contra]) -> list[tuple[str, ...] | Failure | None]:
-        """Return for each session where its state differs from the one that the expert of its task leaves.
-
-        None says that this cannot be known, as for a task without an expert.
-        """
         ...

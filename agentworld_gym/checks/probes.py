@@ -10,7 +10,8 @@ from typing import Any
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import output_of
 from agentworld_gym.checks.untold import in_first_dialect, partial_of
-from agentworld_gym.contracts import Failure, Session, Testing, Usage, World
+from agentworld_gym.checks.verifiers import Testing
+from agentworld_gym.contracts import Failure, Session, Usage, World
 from agentworld_gym.domain.task import Check, Task
 from agentworld_gym.flow import Call, Work, answering_of, in_one_wave
 from agentworld_gym.screens.sight import Sight

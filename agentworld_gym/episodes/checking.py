@@ -12,7 +12,8 @@ from agentworld_gym.checks.checks import brought_about, carried_out, due, is_dee
 from agentworld_gym.checks.probes import Probe, probing
 from agentworld_gym.checks.rubric import Case, RubricJudge
 from agentworld_gym.checks.untold import partial_of
-from agentworld_gym.contracts import Accountable, Failure, FailureKind, Finding, Verifying, World
+from agentworld_gym.checks.verifiers import Accountable, Finding, Verifying
+from agentworld_gym.contracts import Failure, FailureKind, World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Check
 from agentworld_gym.episodes.step import CheckResults, Moment, Step

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agentworld_gym.contracts import RequestStream
 from agentworld_gym.flow.questions import TOGETHER, Call, Request, Work
+from agentworld_gym.flow.request_stream import RequestStream
 from agentworld_gym.flow.streams import CallStream, Mailbox, stream_of
 from agentworld_gym.process.interrupts import deferred_interrupt
 

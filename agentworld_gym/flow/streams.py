@@ -7,16 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from agentworld_gym.contracts import (
-    ChatRequest,
-    Deliver,
-    Delivered,
-    Failure,
-    FailureKind,
-    Generator,
-    RequestStream,
-    StreamingGenerator,
-)
+from agentworld_gym.contracts import ChatRequest, Failure, FailureKind, Generator
+from agentworld_gym.flow.request_stream import Deliver, Delivered, RequestStream, StreamingGenerator
 from agentworld_gym.process.interrupts import deferred_interrupt
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)

@@ -11,18 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agentworld_gym.contracts import (
-    ChatRequest,
-    Completion,
-    Deliver,
-    Failure,
-    Generator,
-    RequestStream,
-    SelectiveGenerator,
-)
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.flow import stream_of
+from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
 
 G = TypeVar("G", bound=Generator)

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from agentworld_gym.actions.syntaxes import read_json
 from agentworld_gym.actions.toolset import Problem
-from agentworld_gym.contracts import Action, Failure, FailureKind, Finding, Observation
+from agentworld_gym.checks.verifiers import Finding
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
@@ -153,7 +154,7 @@ class AwmWorld:
     def verify(
         self, sessions: Sequence[AwmSession], verifiers: Sequence[str], answers: Sequence[str | None]
     ) -> list[Finding | Failure]:
-        """Run verifiers on the databases of the start and of the end; see `agentworld_gym.contracts.Verifying`."""
+        """Run verifiers on the databases of the start and of the end; see `checks.verifiers.Verifying`."""
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
     def _verify(self, session: AwmSession, name: str, answer: str | None) -> Finding | Failure:

@@ -10,7 +10,8 @@ from typing import Any
 import gymnasium as gym
 from worlds import predicted
 
-from agentworld_gym.contracts import ChatRequest, Completion, Deliver, Failure, FailureKind
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.flow.request_stream import Deliver
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds import register_world
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from worlds import dream, language_world, make, predicted
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import LedgerCheck, Observation
+from agentworld_gym.contracts import Observation
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, groupby, islice
 
-from agentworld_gym.contracts import LedgerCheck
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
 from agentworld_gym.evaluation.fidelity.replay import Case, Replay, Step, verb

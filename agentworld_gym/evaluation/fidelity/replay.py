@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.checks.probes import Probe, run_probes
-from agentworld_gym.contracts import Action, Failure, LedgerCheck, Observation, Teachable, Usage
+from agentworld_gym.contracts import Action, Failure, Observation, Teachable, Usage
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError

@@ -17,8 +17,9 @@ from concurrent.futures import Future
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from agentworld_gym.contracts import ChatRequest, Completion, Delivered, Failure
+from agentworld_gym.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.errors import ClosedError
+from agentworld_gym.flow.request_stream import Delivered
 
 T = TypeVar("T")
 Answer = Completion | Failure

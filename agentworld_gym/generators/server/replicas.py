@@ -13,18 +13,10 @@ from queue import SimpleQueue
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from agentworld_gym.contracts import (
-    ChatRequest,
-    Completion,
-    Conversation,
-    Deliver,
-    Delivered,
-    Failure,
-    FailureKind,
-    RequestStream,
-)
+from agentworld_gym.contracts import ChatRequest, Completion, Conversation, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import GeneratorError
+from agentworld_gym.flow.request_stream import Deliver, Delivered, RequestStream
 from agentworld_gym.generators.server.generator import ServerGenerator
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentworld_gym.contracts import LedgerCheck
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.ledger.notations import Notation, Told, file_entries
 from agentworld_gym.prompting.ledger.readings import shown_entries

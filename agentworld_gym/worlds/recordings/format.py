@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, LedgerCheck, Observation, Usage
+from agentworld_gym.contracts import Action, Observation, Usage
 from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
+from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError, TraceError
 from agentworld_gym.fingerprint import Fingerprint, digest_of

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Finding, Observation
+from agentworld_gym.checks.verifiers import Finding
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.task import Task
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.text.escaping import unescape

@@ -9,18 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import (
-    Accountable,
-    Action,
-    Failure,
-    FailureKind,
-    Finding,
-    Observation,
-    Teachable,
-    Testing,
-    Verifying,
-    World,
-)
+from agentworld_gym.checks.verifiers import Accountable, Finding, Testing, Verifying
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Teachable, World
 from agentworld_gym.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import RecordingError
