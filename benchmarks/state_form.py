@@ -92,7 +92,7 @@ def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, 
         twin = machine
         for step in range(STEPS):
             if step == at:
-                twin = engine.restore(json.loads(json.dumps(machine.structured())))
+                twin = engine.restore(json.loads(json.dumps(machine.structured_state())))
             action = act(machine, rng)
             screen = machine.act(action)
             if step >= at:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.errors import AnswerError
 
-Structured = dict[str, Any]
+StructuredState = dict[str, Any]
 """A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
 
 
@@ -46,7 +46,7 @@ class View(Protocol):
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float], control_seed: int
-    ) -> Structured:
+    ) -> StructuredState:
         """Return the structured state at the start.
 
         Args:
@@ -60,7 +60,7 @@ class View(Protocol):
         """
         ...
 
-    def view(self, shown: Structured) -> str:
+    def view(self, shown: StructuredState) -> str:
         """Return the screen of a structured state.
 
         Raises:
@@ -68,7 +68,7 @@ class View(Protocol):
         """
         ...
 
-    def place(self, shown: Structured) -> tuple[str | int, ...]:
+    def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of what the agent is at, such as the screen in front, where the paths of changes begin.
 
         Raises:
@@ -76,7 +76,7 @@ class View(Protocol):
         """
         ...
 
-    def told(self, shown: Structured, action: Any) -> str:
+    def told(self, shown: StructuredState, action: Any) -> str:
         """Return what a world model is told of a state before an action, in few words.
 
         It is what stands in front, and what the action is aimed at. Which state follows is not said.
@@ -95,7 +95,7 @@ class View(Protocol):
 class Repeating(View, Protocol):
     """A view whose screens repeat the action that they follow on, as the answers of a browser's tools do."""
 
-    def noted(self, shown: Structured, action: Any) -> Structured:
+    def noted(self, shown: StructuredState, action: Any) -> StructuredState:
         """Return a state with the action noted that is about to be answered. What follows from it is not said.
 
         Args:

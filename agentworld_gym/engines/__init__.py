@@ -102,7 +102,7 @@ class Probed(Protocol):
 class Restorable(Protocol):
     """A machine whose complete state is plain data, as that of a screen engine of updates and a view is."""
 
-    def structured(self) -> dict[str, Any]:
+    def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data.
 
         Its key `shown` holds what the domain's view reads (see `agentworld_gym.domain.view`), and `kept` what updates
@@ -115,7 +115,7 @@ class Restorable(Protocol):
         ...
 
     @classmethod
-    def restore(cls, structured: Mapping[str, Any], /) -> Machine:
+    def restore(cls, structured_state: Mapping[str, Any], /) -> Machine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
         ...
 

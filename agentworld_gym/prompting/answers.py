@@ -21,7 +21,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Repeating, Structured, View, compact
+from agentworld_gym.domain.view import Repeating, StructuredState, View, compact
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
@@ -326,7 +326,7 @@ class StateAnswers:
         state = self._noted(json.loads(before), task, action)
         return compact(applied(state, answer, self.view.place(state)))
 
-    def _noted(self, state: Structured, task: Task | None, action: str | None) -> Structured:
+    def _noted(self, state: StructuredState, task: Task | None, action: str | None) -> StructuredState:
         if action is None or self.parser is None or not isinstance(self.view, Repeating):
             return state
         parsed = self.parser.parse(action, task.tools if task is not None else ())

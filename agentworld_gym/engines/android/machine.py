@@ -16,7 +16,7 @@ from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import kind, quoted
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.scenario import begin
-from agentworld_gym.engines.android.structure import kept, restored, shown
+from agentworld_gym.engines.android.structured_state import kept, restored, shown
 from agentworld_gym.engines.gui import Widget, flat
 
 NONE = Controls()
@@ -168,7 +168,7 @@ class AndroidMachine:
         fields["above"] = [_told(screen) for screen in model["above"]]
         return flat(fields)
 
-    def structured(self) -> dict[str, Any]:
+    def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
 
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
@@ -181,10 +181,10 @@ class AndroidMachine:
         return shown(self.phone)
 
     @classmethod
-    def restore(cls, structured: Mapping[str, Any]) -> AndroidMachine:
+    def restore(cls, structured_state: Mapping[str, Any]) -> AndroidMachine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
-        inner = structured["kept"]
-        machine = cls(restored(structured["shown"], inner), frozenset(inner["stored"]))
+        inner = structured_state["kept"]
+        machine = cls(restored(structured_state["shown"], inner), frozenset(inner["stored"]))
         machine._seen.update(inner["seen"])
         return machine
 

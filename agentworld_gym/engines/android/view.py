@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.domain.view import Structured, compact, predicted
+from agentworld_gym.domain.view import StructuredState, compact, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, target_of, touched
-from agentworld_gym.engines.android.structure import restored, shown
+from agentworld_gym.engines.android.structured_state import restored, shown
 from agentworld_gym.engines.gui import Message, Widget, find, handler
 
 _FEW = 8
@@ -32,7 +32,7 @@ class AndroidView:
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
-    ) -> Structured:
+    ) -> StructuredState:
         """Return the structured state of a phone at the start.
 
         Raises:
@@ -40,7 +40,7 @@ class AndroidView:
         """
         return shown(AndroidMachine.start(state, seed, Controls(controls or {}, control_seed)).phone)
 
-    def view(self, shown: Structured) -> str:
+    def view(self, shown: StructuredState) -> str:
         """Return the elements of the screen, one a line.
 
         Raises:
@@ -49,7 +49,7 @@ class AndroidView:
         with predicted():
             return Display(restored(shown)).text
 
-    def place(self, shown: Structured) -> tuple[str | int, ...]:
+    def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of the screen on top.
 
         Raises:
@@ -60,7 +60,7 @@ class AndroidView:
                 return "above", len(shown["above"]) - 1
             return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
 
-    def told(self, shown: Structured, action: Any) -> str:
+    def told(self, shown: StructuredState, action: Any) -> str:
         """Return the screen on top as the state has it, the texts on it, and what an action is aimed at.
 
         An aim is the message that the widget under the finger would send, which is part of what the view makes.
@@ -72,7 +72,7 @@ class AndroidView:
             return "\n".join(filter(None, _lines(shown, action)))
 
 
-def _lines(shown: Structured, action: Any) -> list[str]:
+def _lines(shown: StructuredState, action: Any) -> list[str]:
     """Return the lines that tell of a state before an action."""
     phone = restored(shown)
     display = Display(phone)

@@ -18,7 +18,7 @@ from agentworld_gym.engines.desktop.programs.spreadsheet import document, view
 from agentworld_gym.engines.desktop.screen import Screen, Surface
 from agentworld_gym.engines.gui import Widget, handler
 from agentworld_gym.engines.web.addresses import host_of
-from agentworld_gym.engines.web.structured.told import behind
+from agentworld_gym.engines.web.structured_state.told import behind
 
 MOST = 4
 """The largest number of points of one action that are told."""

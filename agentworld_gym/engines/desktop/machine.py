@@ -21,7 +21,7 @@ from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.shell_data import shell_settings
 from agentworld_gym.engines.desktop.spans import SpanTracker, in_four_columns
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
-from agentworld_gym.engines.desktop.structure.desktop import complete, kept, shown
+from agentworld_gym.engines.desktop.structured_state.desktop import complete, kept, shown
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.desktop import four_columns
 
@@ -145,7 +145,7 @@ class DesktopMachine:
         """Return everything that an action can change: files, windows, settings, clipboard."""
         return flat_state(self._open())
 
-    def structured(self) -> dict[str, Any]:
+    def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
 
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
@@ -159,10 +159,10 @@ class DesktopMachine:
         return shown(self._open())
 
     @classmethod
-    def restore(cls, structured: Mapping[str, Any]) -> DesktopMachine:
+    def restore(cls, structured_state: Mapping[str, Any]) -> DesktopMachine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
-        inner = structured["kept"]
-        desktop = complete(structured["shown"], inner["desktop"])
+        inner = structured_state["kept"]
+        desktop = complete(structured_state["shown"], inner["desktop"])
         machine = cls(desktop, Screen(desktop), SpanTracker.restore(inner["spans"]))
         machine.problem, machine._observation = inner["problem"], machine._screen.table()
         return machine

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.domain.view import Structured, compact, predicted
+from agentworld_gym.domain.view import StructuredState, compact, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop.aims import aims
 from agentworld_gym.engines.desktop.machine import DesktopMachine
 from agentworld_gym.engines.desktop.screen import Screen
-from agentworld_gym.engines.desktop.structure.desktop import restored
-from agentworld_gym.engines.desktop.structure.disk import TENTHS
+from agentworld_gym.engines.desktop.structured_state.desktop import restored
+from agentworld_gym.engines.desktop.structured_state.disk import TENTHS
 
 _APART = frozenset(("lines", "dialogs"))
 """What of a window is told in lines of its own."""
@@ -35,7 +35,7 @@ class DesktopView:
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
-    ) -> Structured:
+    ) -> StructuredState:
         """Return the structured state of a desktop at the start.
 
         Raises:
@@ -46,7 +46,7 @@ class DesktopView:
         machine.close()
         return shown
 
-    def view(self, shown: Structured) -> str:
+    def view(self, shown: StructuredState) -> str:
         """Return the table of the screen.
 
         Raises:
@@ -55,7 +55,7 @@ class DesktopView:
         with predicted():
             return Screen(restored(shown)).table()
 
-    def place(self, shown: Structured) -> tuple[str | int, ...]:
+    def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of the dialog or window that takes the keys, or of a window of no name where there is none.
 
         Raises:
@@ -68,7 +68,7 @@ class DesktopView:
             dialogs = [number for number, dialog in enumerate(window.get("dialogs", ())) if not dialog.get("loading")]
             return ("windows", window["id"], *(("dialogs", dialogs[-1]) if dialogs else ()))
 
-    def told(self, shown: Structured, action: Any) -> str:
+    def told(self, shown: StructuredState, action: Any) -> str:
         """Return the time, the windows, what is in front as the state has it, and what an action is aimed at.
 
         An aim is the message that the widget under the pointer would send, which is part of what the view makes.
@@ -80,13 +80,13 @@ class DesktopView:
             return "\n".join(filter(None, _lines(shown, action)))
 
 
-def _front(shown: Structured) -> dict[str, Any] | None:
+def _front(shown: StructuredState) -> dict[str, Any] | None:
     """Return the window in front."""
     seen = (window for window in reversed(shown["windows"]) if not (window.get("minimized") or window.get("loading")))
     return next(seen, None)
 
 
-def _lines(shown: Structured, action: Any) -> Iterator[str]:
+def _lines(shown: StructuredState, action: Any) -> Iterator[str]:
     """Yield the lines that tell of a state before an action."""
     seconds = int(shown["clock"] / TENTHS - shown["device"]["began"])
     yield " ".join([str(seconds), *(str(window["id"]) for window in shown["windows"])])

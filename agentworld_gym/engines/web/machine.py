@@ -15,8 +15,8 @@ from agentworld_gym.engines.web.browser.browser import Browser, Unreachable
 from agentworld_gym.engines.web.http import Internet
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import encodable
-from agentworld_gym.engines.web.structured.answers import REFERENCES, answered, text_of
-from agentworld_gym.engines.web.structured.browsers import kept_browser, restored_browser, shown_browser
+from agentworld_gym.engines.web.structured_state.answers import REFERENCES, answered, text_of
+from agentworld_gym.engines.web.structured_state.browsers import kept_browser, restored_browser, shown_browser
 from agentworld_gym.engines.web.tools import browsergym_calls, browsergym_observation
 from agentworld_gym.engines.web.tools.call import NO_CALL, read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool, show
@@ -155,7 +155,7 @@ class WebMachine:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         return flat_state.state(self.browser)
 
-    def structured(self) -> dict[str, Any]:
+    def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
 
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
@@ -195,9 +195,9 @@ class WebMachine:
         return internet
 
     @classmethod
-    def restore(cls, structured: Mapping[str, Any]) -> WebMachine:
+    def restore(cls, structured_state: Mapping[str, Any]) -> WebMachine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
-        shown, kept = structured["shown"], structured["kept"]
+        shown, kept = structured_state["shown"], structured_state["kept"]
         own, web = kept["machine"], shown["web"]
         machine = object.__new__(cls)
         machine._browser, _ = restored_browser(shown, kept)

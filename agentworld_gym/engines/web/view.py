@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domain.view import Structured, predicted
+from agentworld_gym.domain.view import StructuredState, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.web.machine import WebMachine
-from agentworld_gym.engines.web.structured.answers import expected, text_of
-from agentworld_gym.engines.web.structured.browsers import page_place, restored_browser
-from agentworld_gym.engines.web.structured.told import told_lines
+from agentworld_gym.engines.web.structured_state.answers import expected, text_of
+from agentworld_gym.engines.web.structured_state.browsers import page_place, restored_browser
+from agentworld_gym.engines.web.structured_state.told import told_lines
 
 
 class WebView:
@@ -25,7 +25,7 @@ class WebView:
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
-    ) -> Structured:
+    ) -> StructuredState:
         """Return the structured state of a browser at the start.
 
         Raises:
@@ -33,7 +33,7 @@ class WebView:
         """
         return WebMachine.start(state, seed, Controls(controls or {}, control_seed)).shown()
 
-    def view(self, shown: Structured) -> str:
+    def view(self, shown: StructuredState) -> str:
         """Return the answer of the last tool, as Playwright's MCP server prints it.
 
         Raises:
@@ -43,7 +43,7 @@ class WebView:
             browser, _ = restored_browser(shown)
             return text_of(browser, shown.get("said", {}))
 
-    def place(self, shown: Structured) -> tuple[str | int, ...]:
+    def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of the page in front.
 
         Raises:
@@ -52,7 +52,7 @@ class WebView:
         with predicted():
             return page_place(shown)
 
-    def noted(self, shown: Structured, action: Any) -> Structured:
+    def noted(self, shown: StructuredState, action: Any) -> StructuredState:
         """Return the state with the action noted that is about to be answered, as tools repeat it in their answers.
 
         What follows from the action is not said.
@@ -74,7 +74,7 @@ class WebView:
                 noted["tabs"] = {**shown["tabs"], tab: {**shown["tabs"][tab], "pages": pages}}
             return noted
 
-    def told(self, shown: Structured, action: Any) -> str:
+    def told(self, shown: StructuredState, action: Any) -> str:
         """Return the page in front, and what an action is aimed at: an element, and its link or the form it sends.
 
         Raises:

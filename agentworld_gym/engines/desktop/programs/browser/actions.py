@@ -16,7 +16,7 @@ from agentworld_gym.engines.web.browser import data_attributes, interactions
 from agentworld_gym.engines.web.browser.browser import Browser, Dialog, Refusal, Tab, Unreachable
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.site import load_site, site_names
-from agentworld_gym.engines.web.structured.browsers import kept_browser, restored_browser, shown_browser
+from agentworld_gym.engines.web.structured_state.browsers import kept_browser, restored_browser, shown_browser
 
 MAX_BOOKMARKS = 30
 SUFFIX = " - Web Browser"

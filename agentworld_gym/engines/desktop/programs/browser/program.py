@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.browser import actions, page_view, structure
+from agentworld_gym.engines.desktop.programs.browser import actions, page_view, structured_state
 from agentworld_gym.engines.desktop.programs.browser.actions import online
 from agentworld_gym.engines.desktop.programs.browser.browser_tools import METHODS
 from agentworld_gym.engines.desktop.widgets import button, entry, toggle
@@ -85,11 +85,11 @@ class Browser(Program):
 
     def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the tabs with their pages, and what the sites have stored since the start."""
-        return structure.shown(desktop, window)
+        return structured_state.shown(desktop, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the window, and its title; the desktop gets the browser itself."""
-        return structure.restored(desktop, shown)
+        return structured_state.restored(desktop, shown)
 
     def fields_of(self, data: Mapping[str, Any]) -> Collection[str]:
         """Return the keys of the address bar and of the text fields of the page."""

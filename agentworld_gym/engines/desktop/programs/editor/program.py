@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.filesystem import HOME, absolute
 from agentworld_gym.engines.desktop.geometry import TITLE, WORK
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.editor import structure
+from agentworld_gym.engines.desktop.programs.editor import structured_state
 from agentworld_gym.engines.desktop.programs.editor.document import (
     UNTITLED,
     folder_of,
@@ -124,11 +124,11 @@ class TextEditor(Program):
 
     def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the document."""
-        return structure.shown(desktop.files, window)
+        return structured_state.shown(desktop.files, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the document's window, and its title."""
-        return structure.restored(desktop.files, shown)
+        return structured_state.restored(desktop.files, shown)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the document as a message says."""

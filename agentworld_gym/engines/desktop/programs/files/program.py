@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.engines.desktop.file_chooser import stem
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH, absolute
 from agentworld_gym.engines.desktop.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.engines.desktop.programs.files import structure, view
+from agentworld_gym.engines.desktop.programs.files import structured_state, view
 from agentworld_gym.engines.desktop.programs.files.listing import kind_of, listed_paths, parent, title_of
 from agentworld_gym.engines.desktop.programs.files.menus import menu
 from agentworld_gym.engines.desktop.programs.files.transfer import resolve, transfer
@@ -59,11 +59,11 @@ class Files(Program):
 
     def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the window."""
-        return structure.shown(window)
+        return structured_state.shown(window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the folder's window, and its title."""
-        return structure.restored(shown)
+        return structured_state.restored(shown)
 
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window or the files as a message says."""

@@ -12,7 +12,7 @@ from agentworld_gym.engines.desktop.programs.spreadsheet import (
     file_formats,
     saving,
     selection,
-    structure,
+    structured_state,
     view,
 )
 from agentworld_gym.engines.desktop.programs.spreadsheet.calc_tools import METHODS
@@ -88,11 +88,11 @@ class Spreadsheet(Program):
 
     def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the document."""
-        return structure.shown(desktop.files, window)
+        return structured_state.shown(desktop.files, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the document's window, and its title."""
-        return structure.restored(desktop.files, shown)
+        return structured_state.restored(desktop.files, shown)
 
     def focus_of(self, shown: Mapping[str, Any]) -> str:
         """Return the key of the input line while a text is typed."""

@@ -21,8 +21,8 @@ from agentworld_gym.engines.web.document.focus import focusable, is_details_summ
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.structured.browsers import page_place
-from agentworld_gym.engines.web.structured.pages import named
+from agentworld_gym.engines.web.structured_state.browsers import page_place
+from agentworld_gym.engines.web.structured_state.pages import named
 from agentworld_gym.engines.web.tools.call import read_call
 from agentworld_gym.engines.web.tools.wait_for import shows_text
 

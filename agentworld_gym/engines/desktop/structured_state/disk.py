@@ -11,7 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentworld_gym.engines.desktop.filesystem import HOME, FileSystem, Node
-from agentworld_gym.engines.desktop.programs.spreadsheet.structure import is_spreadsheet, sheets_told, text_of_sheets
+from agentworld_gym.engines.desktop.programs.spreadsheet.structured_state import (
+    is_spreadsheet,
+    sheets_told,
+    text_of_sheets,
+)
 
 Plain = dict[str, Any]
 _FILE, _FOLDER = 0o644, 0o755

@@ -22,7 +22,7 @@ from agentworld_gym.engines.web.browser import javascript
 from agentworld_gym.engines.web.browser.actionability import tag_of, timeout_error
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.browser.interactions import field_of
-from agentworld_gym.engines.web.structured.pages import Plain
+from agentworld_gym.engines.web.structured_state.pages import Plain
 from agentworld_gym.engines.web.tools.call import Call, missing, read_call
 from agentworld_gym.engines.web.tools.code import echo
 from agentworld_gym.engines.web.tools.playwright_tools import console_lines, modal_lines, not_handled, show, unrelated

@@ -84,13 +84,13 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(seed: int) -> None:
     assert isinstance(machine, Restorable)
     for _ in range(rng.randrange(20)):
         machine.act(gesture(machine, rng))
-    twin = WebMachine.restore(roundtripped(machine.structured()))
+    twin = WebMachine.restore(roundtripped(machine.structured_state()))
     assert twin.observation == machine.observation
     for _ in range(15):
         action = gesture(machine, rng)
         assert twin.act(action) == machine.act(action)
         assert twin.spans == machine.spans
-        assert twin.structured() == machine.structured()
+        assert twin.structured_state() == machine.structured_state()
     assert twin.state() == machine.state()
     assert twin.observation_in("browsergym") == machine.observation_in("browsergym")
 
@@ -100,7 +100,7 @@ def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(see
     rng = random.Random(seed)
     machine = start(seed)
     for _ in range(20):
-        shown = roundtripped(machine.structured()["shown"])
+        shown = roundtripped(machine.structured_state()["shown"])
         before = json.dumps(shown)
         assert VIEW.view(shown) == machine.observation
         action = gesture(machine, rng)
@@ -111,7 +111,7 @@ def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(see
 
 
 def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(SHOP, 3) == WebMachine.start(SHOP, 3).structured()["shown"]
+    assert VIEW.begin(SHOP, 3) == WebMachine.start(SHOP, 3).structured_state()["shown"]
 
 
 def changes(machine: WebMachine, action: Call) -> list[str]:
@@ -191,8 +191,8 @@ def test_a_page_that_no_longer_is_what_its_rows_say_brings_its_text_along() -> N
     shown = roundtripped(machine.shown())
     assert "body" in shown["tabs"]["0"]["pages"][-1]
     assert VIEW.view(shown) == machine.observation
-    twin = WebMachine.restore(roundtripped(machine.structured()))
-    assert twin.structured() == machine.structured()
+    twin = WebMachine.restore(roundtripped(machine.structured_state()))
+    assert twin.structured_state() == machine.structured_state()
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.http import Response, Source
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.printing import pairs_of, plain_pairs
-from agentworld_gym.engines.web.structured.kept_pages import plain_source, set_slots, slots, source_of
-from agentworld_gym.engines.web.structured.pages import Plain, changed_page, modal_of, told_page
+from agentworld_gym.engines.web.structured_state.kept_pages import plain_source, set_slots, slots, source_of
+from agentworld_gym.engines.web.structured_state.pages import Plain, changed_page, modal_of, told_page
 
 SIZE = (1280, 720)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.http import Source
-from agentworld_gym.engines.web.structured.pages import Plain
+from agentworld_gym.engines.web.structured_state.pages import Plain
 
 
 def slots(page: Page) -> Plain:

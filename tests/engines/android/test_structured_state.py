@@ -49,13 +49,13 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(seed: int) -> None:
     assert isinstance(machine, Restorable)
     for _ in range(rng.randrange(30)):
         machine.act(gesture(machine, rng))
-    twin = AndroidMachine.restore(roundtripped(machine.structured()))
+    twin = AndroidMachine.restore(roundtripped(machine.structured_state()))
     assert twin.observation == machine.observation
     for _ in range(30):
         action = gesture(machine, rng)
         assert twin.act(action) == machine.act(action)
         assert twin.spans == machine.spans
-        assert twin.structured() == machine.structured()
+        assert twin.structured_state() == machine.structured_state()
     assert twin.state() == machine.state()
 
 
@@ -64,7 +64,7 @@ def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(see
     rng = random.Random(seed)
     machine = AndroidMachine.start({}, seed, Controls(DISTURBED if seed % 2 else {}, seed))
     for _ in range(30):
-        shown = roundtripped(machine.structured()["shown"])
+        shown = roundtripped(machine.structured_state()["shown"])
         before = json.dumps(shown)
         assert VIEW.view(shown) == machine.observation
         action = gesture(machine, rng)
@@ -75,7 +75,7 @@ def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(see
 
 def test_the_view_begins_as_the_machine_does() -> None:
     state = {"notes": {"notes": [{"title": "Codes", "text": "4711"}]}}
-    assert VIEW.begin(state, 3) == AndroidMachine.start(state, 3).structured()["shown"]
+    assert VIEW.begin(state, 3) == AndroidMachine.start(state, 3).structured_state()["shown"]
 
 
 def test_a_screen_that_was_predicted_needs_no_bookkeeping() -> None:

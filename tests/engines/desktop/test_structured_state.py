@@ -64,7 +64,7 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(program: str, seed: i
     assert isinstance(machine, Restorable)
     for _ in range(10):
         machine.act(gesture(machine, rng))
-    twin = DesktopMachine.restore(roundtripped(machine.structured()))
+    twin = DesktopMachine.restore(roundtripped(machine.structured_state()))
     assert twin.observation == machine.observation
     for _ in range(15):
         action = gesture(machine, rng)
@@ -98,7 +98,7 @@ def test_the_view_begins_as_the_machine_does() -> None:
 def test_shells_and_held_keys_are_restored_too() -> None:
     machine = DesktopMachine.start(STATE, 0)
     machine.act("subprocess.run('export NAME=Lea; echo hi > a.txt', shell=True)\npyautogui.keyDown('shift')")
-    twin = DesktopMachine.restore(roundtripped(machine.structured()))
+    twin = DesktopMachine.restore(roundtripped(machine.structured_state()))
     after = "subprocess.run('echo $NAME $RANDOM >> a.txt; date >> a.txt', shell=True)\npyautogui.press('a')"
     machine.act(after)
     twin.act(after)

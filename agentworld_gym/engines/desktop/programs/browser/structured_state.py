@@ -12,7 +12,7 @@ from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.browser import actions, page_view
 from agentworld_gym.engines.gui import Field, plain
 from agentworld_gym.engines.web.browser.browser import BLANK, Browser, Tab
-from agentworld_gym.engines.web.structured.browsers import restored_browser, shown_browser
+from agentworld_gym.engines.web.structured_state.browsers import restored_browser, shown_browser
 
 Plain = dict[str, Any]
 _NOT_SEEN = ("focus", "start", "unseen", "looks")

@@ -22,9 +22,9 @@ from agentworld_gym.engines.desktop.programs.browser.actions import Internet
 from agentworld_gym.engines.desktop.programs.terminal.shared_shell import SharedShell
 from agentworld_gym.engines.desktop.short_paths import full, short
 from agentworld_gym.engines.desktop.state import DesktopState
-from agentworld_gym.engines.desktop.structure.disk import TENTHS, nodes, shortened, trees
-from agentworld_gym.engines.desktop.structure.packing import packed, unpacked
-from agentworld_gym.engines.desktop.structure.windows import names_of, window_told, windows_of
+from agentworld_gym.engines.desktop.structured_state.disk import TENTHS, nodes, shortened, trees
+from agentworld_gym.engines.desktop.structured_state.packing import packed, unpacked
+from agentworld_gym.engines.desktop.structured_state.windows import names_of, window_told, windows_of
 from agentworld_gym.engines.gui import Field, Message, frozen, plain
 
 Plain = dict[str, Any]
