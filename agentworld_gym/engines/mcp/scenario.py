@@ -81,6 +81,15 @@ def load_scenario(name: str) -> Scenario:
     if not (folder / "scenario.yaml").is_file():
         expected = f"one of {', '.join(scenario_names())}, or the path of a scenario's folder"
         raise SpecError("task state", "scenario", name, expected)
+    return read_scenario(folder)
+
+
+def read_scenario(folder: Path) -> Scenario:
+    """Read the scenario of a folder as it is at this moment.
+
+    Raises:
+        SpecError: one of its files is wrong; the error names file, key, value and what was expected.
+    """
     about = validated(ScenarioFile, read_yaml(folder / "scenario.yaml"), folder / "scenario.yaml")
     rows = validated(RowFile, read_yaml(folder / "rows.yaml"), folder / "rows.yaml")
     tools = validated(ToolFile, read_yaml(folder / "tools.yaml"), folder / "tools.yaml")

@@ -35,6 +35,35 @@ class Service:
     keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
     """The columns of each table, and the positions of those that make its primary key."""
 
+    @classmethod
+    def of(cls, scenario: Scenario) -> Service:
+        """Make the service of a scenario, whose schema and tools are tried.
+
+        Raises:
+            SpecError: the schema or a tool is wrong; the error names file, key, value and what was expected.
+        """
+        try:
+            empty = empty_image(scenario.schema)
+        except sqlite3.Error as error:
+            expected = f"SQL that runs ({error})"
+            raise SpecError(scenario.folder / "schema.sql", "the whole document", scenario.name, expected) from error
+        connection = opened(empty)
+        try:
+            keys = keys_of(connection)
+            tools: dict[str, Tool] = {}
+            for number, spec in enumerate(scenario.tools):
+                file, key = scenario.folder / "tools.yaml", f"tools.{number} ({spec.name})"
+                validate_tool(spec, connection, file, key)
+                tool = sql_tool(scenario.name, spec)
+                if tool.name in tools:
+                    raise SpecError(file, key, spec.name, "a name that no other tool has")
+                tools[tool.name] = tool
+        finally:
+            connection.close()
+        service = cls(scenario, tools, empty, keys)
+        _ = service.toolset
+        return service
+
     @cached_property
     def listed(self) -> tuple[dict[str, Any], ...]:
         """The tools as a task lists them, with name, description and parameters."""
@@ -53,6 +82,19 @@ class Service:
         """
         return with_rows(self.empty, self.keys, tables, STATE, "tables")
 
+    def generated(self, size: Size, seed: int) -> bytes:
+        """Return a database with rows made from a seed.
+
+        Raises:
+            SpecError: a recipe of the scenario's `rows.yaml` cannot be followed.
+        """
+        connection = opened(self.empty)
+        try:
+            fill(connection, self.scenario, size, seed)
+            return connection.serialize()
+        finally:
+            connection.close()
+
 
 @lru_cache(maxsize=32)
 def load_service(name: str) -> Service:
@@ -62,28 +104,7 @@ def load_service(name: str) -> Service:
         SpecError: there is no such scenario, or one of its files is wrong; the error names file, key, value and what
             was expected.
     """
-    scenario = load_scenario(name)
-    try:
-        empty = empty_image(scenario.schema)
-    except sqlite3.Error as error:
-        expected = f"SQL that runs ({error})"
-        raise SpecError(scenario.folder / "schema.sql", "the whole document", scenario.name, expected) from error
-    connection = opened(empty)
-    try:
-        keys = keys_of(connection)
-        tools: dict[str, Tool] = {}
-        for number, spec in enumerate(scenario.tools):
-            file, key = scenario.folder / "tools.yaml", f"tools.{number} ({spec.name})"
-            validate_tool(spec, connection, file, key)
-            tool = sql_tool(scenario.name, spec)
-            if tool.name in tools:
-                raise SpecError(file, key, spec.name, "a name that no other tool has")
-            tools[tool.name] = tool
-    finally:
-        connection.close()
-    service = Service(scenario, tools, empty, keys)
-    _ = service.toolset
-    return service
+    return Service.of(load_scenario(name))
 
 
 @lru_cache(maxsize=64)
@@ -93,10 +114,4 @@ def generated(name: str, size: Size, seed: int) -> bytes:
     Raises:
         SpecError: a recipe of the scenario's `rows.yaml` cannot be followed.
     """
-    service = load_service(name)
-    connection = opened(service.empty)
-    try:
-        fill(connection, service.scenario, size, seed)
-        return connection.serialize()
-    finally:
-        connection.close()
+    return load_service(name).generated(size, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agentworld_gym.engines.tables.database import opened, quoted
@@ -31,17 +32,34 @@ def with_rows(
     """
     connection = opened(image)
     try:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        for table, rows in tables.items():
-            _insert(connection, keys, table, rows, file, f"{key}.{table}")
-        for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check") if references else ():
-            raise SpecError(file, f"{key}.{table}.{rowid}", rowid, f"a row of {parent} that it refers to")
+        insert_rows(connection, keys, tables, file, key, references)
         return connection.serialize()
     finally:
         connection.close()
 
 
-def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, file: str, key: str) -> None:
+def insert_rows(
+    connection: sqlite3.Connection,
+    keys: Keys,
+    tables: Mapping[str, Any],
+    file: str | Path,
+    key: str,
+    references: bool = True,
+) -> None:
+    """Insert rows in any order of the tables; see `with_rows`.
+
+    Raises:
+        SpecError: a table or column does not exist, or a constraint refuses a row.
+    """
+    connection.execute("PRAGMA foreign_keys = OFF")
+    for table, rows in tables.items():
+        _insert(connection, keys, table, rows, file, f"{key}.{table}")
+    for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check") if references else ():
+        raise SpecError(file, f"{key}.{table}.{rowid}", rowid, f"a row of {parent} that it refers to")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _insert(connection: sqlite3.Connection, keys: Keys, table: str, rows: Any, file: str | Path, key: str) -> None:
     if table not in keys:
         raise SpecError(file, key, table, f"one of {', '.join(keys)}")
     columns = keys[table][0]

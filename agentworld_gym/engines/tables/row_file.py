@@ -104,16 +104,19 @@ class Recipe(Strict):
 
 
 class RowFile(Strict):
-    """`rows.yaml`: how many rows each table has at each size, how its columns are made, and SQL that runs at the end.
+    """`rows.yaml`: rows that are always there, how many rows other tables have at each size and how their columns are
+    made, and SQL that runs at the end.
 
     A column that is a bare value instead of a recipe is a constant. A column whose name starts with `_` is not stored;
     the other columns of its row can use it. Tables and columns are filled in the order of the file. A row that a UNIQUE
     or CHECK constraint refuses is made again.
     """
 
-    sizes: dict[Size, dict[str, int]]
-    """The number of rows of each table, at each size."""
-    tables: dict[str, dict[str, Recipe]]
+    rows: dict[str, tuple[dict[str, str | int | float | None], ...]] = Field(default_factory=dict)
+    """Rows by table, which are there at every size and for every seed. Recipes may refer to them."""
+    sizes: dict[Size, dict[str, int]] = Field(default_factory=dict)
+    """The number of rows of each table with recipes, at each size."""
+    tables: dict[str, dict[str, Recipe]] = Field(default_factory=dict)
     """The recipes of each table's columns."""
     then: tuple[str, ...] = ()
     """SQL statements that run after all tables are filled."""
@@ -137,11 +140,13 @@ class RowFile(Strict):
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> RowFile:
+        if both := sorted(self.rows.keys() & self.tables):
+            raise ValueError(f"tables.{both[0]}: a table under rows or under tables, not under both")
         for size in ("small", "full"):
             if set(self.sizes.get(size, ())) != set(self.tables):
                 raise ValueError(f"sizes.{size} with one number for each of {', '.join(self.tables)}")
-        if (total := sum(self.sizes["small"].values())) > SMALL_ROWS:
+        if (total := sum(self.sizes.get("small", {}).values())) > SMALL_ROWS:
             raise ValueError(f"at most {SMALL_ROWS} rows at size small (got {total})")
-        if (total := sum(self.sizes["full"].values())) > FULL_ROWS:
+        if (total := sum(self.sizes.get("full", {}).values()) + sum(map(len, self.rows.values()))) > FULL_ROWS:
             raise ValueError(f"at most {FULL_ROWS} rows at size full (got {total})")
         return self

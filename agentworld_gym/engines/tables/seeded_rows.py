@@ -7,12 +7,13 @@ import random
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentworld_gym.engines.tables.database import quoted
+from agentworld_gym.engines.tables.database import keys_of, quoted
+from agentworld_gym.engines.tables.insert import insert_rows
 from agentworld_gym.engines.tables.row_file import Recipe, RowFile, Size, Words
 from agentworld_gym.errors import SpecError
 
@@ -63,6 +64,7 @@ def fill(connection: sqlite3.Connection, scenario: RowSource, size: Size, seed: 
         SpecError: a recipe of `rows.yaml` cannot be followed; the error names its key and the reason.
     """
     filler = _Filler(connection, scenario, random.Random(f"{scenario.name}/{size}/{seed}"))
+    filler.place(scenario.rows.rows)
     for table, count in ((table, scenario.rows.sizes[size][table]) for table in scenario.rows.tables):
         filler.fill(table, count)
     for number, sql in enumerate(scenario.rows.then):
@@ -103,6 +105,13 @@ class _Filler:
         self.connection, self.scenario, self.rng = connection, scenario, rng
         self.file = scenario.folder / "rows.yaml"
         self.tables: dict[str, _Table] = {}
+
+    def place(self, tables: Mapping[str, Sequence[Row]]) -> None:
+        """Insert the rows that are always there."""
+        if not tables:
+            return
+        insert_rows(self.connection, keys_of(self.connection), tables, self.file, "rows")
+        self.tables |= {name: _Table(name, len(rows), {}, list(rows)) for name, rows in tables.items()}
 
     def fill(self, name: str, count: int) -> None:
         """Make and insert all rows of one table."""
