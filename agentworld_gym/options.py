@@ -22,6 +22,7 @@ from agentworld_gym.errors import SpecError, UnknownOption
 from agentworld_gym.fingerprint import Fingerprint, Part
 from agentworld_gym.generators import open_generator
 from agentworld_gym.lock import Lock
+from agentworld_gym.tasks.scenario_tasks import ScenarioTasks
 from agentworld_gym.tasks.source import TaskPool, TaskSource
 from agentworld_gym.traces.log import TraceLogs
 from agentworld_gym.worlds.awm import AwmWorld
@@ -88,8 +89,14 @@ class EnvOptions(Options):
     task: Annotated[str | Mapping[Any, Any] | Task | None, Expected("an id, or the path of a YAML file")] = None
     """The id or the path of a task that every episode has."""
 
-    scenario: Annotated[str | None, Expected("the name of a scenario")] = None
-    """The only scenario of a folder of AWM's worlds whose tasks are played. None plays those of all scenarios."""
+    scenario: Annotated[
+        str | None,
+        BeforeValidator(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name),
+        Expected("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
+    ] = None
+    """In a world `awm:DIR`, the only scenario whose tasks are played; None plays those of all. In any other world of
+    tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
+    `agentworld_gym.tasks.scenario_tasks`. None plays the shipped ones."""
 
     awm: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
     """How AWM's worlds are played: options of `agentworld_gym.worlds.awm.AwmOptions` by name."""
@@ -191,7 +198,7 @@ class EnvOptions(Options):
         """
         spec = self.domain_spec()
         # An error in a choice of tasks is told before a world is opened, unless the tasks come with the world.
-        source = None if brings_tasks(self.world) else self._source(spec)
+        source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
         options = WorldOptions(spec, scenario=self.scenario, awm=self.awm, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         lock = None if self.lock is None else Lock.read(Path(self.lock))
@@ -204,9 +211,8 @@ class EnvOptions(Options):
             if isinstance(inner, AwmWorld):
                 self._refuse_language_options()
                 source = self._source(spec, inner.tasks)
-            elif self.scenario is not None or self.awm is not None:
-                key, value = ("awm", self.awm) if self.scenario is None else ("scenario", self.scenario)
-                raise SpecError("options", key, value, "None: only a world awm:DIR has scenarios")
+            elif self.awm is not None:
+                raise SpecError("options", "awm", self.awm, "None: the world is no awm:DIR")
             assert source is not None
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
@@ -260,6 +266,9 @@ class EnvOptions(Options):
             controls=self.controls,
             pool=pool,
         )
+
+    def _scenario_tasks(self, spec: DomainSpec) -> ScenarioTasks | None:
+        return None if self.scenario is None else ScenarioTasks(Path(self.scenario), spec)
 
     def _refuse_language_options(self) -> None:
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():

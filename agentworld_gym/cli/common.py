@@ -34,7 +34,8 @@ EnvironmentName = Annotated[
 ]
 WorldOption = Annotated[str, typer.Option("--world", help="Who plays the environment; see `agentworld envs`.")]
 ScenarioOption = Annotated[
-    str | None, typer.Option("--scenario", help="Only the tasks of this scenario, in a world awm:DIR.")
+    str | None,
+    typer.Option("--scenario", help="Only the tasks of this scenario: its name in a world awm:DIR, or its own folder."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode; the others count up.")]
 FamilyOption = Annotated[

@@ -7,7 +7,7 @@ import json
 import random
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agentworld_gym.domain.task import Check, Expect, Split
@@ -15,14 +15,11 @@ from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import generated, load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
 from agentworld_gym.tasks.family import Draft, Family
-from agentworld_gym.tasks.patterns import literal
+from agentworld_gym.tasks.json_patterns import Fields, shows
 from agentworld_gym.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
-
-Fields = Mapping[str, Any]
-"""Some keys of a JSON object with their values."""
 
 
 class Tables:
@@ -139,9 +136,7 @@ class ToolScene(Scene, Tables):
             lacking: Fields that no JSON object may have, or regular expressions that must not match.
             weight: The weight of the check.
         """
-        wanted = "".join(f"(?=.*{_pattern(fields)})" for fields in having)
-        unwanted = "".join(f"(?!.*{_pattern(fields)})" for fields in lacking)
-        return Check(probe=action, expect=Expect(matches=rf"(?s)\A{unwanted}{wanted}"), weight=weight)
+        return Check(probe=action, expect=Expect(matches=shows(having, lacking)), weight=weight)
 
     def answers(self, answer: float | str | Sequence[str], weight: float = 1.0) -> Check:
         """Return a check on what follows `finish:`: a number to the cent, a name, or names in any order."""
@@ -266,24 +261,3 @@ def _mirrored(right: float, number: float) -> float:
     """Return a number as far below the right one as another is above it, or as many times smaller."""
     lower = 2 * right - number
     return lower if lower >= 0 else type(right)(right * right / number)
-
-
-def _pattern(fields: Fields | str) -> str:
-    r"""Return a regular expression for a JSON object with all of these fields, in any order.
-
-    >>> bool(re.search(_pattern({"id": 3, "price": 2.5}), '{"price": 2.50, "id":3}'))
-    True
-    >>> bool(re.search(_pattern({"id": 3}), '{"id": 31}'))
-    False
-    """
-    if isinstance(fields, str):
-        return fields
-    return r"\{" + "".join(rf"(?=[^{{}}]*{_field(key, value)})" for key, value in fields.items())
-
-
-def _field(key: str, value: Any) -> str:
-    name = literal(json.dumps(key))
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"
-    whole, _, part = f"{value:.10f}".rstrip("0").partition(".")
-    return rf"{name}:\s*{re.escape(whole)}" + (rf"\.{part}0*" if part else r"(?:\.0+)?") + r"(?![\d.])"

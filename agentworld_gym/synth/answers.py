@@ -1,0 +1,69 @@
+"""Reads what a generator wrote: the fenced block of an answer, with or without prose and thinking around it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from agentworld_gym.documents.plain_yaml import load_yaml
+from agentworld_gym.documents.strict import validated
+from agentworld_gym.prompting.parsing import strip_thinking
+from agentworld_gym.synth.faults import Fault, spec_errors_as_faults
+from agentworld_gym.text.escaping import unescape
+
+M = TypeVar("M", bound=BaseModel)
+
+MAX_CHARS = 400_000
+"""How long an answer may be."""
+
+ANSWER = "answer"
+"""How errors call the document that an answer holds."""
+
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+
+
+def block(text: str, *languages: str) -> str:
+    r"""Return the last fenced block in one of some languages, or in none; without any fence it is the whole text.
+
+    >>> block("Here it is:\n```sql\nSELECT 1;\n```\nDone.", "sql")
+    'SELECT 1;'
+    >>> block("SELECT 1;", "sql")
+    'SELECT 1;'
+
+    Raises:
+        Fault: The text is empty, too long, or has blocks in other languages only.
+    """
+    answer = unescape(strip_thinking(text))
+    if not answer.strip():
+        raise Fault("the answer is empty")
+    if len(answer) > MAX_CHARS:
+        raise Fault(f"the answer has {len(answer)} characters, at most {MAX_CHARS} are read")
+    blocks = [(match.group(2).lower(), match.group(3)) for match in _FENCE.finditer(answer)]
+    if not blocks:
+        return answer.strip()
+    named = [body for language, body in blocks if language in languages]
+    found = named or [body for language, body in blocks if not language]
+    if not found:
+        raise Fault(f"the answer has no block that begins with ```{languages[0]}")
+    return found[-1].strip()
+
+
+def document(text: str, model: type[M]) -> M:
+    r"""Return the document of an answer, which is written in YAML or JSON.
+
+    >>> from agentworld_gym.synth.draft import Sentences
+    >>> document("```yaml\ntasks: [Pay the bill of March.]\n```", Sentences).tasks
+    ('Pay the bill of March.',)
+
+    Raises:
+        Fault: It cannot be read, or does not fit the model.
+    """
+    with spec_errors_as_faults():
+        data: Any = load_yaml(block(text, "yaml", "yml", "json"), ANSWER)
+        if not isinstance(data, dict):
+            raise Fault(f"the answer is no mapping but {type(data).__name__}")
+        return validated(model, data, ANSWER)

@@ -1,0 +1,56 @@
+"""Calls every tool of a world once rightly and once wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agentworld_gym.synth.draft import Call, Sketch
+from agentworld_gym.synth.faults import raise_any
+from agentworld_gym.synth.machines import Machine, State, played
+
+_SHOWN = 300
+"""How much of an answer a fault quotes."""
+
+
+def check_calls(start: Machine, sketches: Sequence[Sketch], prefix: str) -> None:
+    """Call every tool once rightly and once wrongly, each time on a copy of the start.
+
+    Args:
+        start: The world at its start, which stays as it is.
+        sketches: The tools, with their two calls.
+        prefix: What stands before the name of a tool in this world.
+
+    Raises:
+        Fault: A right call is refused, or changes the database though the tool only reads, or does not though it
+            writes; or a wrong call is not refused, or changes something.
+    """
+    before = start.state()
+    raise_any(
+        [f"tool {sketch.name}: {fault}" for sketch in sketches for fault in _faults(start, before, sketch, prefix)]
+    )
+
+
+def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Iterator[str]:
+    worked, text, after = _tried(start, Call(name=sketch.name, arguments=sketch.right), prefix)
+    if not worked:
+        yield f"the right call {sketch.right} is refused: {text[:_SHOWN]}"
+    elif sketch.writes and after == before:
+        yield f"the right call {sketch.right} changes nothing, and the tool is said to write"
+    elif not sketch.writes and after != before:
+        yield f"the right call {sketch.right} changes the database, and the tool is said to read only"
+    if sketch.wrong is None:
+        return
+    worked, text, after = _tried(start, Call(name=sketch.name, arguments=sketch.wrong), prefix)
+    if worked:
+        yield f"the wrong call {sketch.wrong} is not refused: {text[:_SHOWN]}"
+    if after != before:
+        yield f"the wrong call {sketch.wrong} changes the database"
+
+
+def _tried(start: Machine, call: Call, prefix: str) -> tuple[bool, str, State]:
+    machine = start.fork()
+    try:
+        worked, text = played(machine, call, prefix)
+        return worked, text, machine.state()
+    finally:
+        machine.close()

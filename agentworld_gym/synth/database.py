@@ -1,0 +1,174 @@
+"""Checks the tables and rows of a world by building its database."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from agentworld_gym.engines.tables.database import building, empty_image, keys_of, opened, quoted, tables_of
+from agentworld_gym.engines.tables.statements import statement
+from agentworld_gym.synth.faults import Fault, raise_any
+
+MOST_ROWS = 500
+"""How many rows a made world may begin with."""
+
+_CREATE = re.compile(r"CREATE\s+(TABLE|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
+_INSERT = re.compile(r"INSERT\s+INTO\b", re.IGNORECASE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_CHANGING = re.compile(r"'now'|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b|\brandom(?:blob)?\s*\(", re.IGNORECASE)
+_COMMENT = re.compile(r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*", re.DOTALL)
+
+
+def statements_of(sql: str) -> list[str]:
+    r"""Return the statements of a text, without their semicolons and the comments before them.
+
+    >>> statements_of("-- tables\nCREATE TABLE a (x TEXT DEFAULT ';');\nSELECT 1;")
+    ["CREATE TABLE a (x TEXT DEFAULT ';')", 'SELECT 1']
+    """
+    found, piece = [], ""
+    for part in sql.split(";"):
+        piece += part
+        if sqlite3.complete_statement(piece + ";"):
+            found.append(piece)
+            piece = ""
+        else:
+            piece += ";"
+    bare = [_COMMENT.sub("", text + "\n").strip() for text in (*found, piece.rstrip(";"))]
+    return [text for text in bare if text]
+
+
+def check_schema(sql: str, fewest: int) -> None:
+    """Check the tables of a world.
+
+    Args:
+        sql: The statements.
+        fewest: How many tables there have to be.
+
+    Raises:
+        Fault: A statement does not run or does something else; a table has no primary key; or a foreign key leads
+            nowhere.
+    """
+    faults = []
+    connection = building()
+    try:
+        for text in statements_of(sql):
+            if problem := _create(connection, text):
+                faults.append(f"{_head(text)}: {problem}")
+        keys = keys_of(connection)
+        image = connection.serialize()
+    finally:
+        connection.close()
+    raise_any(faults)
+    if len(keys) < fewest:
+        raise Fault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
+    for table, (columns, key) in keys.items():
+        faults += [f"table {table}: no primary key"] if not key else []
+        faults += [
+            f"{name}: a name of other characters than a-z, 0-9, _"
+            for name in (table, *columns)
+            if not _NAME.fullmatch(name)
+        ]
+    raise_any([*faults, *dangling_keys(image)])
+
+
+def _create(connection: sqlite3.Connection, text: str) -> str:
+    """Make a table or an index, and return what is wrong with the statement."""
+    if not _CREATE.match(text):
+        return "only CREATE TABLE and CREATE INDEX are run"
+    try:
+        connection.execute(statement(text))
+    except (sqlite3.Error, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def dangling_keys(image: bytes) -> list[str]:
+    """Return the foreign keys of a database that lead to no table, or to columns that identify no row.
+
+    Args:
+        image: The bytes of a database that this package built.
+    """
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.deserialize(image)
+        unique = {
+            table: _unique(connection, table, columns, key) for table, (columns, key) in keys_of(connection).items()
+        }
+        return [fault for table in unique for fault in _dangling(connection, table, unique)]
+    finally:
+        connection.close()
+
+
+def _unique(connection: sqlite3.Connection, table: str, columns: Sequence[str], key: Sequence[int]) -> list[set[str]]:
+    """Return the sets of columns that identify a row of a table, the primary key first."""
+    sets = [{columns[place] for place in key}]
+    for _, index, is_unique, *_ in connection.execute(f"PRAGMA index_list({quoted(table)})").fetchall():
+        if is_unique:
+            sets.append({row[2] for row in connection.execute(f"PRAGMA index_info({quoted(index)})")})
+    return sets
+
+
+def _dangling(connection: sqlite3.Connection, table: str, unique: dict[str, list[set[str]]]) -> Iterator[str]:
+    keys: dict[int, tuple[str, list[str], list[str | None]]] = {}
+    for number, _, parent, column, target, *_ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
+        _, columns, targets = keys.setdefault(number, (parent, [], []))
+        columns.append(column)
+        targets.append(target)
+    for parent, columns, targets in keys.values():
+        named = f"foreign key {table} ({', '.join(columns)})"
+        sets = unique.get(parent)
+        if sets is None:
+            yield f"{named}: there is no table {parent}"
+        elif None not in targets and {str(target) for target in targets} not in sets:
+            yield f"{named}: {parent} ({', '.join(map(str, targets))}) is neither its primary key nor unique"
+
+
+def check_rows(sql: str, statements: Sequence[str]) -> None:
+    """Check the rows of a world by inserting them one statement after the other, foreign keys enforced.
+
+    Args:
+        sql: The statements that make the tables.
+        statements: The statements that insert the rows.
+
+    Raises:
+        Fault: A statement is no INSERT or is refused; a table is empty; or there are too many rows.
+    """
+    connection = opened(empty_image(sql))
+    try:
+        faults = [f"{_head(text)}: {problem}" for text in statements if (problem := _insert(connection, text))]
+        raise_any(faults)
+        counts = {table: len(rows) for table, rows in tables_of(connection, keys_of(connection)).items()}
+    finally:
+        connection.close()
+    raise_any([f"table {table} has no row" for table, count in counts.items() if not count])
+    if (total := sum(counts.values())) > MOST_ROWS:
+        raise Fault(f"there are {total} rows, at most {MOST_ROWS} are taken")
+
+
+def _insert(connection: sqlite3.Connection, text: str) -> str:
+    if not _INSERT.match(text):
+        return "only INSERT INTO is run"
+    if match := _CHANGING.search(text):
+        return f"{match.group()} gives other rows at every time; write the value"
+    try:
+        connection.execute(text)
+    except sqlite3.Error as error:
+        return str(error)
+    return ""
+
+
+def filled_image(sql: str, statements: Sequence[str]) -> bytes:
+    """Return the database of a world at its start, of statements that were checked."""
+    connection = opened(empty_image(sql))
+    try:
+        for text in statements:
+            connection.execute(text)
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+def _head(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else f"{line[:160]} …"

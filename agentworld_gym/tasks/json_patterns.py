@@ -1,0 +1,52 @@
+r"""Regular expressions for the JSON that tools return: which objects an answer has to show, and which it must not.
+
+>>> bool(re.search(shows([{"id": 3}], [{"status": "open"}]), '[{"id": 3, "status": "paid"}]'))
+True
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.tasks.patterns import literal
+
+Fields = Mapping[str, Any]
+"""Values by key, all of which one JSON object has to have."""
+
+
+def shows(having: Sequence[Fields | str], lacking: Sequence[Fields | str] = ()) -> str:
+    """Return a regular expression for a text that shows some JSON objects and does not show others.
+
+    Args:
+        having: Fields that some JSON object of the text has to have, or regular expressions that match.
+        lacking: Fields that no JSON object may have, or regular expressions that must not match.
+    """
+    wanted = "".join(f"(?=.*{object_pattern(fields)})" for fields in having)
+    unwanted = "".join(f"(?!.*{object_pattern(fields)})" for fields in lacking)
+    return rf"(?s)\A{unwanted}{wanted}"
+
+
+def object_pattern(fields: Fields | str) -> str:
+    r"""Return a regular expression for a JSON object with all of these fields, in any order.
+
+    Fields that stand behind a nested object are not found.
+
+    >>> bool(re.search(object_pattern({"id": 3, "price": 2.5}), '{"price": 2.50, "id":3}'))
+    True
+    >>> bool(re.search(object_pattern({"id": 3}), '{"id": 31}'))
+    False
+    """
+    if isinstance(fields, str):
+        return fields
+    return r"\{" + "".join(rf"(?=[^{{}}]*{_field(key, value)})" for key, value in fields.items())
+
+
+def _field(key: str, value: Any) -> str:
+    name = literal(json.dumps(key))
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"
+    whole, _, part = f"{value:.10f}".rstrip("0").partition(".")
+    return rf"{name}:\s*{re.escape(whole)}" + (rf"\.{part}0*" if part else r"(?:\.0+)?") + r"(?![\d.])"

@@ -1,0 +1,153 @@
+"""The tasks that lie in a scenario's own folder, for tool servers that a user or a pipeline has made."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.documents.strict import read_yaml, validated
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.mcp.machine import greeting
+from agentworld_gym.engines.mcp.service import Service, load_service
+from agentworld_gym.engines.tables.database import opened, tables_of
+from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.tasks.source import check_actions
+
+DOMAIN = "mcp"
+"""The domain whose scenarios these are."""
+
+TASKS = "tasks"
+"""The folder of the tasks in a scenario's folder."""
+
+
+def scenario_folders(folder: Path) -> list[Path]:
+    """Return the folder of a scenario itself, or the scenarios that lie in a folder, by their names.
+
+    Raises:
+        MissingFile: There is no scenario.
+    """
+    if (folder / "scenario.yaml").is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob("*/scenario.yaml"))
+    if not found:
+        raise MissingFile(folder / "scenario.yaml", "a scenario, or a folder with folders of scenarios")
+    return found
+
+
+class ScenarioTasks:
+    """The tasks `tasks/*.yaml` of a scenario's folder, or of all scenarios in a folder.
+
+    A file holds a task as `agentworld_gym.domain.task.Task` has it, without `domain`; its id is the scenario's name and
+    the name of the file. What it leaves out follows from the scenario: the state with all rows, the tools and the first
+    observation.
+
+    Args:
+        folder: The folder of a scenario, or of several.
+        spec: The domain, which reads the actions of the tasks.
+
+    Raises:
+        MissingFile: There is no scenario, or none has a task.
+        SpecError: The domain is another one than that of tool servers.
+    """
+
+    def __init__(self, folder: Path, spec: DomainSpec) -> None:
+        if spec.id != DOMAIN:
+            raise SpecError("options", "scenario", str(folder), f"None: scenarios belong to {DOMAIN}, not to {spec.id}")
+        self._parser = ActionParser(spec)
+        files = {path: sorted((path / TASKS).glob("*.yaml"), key=_in_order) for path in scenario_folders(folder)}
+        self._files = {path: tasks for path, tasks in files.items() if tasks}
+        if not self._files:
+            raise MissingFile(folder / TASKS, "at least one task of a scenario (tasks/*.yaml)")
+        self._made: dict[Path, Task] = {}
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all tasks."""
+        return tuple(_id_of(file) for files in self._files.values() for file in files)
+
+    def pick(self, seed: int) -> Task:
+        """Return the task of a seed: consecutive seeds walk through the scenarios, then through the tasks of each.
+
+        Raises:
+            SpecError: The scenario or the task is wrong; the error names file, key, value and what was expected.
+        """
+        rounds, place = divmod(seed, len(self._files))
+        files = list(self._files.values())[place]
+        return self._task(files[rounds % len(files)])
+
+    def find(self, name: str) -> Task | None:
+        """Return the task of an id; None where there is none."""
+        for files in self._files.values():
+            for file in files:
+                if _id_of(file) == name:
+                    return self._task(file)
+        return None
+
+    def _task(self, file: Path) -> Task:
+        if file not in self._made:
+            task = read_scenario_task(file, load_service(_name_of(file.parent.parent)))
+            check_actions(task, self._parser, file)
+            self._made[file] = task
+        return self._made[file]
+
+
+def read_scenario_task(file: Path, service: Service) -> Task:
+    """Read a task that lies in a scenario's folder.
+
+    Raises:
+        SpecError: The task is wrong.
+    """
+    data = read_yaml(file)
+    if not isinstance(data, dict):
+        raise SpecError(file, "the whole document", data, "a task")
+    return validated(Task, completed(data, service, _id_of(file)), file)
+
+
+def completed(data: dict[str, Any], service: Service, name: str) -> dict[str, Any]:
+    """Return what a task's file says with what follows from its scenario: state, tools and first observation."""
+    scenario = service.scenario
+    given = data.get("state")
+    state = initial_state(service) | (given if isinstance(given, dict) else {})
+    follows = {
+        "id": name,
+        "domain": DOMAIN,
+        "tools": service.listed,
+        "first_observation": greeting(scenario.name, state["user"], state["now"]),
+        "family": scenario.name,
+    }
+    return {**follows, **data, "state": state}
+
+
+def initial_state(service: Service) -> dict[str, Any]:
+    """Return the state in which the tasks of a scenario begin: its small database of seed 0, with all rows."""
+    scenario = service.scenario
+    connection = opened(service.generated("small", 0))
+    try:
+        tables = tables_of(connection, service.keys)
+    finally:
+        connection.close()
+    about = scenario.about
+    return {"scenario": _name_of(scenario.folder), "now": about.now, "user": about.user, "tables": tables}
+
+
+def _name_of(folder: Path) -> str:
+    """Return the text by which `load_scenario` finds a folder.
+
+    >>> _name_of(Path("clinic")), _name_of(Path("my/clinic"))
+    ('./clinic', 'my/clinic')
+    """
+    text = str(folder)
+    return text if "/" in text else f"./{text}"
+
+
+def _id_of(file: Path) -> str:
+    return f"{file.parent.parent.resolve().name}-{file.stem}"
+
+
+def _in_order(file: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts numbers by their value: 2.yaml comes before 10.yaml."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", file.stem)]
