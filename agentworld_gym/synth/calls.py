@@ -13,21 +13,27 @@ _SHOWN = 300
 
 
 def check_calls(start: Machine, sketches: Sequence[Sketch], prefix: str) -> None:
-    """Call every tool once rightly and once wrongly, each time on a copy of the start.
+    """Call every tool once rightly and once wrongly; see `call_faults`.
+
+    Raises:
+        Fault: A call does not do what its tool says.
+    """
+    raise_any(call_faults(start, sketches, prefix))
+
+
+def call_faults(start: Machine, sketches: Sequence[Sketch], prefix: str) -> list[str]:
+    """Call every tool once rightly and once wrongly, each time on a copy of the start, and return what is wrong.
+
+    A right call must not be refused, and has to change the database exactly if the tool writes. A wrong call has to be
+    refused, and must not change anything.
 
     Args:
         start: The world at its start, which stays as it is.
         sketches: The tools, with their two calls.
         prefix: What stands before the name of a tool in this world.
-
-    Raises:
-        Fault: A right call is refused, or changes the database though the tool only reads, or does not though it
-            writes; or a wrong call is not refused, or changes something.
     """
     before = start.state()
-    raise_any(
-        [f"tool {sketch.name}: {fault}" for sketch in sketches for fault in _faults(start, before, sketch, prefix)]
-    )
+    return [f"tool {sketch.name}: {fault}" for sketch in sketches for fault in _faults(start, before, sketch, prefix)]
 
 
 def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from agentworld_gym.synth.draft import Brief
 
 ALIKE = 0.6
-"""From which likeness on two worlds are too alike. The five scenarios of this package are at most 0.25 alike."""
+"""From which likeness on two worlds are too alike. The five scenarios of this package are at most 0.06 alike."""
 
 ALIKE_BRIEFS = 85.0
 """From which likeness of titles or names on, from 0 to 100, two briefs are too alike."""

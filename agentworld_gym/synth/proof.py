@@ -155,7 +155,7 @@ class Prover:
                         continue
                     if missing := self.verdict(machine, self.answer):
                         faults.append(
-                            f"{call.name}.{name} is said to be free, but the verifier refuses another value: {missing[0]}"
+                            f"{call.name}.{name} is said to be free, but another value is refused: {missing[0]}"
                         )
                     yield from _differing(machine.state(), self._states[-1])
         raise_any(faults)

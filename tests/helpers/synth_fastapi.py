@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-HEAD = '''import os
+HEAD = """import os
 from datetime import datetime
 from typing import Literal, Optional
 
@@ -28,7 +28,7 @@ def now() -> str:
 
 def rows(session, sql, values):
     return [dict(row._mapping) for row in session.execute(text(sql), values)]
-'''
+"""
 
 TYPES = {"integer": "int", "string": "str", "number": "float", "boolean": "bool"}
 BOUNDS = {"minimum": "ge", "maximum": "le", "minLength": "min_length", "maxLength": "max_length"}
@@ -42,7 +42,7 @@ def code(sheet: dict[str, Any]) -> str:
 def verifier(task: dict[str, Any]) -> str:
     """The verifier of a task: facts of the final database, and the answer."""
     answer = None if task.get("answer") is None else str(task["answer"])
-    return f'''import sqlite3
+    return f"""import sqlite3
 
 
 def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
@@ -52,7 +52,7 @@ def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
     final.close()
     answered = {answer!r} is None or str(final_answer or "").strip() == {answer!r}
     return {{"result": "complete" if held and answered else "others"}}
-'''
+"""
 
 
 def _endpoint(tool: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ def _endpoint(tool: dict[str, Any]) -> str:
     lines += ["", "", f'@app.{method}("/api/{name}", summary={told}, operation_id="{name}")']
     lines += [f"async def {name}({signature}):", "    session = SessionLocal()", "    try:"]
     bound = ", ".join(f'"{key}": {value}' for key, value in values.items())
-    lines += [f"        values = {{{bound}{', ' if bound else ''}\"now\": now()}}", *_body(tool["body"])]
+    lines += [f'        values = {{{bound}{", " if bound else ""}"now": now()}}', *_body(tool["body"])]
     lines += ["    finally:", "        session.close()"]
     return "\n".join(lines) + "\n"
 

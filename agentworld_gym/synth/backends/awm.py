@@ -1,4 +1,4 @@
-"""AWM's form: a FastAPI app over SQLAlchemy and verifiers in Python. All of it is foreign code and runs in a sandbox."""
+"""AWM's form: a FastAPI app over SQLAlchemy, and verifiers in Python. It is foreign code and runs in sandboxes only."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AwmBackend:
         self._sandboxes = AwmSandboxes()
 
     def implementation(self, draft: Draft, text: str) -> Implementation:
-        """Load the app in the sandbox, compare its endpoints with the interface, and call each once rightly and wrongly.
+        """Load the app in the sandbox, compare its endpoints with the interface, and call each rightly and wrongly.
 
         Raises:
             Fault: It cannot be loaded, an endpoint is missing or differs, or does not do what its interface says.
@@ -81,7 +81,7 @@ class AwmBackend:
         try:
             if server.about.alone:
                 raise Fault(
-                    f"the code keeps something outside its database, or uses more than it needs: {server.about.alone[0]}"
+                    f"the code keeps more than its database, or uses more than it needs: {server.about.alone[0]}"
                 )
             machine = AwmMachine(server, 0)
         except EngineError as error:
@@ -172,4 +172,5 @@ def _differences(sketches: Sequence[Sketch], tools: dict[str, Any]) -> Iterator[
         for key, kind in (("properties", "parameters"), ("required", "required parameters")):
             mine, theirs = sorted(tools[name].get(key, ())), sorted(wanted[name].get(key, ()))
             if mine != theirs:
-                yield f"endpoint {name}: its {kind} are {', '.join(mine) or 'none'}, expected {', '.join(theirs) or 'none'}"
+                given, expected = (", ".join(names) or "none" for names in (mine, theirs))
+                yield f"endpoint {name}: its {kind} are {given}, expected {expected}"

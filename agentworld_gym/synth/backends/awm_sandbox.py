@@ -20,9 +20,11 @@ KEYS = """
 def verify_task(initial_db_path, final_db_path):
     connection = sqlite3.connect(f"file:{initial_db_path}?mode=ro", uri=True)
     names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
     rows = [list(row) for row in connection.execute("PRAGMA foreign_key_check")]
-    parents = [[name, row[2]] for name in names for row in connection.execute(f"PRAGMA foreign_key_list({quoted[name]})")]
+    parents = []
+    for name in names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        parents += [[name, row[2]] for row in connection.execute(f"PRAGMA foreign_key_list({quoted})")]
     connection.close()
     return {"rows": rows[:50], "tables": [pair for pair in parents if pair[1] not in names]}
 """

@@ -11,6 +11,7 @@ import yaml
 from agentworld_gym.engines.mcp.scenario import Scenario
 from agentworld_gym.recipe.saved_settings import write_atomically
 from agentworld_gym.synth.draft import Call, Draft, Solved
+from agentworld_gym.synth.neighbours import other_answers
 
 CALLS = "calls.yaml"
 """The file with a right and a wrong call of each tool, which a check of the folder makes again."""
@@ -55,7 +56,7 @@ def task_document(draft: Draft, solved: Solved) -> dict[str, Any]:
     finish = "finish" if solved.answer is None else f"finish: {solved.answer}"
     expert = [*(action_text(call, prefix) for call in solved.solution), finish]
     wrong = [action_text(call, prefix) for call in solved.neighbours[:MENU]]
-    others = ["finish"] if solved.answer is not None else []
+    others = ["finish", *(f"finish: {other}" for other in other_answers(solved.answer))] if solved.answer else []
     document: dict[str, Any] = {
         "instruction": draft.tasks[solved.number],
         "success": [dict(check) for check in solved.checks],

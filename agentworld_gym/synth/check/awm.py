@@ -1,0 +1,111 @@
+"""Checks AWM's worlds, made here or anywhere: all of their code runs in the sandboxes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from agentworld_gym.actions.toolset import example_call
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.files import AwmFiles, Scenario
+from agentworld_gym.engines.awm.machine import AwmMachine
+from agentworld_gym.engines.awm.server import ScenarioServer
+from agentworld_gym.synth.backends.awm import awm_verdict
+from agentworld_gym.synth.backends.awm_files import recorded_calls, recorded_solutions
+from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
+from agentworld_gym.synth.calls import call_faults
+from agentworld_gym.synth.check.examined import Examined
+from agentworld_gym.synth.draft import Solved
+from agentworld_gym.synth.faults import Fault
+from agentworld_gym.synth.likeness import Profile
+from agentworld_gym.synth.proof import Prover
+
+FORM = "awm"
+
+
+def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:
+    """Check the worlds of a folder of AWM's files, one after the other.
+
+    Raises:
+        SpecError: The files cannot be read.
+    """
+    files = AwmFiles(folder)
+    for name in files.names:
+        try:
+            yield _examined(files.scenario(name), folder, sandboxes)
+        except EngineError as error:
+            yield Examined(None, name, FORM, problems=(str(error),))
+
+
+def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Examined:
+    server = sandboxes.server(scenario)
+    about = server.about
+    solutions = recorded_solutions(folder, scenario.name)
+    problems = [f"{' '.join(statement.split())[:160]}: {error}" for statement, error in about.failed]
+    problems += sandboxes.dangling(about.initial)
+    with closing(AwmMachine(server, 0)) as machine:
+        tables = {field[: field.index("/")] for field in machine.state()}
+        sketches = recorded_calls(folder, scenario.name)
+        problems += call_faults(machine, sketches, "")
+        recorded = {sketch.name: sketch.right for sketch in sketches}
+        answered, broken = _answered(server, recorded)
+        problems += broken
+        faults = {
+            number: _faults(number, server, machine, sandboxes, solutions) for number in range(len(scenario.tasks))
+        }
+    problems += [f"task {number}: {fault}" for number, found in faults.items() for fault in found]
+    return Examined(
+        Profile.of(scenario.name, scenario.title, tables, [tool["name"] for tool in about.tools]),
+        scenario.name,
+        FORM,
+        len(tables),
+        len(about.tools),
+        answered,
+        len(scenario.tasks),
+        sum(not found and number in solutions for number, found in faults.items()),
+        sum(not found and number not in solutions for number, found in faults.items()),
+        tuple(problems),
+    )
+
+
+def _answered(server: ScenarioServer, recorded: Mapping[str, dict[str, object]]) -> tuple[int, list[str]]:
+    """Call each tool once, and return how many gave a result, and those that gave no answer at all."""
+    count, broken = 0, []
+    for tool in server.about.tools:
+        call = json.loads(example_call(tool))
+        arguments = recorded.get(tool["name"], call["arguments"])
+        with closing(AwmMachine(server, 0)) as machine:
+            try:
+                machine.act({"name": tool["name"], "arguments": arguments})
+                count += not machine.refused
+            except EngineError as error:
+                broken.append(f"tool {tool['name']}: {error}")
+    return count, broken
+
+
+def _faults(
+    number: int, server: ScenarioServer, machine: AwmMachine, sandboxes: AwmSandboxes, solutions: Mapping[int, Solved]
+) -> list[str]:
+    """Return what is wrong with a task: its verifiers crash, or accept the start, or its solution does not hold."""
+    scenario, initial = server.scenario, server.about.initial
+    judged, decided = scenario.judged.get(number), scenario.decided.get(number)
+    faults = []
+    try:
+        if judged is not None:
+            sandboxes.verdict(judged.code, initial, initial)
+    except EngineError as error:
+        faults.append(str(error))
+    if decided is None:
+        return faults if judged is not None else ["it has no verifier"]
+    verdict = awm_verdict(sandboxes, decided.code, initial)
+    try:
+        if number in solutions:
+            one = solutions[number]
+            Prover(machine, "", one.solution, one.answer, verdict, free_values=one.free_values).prove()
+        elif not verdict(machine, None):
+            faults.append("the verifier accepts the start")
+    except (Fault, EngineError) as error:
+        faults.append(str(error))
+    return faults
