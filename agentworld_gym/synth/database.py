@@ -13,6 +13,9 @@ from agentworld_gym.synth.faults import Fault, raise_any
 MOST_ROWS = 500
 """How many rows a made world may begin with."""
 
+MOST_STATEMENTS = 2_000
+"""How many statements an answer may have."""
+
 _CREATE = re.compile(r"CREATE\s+(TABLE|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
 _INSERT = re.compile(r"INSERT\s+INTO\b", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -25,7 +28,12 @@ def statements_of(sql: str) -> list[str]:
 
     >>> statements_of("-- tables\nCREATE TABLE a (x TEXT DEFAULT ';');\nSELECT 1;")
     ["CREATE TABLE a (x TEXT DEFAULT ';')", 'SELECT 1']
+
+    Raises:
+        Fault: There are too many semicolons.
     """
+    if (count := sql.count(";")) > MOST_STATEMENTS:
+        raise Fault(f"there are {count} semicolons, at most {MOST_STATEMENTS} are read")
     found, piece = [], ""
     for part in sql.split(";"):
         piece += part
@@ -55,13 +63,13 @@ def check_schema(sql: str, fewest: int) -> None:
         for text in statements_of(sql):
             if problem := _create(connection, text):
                 faults.append(f"{_head(text)}: {problem}")
+        raise_any(faults)
         keys = keys_of(connection)
+        if len(keys) < fewest:
+            raise Fault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
         image = connection.serialize()
     finally:
         connection.close()
-    raise_any(faults)
-    if len(keys) < fewest:
-        raise Fault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
     for table, (columns, key) in keys.items():
         faults += [f"table {table}: no primary key"] if not key else []
         faults += [

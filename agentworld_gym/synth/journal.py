@@ -6,6 +6,7 @@ goes on: no answer is asked for again, and no check that was finished is made ag
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,6 +83,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._writer = JsonlWriter(path)
+        self._lock = threading.Lock()
         self.entries: dict[Key, Entry] = {}
         for number, row in enumerate(read_jsonl(path), 1):
             _enter(self.entries, row, path, number)
@@ -102,7 +104,7 @@ class Journal:
         cut_off = completion.finish_reason == "length"
         entry = Entry(key, prompt, completion.text, completion.usage.as_dict(), cut_off, failure)
         row = {"prompt": prompt, "text": entry.text, "tokens": entry.tokens, "cut_off": cut_off, "failure": failure}
-        self._writer.write([{"key": list(key), **row}])
+        self._write({"key": list(key), **row})
         self.entries[key] = entry
         return entry
 
@@ -115,7 +117,11 @@ class Journal:
             seconds,
         )
         verdict = {"problem": problem, "value": entry.value, "seconds": round(seconds, 4)}
-        self._writer.write([{"key": list(entry.key), **verdict}])
+        self._write({"key": list(entry.key), **verdict})
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        with self._lock:  # Answers come in a thread of the generator, verdicts in that of the run.
+            self._writer.write([row])
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,14 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Message
+from agentworld_gym.contracts import ChatRequest, Failure, Generator, Message
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.flow import Flow, Request, Work
 from agentworld_gym.recipe.saved_settings import ensure_same_settings, write_atomically
 from agentworld_gym.synth.answers import document
+from agentworld_gym.synth.asking import AskingGenerator
 from agentworld_gym.synth.backends.backend import Backend
 from agentworld_gym.synth.config import SynthConfig
 from agentworld_gym.synth.draft import NOW, USER, Brief, Briefs, Draft
@@ -27,14 +29,13 @@ from agentworld_gym.synth.report import SynthReport, report_of
 from agentworld_gym.synth.stages import INTERFACE, SCENARIO, Stage, WorldStages, profile_of
 from agentworld_gym.text.escaping import escape
 
+logger = logging.getLogger(__name__)
+
 WORLDS = "worlds"
 """The folder of the finished worlds in the folder of a run."""
 
 REPORT = "report.json"
 """The file of the report in the folder of a run."""
-
-PASSING = (FailureKind.CONNECTION, FailureKind.TIMEOUT, FailureKind.SERVER, FailureKind.REJECTED)
-"""Failures of the generator that say nothing of a world: it waits for the next run."""
 
 
 class _GivenUp(Exception):
@@ -130,6 +131,7 @@ class _Making:
 
     def __init__(self, run: Synthesis, journal: Journal) -> None:
         self._run, self._journal = run, journal
+        self._asking = AskingGenerator(run.generator, journal)
         self._profiles: dict[str, Profile] = {}
         self._stages = WorldStages(run.backend, run.config, self._others)
         self.briefs: list[Brief] = []
@@ -281,17 +283,16 @@ class _Making:
 
     def _answer(self, key: Key, messages: list[Message]) -> Work[Entry]:
         """Return the answer to a request: that of the journal, or else one that is asked for."""
-        generator, prompt = self._run.generator, digest_of([dict(message) for message in messages])
+        prompt = digest_of([dict(message) for message in messages])
         entry = self._journal.find(key, prompt)
         if entry is not None:
             return entry
-        seed = crc32(f"{self._run.sampling.seed or 0}/{key}".encode()) if generator.supports_seed else None
-        completion = yield Request(generator, ChatRequest(messages, self._run.sampling.seeded(seed)))
-        if not isinstance(completion, Failure):
-            return self._journal.answered(key, prompt, completion)
-        if completion.kind in PASSING or completion.retryable:
-            raise _Unreached(f"{completion.kind}: {completion.message}")
-        return self._journal.answered(key, prompt, Completion(""), f"{completion.kind}: {completion.message}")
+        seed = crc32(f"{self._run.sampling.seed or 0}/{key}".encode()) if self._asking.supports_seed else None
+        request = self._asking.expect(ChatRequest(messages, self._run.sampling.seeded(seed)), key, prompt)
+        answer: Entry | Failure = yield Request(self._asking, request)
+        if isinstance(answer, Failure):
+            raise _Unreached(f"{answer.kind}: {answer.message}")
+        return answer
 
     def _check(self, stage: Stage, draft: Draft, entry: Entry) -> None:
         """Make of an answer what the stage wants, and enter the verdict into the journal."""
@@ -304,4 +305,7 @@ class _Making:
                 value = stage.made(draft, entry.text).model_dump(mode="json")
             except Fault as fault:
                 problem = f"the answer was cut off at the limit of tokens; {fault}" if entry.cut_off else str(fault)
+            except Exception as error:  # A defect of a check costs one answer, not the run.
+                logger.exception("the check of %s failed", entry.key)
+                problem = f"the check failed: {type(error).__name__}: {error}"
         self._journal.judged(entry, problem, value, time.perf_counter() - began)

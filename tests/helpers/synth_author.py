@@ -59,7 +59,8 @@ class Author:
 
     Args:
         worlds: The names of the sheets, in the order in which scenarios are told.
-        faults: For a world and a stage, the faults of its first answers, one after the other.
+        faults: For a world and a stage, the faults of its first answers, one after the other; in the stage of
+            verifiers those of its first task.
     """
 
     def __init__(
@@ -81,10 +82,11 @@ class Author:
         world = match.group(1) if match else "scenarios"
         task = re.search(r"^> (.*)$", text, re.MULTILINE)
         key = (world, stage, task.group(1) if task else "")
+        first = world == "scenarios" or key[2] in ("", sheet(world)["tasks"][0]["sentence"].strip())
         number = self.asked[key]
         self.asked[key] += 1
         right = self._right(stage, world, text, task.group(1) if task else "")
-        faults = self.faults.get((world, stage), ())
+        faults = self.faults.get((world, stage), ()) if first else ()
         answer = faults[number](right) if number < len(faults) else right
         words = sum(len(message["content"].split()) for message in request.messages)
         return Completion(answer, usage=Usage(words, len(answer.split())))

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.domain.task import Check, Expect
+from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.scenario import Scenario, ScenarioFile
 from agentworld_gym.engines.mcp.service import Service
@@ -39,22 +40,45 @@ class ToolBodies(Strict):
     """The keys `checks`, `run`, `each`, `then` and `result` of each tool, by name."""
 
 
+class Expected(Strict):
+    """A test of a text, as `agentworld_gym.domain.task.Expect` has it, without regular expressions: a model may write
+    one that takes for ever."""
+
+    equals: str | None = None
+    """The text itself."""
+
+    contains: str | None = None
+    """A piece that the text has to hold."""
+
+    excludes: str | None = None
+    """A piece that the text must not hold."""
+
+    number: float | None = None
+    """The only number that the text may hold."""
+
+    tolerance: float = Field(default=0.0, ge=0)
+    """How far a number may lie from the right one."""
+
+    items: tuple[str, ...] = ()
+    """The items of a list, in any order."""
+
+
 class Probe(Strict):
     """One test of success: a call that is made at the end with what its answer shows, or the agent's answer."""
 
     probe: Call | None = None
     """A call of a tool that only reads."""
 
-    has: tuple[dict[str, Any], ...] = ()
+    has: tuple[dict[str, Scalar], ...] = ()
     """JSON objects that the answer of the call has to show, each with some of its fields."""
 
-    lacks: tuple[dict[str, Any], ...] = ()
+    lacks: tuple[dict[str, Scalar], ...] = ()
     """JSON objects that it must not show."""
 
-    expect: dict[str, Any] | None = None
+    expect: Expected | None = None
     """A test of the answer as a text, in the place of `has` and `lacks`."""
 
-    answer: dict[str, Any] | None = None
+    answer: Expected | None = None
     """A test of what the agent answered."""
 
     weight: float = Field(default=1.0, gt=0)
@@ -68,12 +92,13 @@ class Probe(Strict):
         """
         data: dict[str, Any] = {"weight": self.weight}
         if self.answer is not None:
-            data["answer"] = self.answer
+            data["answer"] = self.answer.model_dump(exclude_unset=True)
         if self.probe is not None:
             data["probe"] = action_text(self.probe, prefix)
-            data["expect"] = self.expect or (
-                Expect(matches=shows(self.has, self.lacks)) if self.has or self.lacks else None
-            )
+            if self.expect is not None:
+                data["expect"] = self.expect.model_dump(exclude_unset=True)
+            elif self.has or self.lacks:
+                data["expect"] = Expect(matches=shows(self.has, self.lacks))
         return validated(Check, data, ANSWER)
 
 
