@@ -22,6 +22,12 @@ def verdict_of(checks: Sequence[Check]) -> Verdict:
     return missing
 
 
+def held_at_start(checks: Sequence[Check], start: Machine) -> list[str]:
+    """Return in words which checks hold at the start: each pays its weight, and nothing was done."""
+    places = [place for place, check in enumerate(checks, 1) if not _missing(check, start, None)]
+    return [f"success: test {place} holds at the start already, and would pay for nothing" for place in places]
+
+
 def _missing(check: Check, machine: Machine, answer: str | None) -> str:
     """Return what a check misses; an empty text where it holds."""
     if check.answer is not None:

@@ -30,8 +30,10 @@ def statements_of(sql: str) -> list[str]:
     ["CREATE TABLE a (x TEXT DEFAULT ';')", 'SELECT 1']
 
     Raises:
-        Fault: There are too many semicolons.
+        Fault: There are too many semicolons, or a character that SQL cannot hold.
     """
+    if "\0" in sql:
+        raise Fault("the SQL holds a NUL character")
     if (count := sql.count(";")) > MOST_STATEMENTS:
         raise Fault(f"there are {count} semicolons, at most {MOST_STATEMENTS} are read")
     found, piece = [], ""

@@ -42,7 +42,7 @@ def other_values(value: Any, state: State) -> Iterator[Any]:
         yield not value
     elif isinstance(value, int | float):
         yield from _stored(value, state)
-        yield from (value + 1, value - 1, value + 2)
+        yield from (other for other in (value + 1, value - 1, value + 2) if other != value)
     elif isinstance(value, str):
         yield from _stored(value, state)
         yield f"{value} x"

@@ -82,7 +82,7 @@ class Author:
         world = match.group(1) if match else "scenarios"
         task = re.search(r"^> (.*)$", text, re.MULTILINE)
         key = (world, stage, task.group(1) if task else "")
-        first = world == "scenarios" or key[2] in ("", sheet(world)["tasks"][0]["sentence"].strip())
+        first = not key[2] or key[2] == sheet(world)["tasks"][0]["sentence"].strip()
         number = self.asked[key]
         self.asked[key] += 1
         right = self._right(stage, world, text, task.group(1) if task else "")

@@ -116,7 +116,7 @@ FAULTS: Sequence[tuple[str, Fault, str]] = (
     (
         "verifier",
         verifier(success=[{"probe": {"name": "list_tools"}, "expect": {"contains": "tool"}}]),
-        "accepts the start",
+        "test 1 holds at the start already",
     ),
     (
         "verifier",

@@ -24,7 +24,7 @@ from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.synth.answers import ANSWER, document
 from agentworld_gym.synth.backends.scenario_files import action_text, write_scenario
 from agentworld_gym.synth.calls import check_calls
-from agentworld_gym.synth.checking import verdict_of
+from agentworld_gym.synth.checking import held_at_start, verdict_of
 from agentworld_gym.synth.database import filled_image
 from agentworld_gym.synth.draft import NOW, USER, BackendName, Call, Draft, Implementation, Solved
 from agentworld_gym.synth.faults import Fault, raise_any, spec_errors_as_faults
@@ -172,6 +172,7 @@ class DeclarativeBackend:
         with spec_errors_as_faults():
             checks = [probe.check(prefix) for probe in verifier.success]
         with self.start(draft) as machine:
+            raise_any(held_at_start(checks, machine))
             proof = Prover(machine, prefix, verifier.solution, answer, verdict_of(checks), verifier.free).prove()
         return Solved(
             number=number,

@@ -21,7 +21,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.synth.backends.scenario_files import CALLS
 from agentworld_gym.synth.calls import call_faults
 from agentworld_gym.synth.check.examined import Examined
-from agentworld_gym.synth.checking import verdict_of
+from agentworld_gym.synth.checking import held_at_start, verdict_of
 from agentworld_gym.synth.database import dangling_keys
 from agentworld_gym.synth.draft import Call, Sketch
 from agentworld_gym.synth.faults import Fault
@@ -130,6 +130,8 @@ def _task_faults(file: Path, service: Service, machine: Machine, prefix: str) ->
         checks = [check for check in task.success if check.probe is not None or check.answer is not None]
         if len(checks) < len(task.success):
             return ["success: only probes and tests of the answer can be tried without an episode"]
+        if faults := held_at_start(checks, machine):
+            return faults
         Prover(machine, prefix, solution, answer, verdict_of(checks), free_values=task.free_values).prove()
     except (SpecError, Fault, ValueError) as error:
         return [str(error)]

@@ -1,0 +1,149 @@
+"""Worlds in AWM's form: code and verifiers of an author run in the sandbox only, and what they try is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import awm_worlds
+import gymnasium as gym
+import pytest
+import synth_author
+from synth_author import fenced, right_answer
+
+import agentworld_gym  # noqa: F401
+from agentworld_gym.synth.backends.awm import AwmBackend
+from agentworld_gym.synth.check.folders import examine
+from agentworld_gym.synth.config import SynthConfig
+from agentworld_gym.synth.draft import Brief, Draft
+from agentworld_gym.synth.faults import Fault
+from agentworld_gym.synth.pipeline import WORLDS, Synthesis
+from agentworld_gym.synth.stages import WorldStages
+
+WORLD = "tool_library"
+TASK = synth_author.sheet(WORLD)["tasks"][0]["sentence"].strip()
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[AwmBackend]:
+    if reason := awm_worlds.unplayable():
+        pytest.skip(reason)
+    made = AwmBackend()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def draft(backend: AwmBackend) -> Draft:
+    """A world whose app is there, and whose tasks are not proved."""
+    made = Draft(Brief(**synth_author.brief(WORLD)))
+    for stage in WorldStages(backend, SynthConfig(backend="awm", tasks=2)).in_order:
+        made = stage.enter(made, stage.made(made, right_answer(stage.name, WORLD, awm=True)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def run(backend: AwmBackend, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that made one world."""
+    folder = tmp_path_factory.mktemp("run")
+    generator = synth_author.Author([WORLD]).generator()
+    report = Synthesis(generator, backend, folder, SynthConfig(backend="awm", worlds=1, tasks=2)).run()
+    assert report.made == (WORLD,) and report.tasks == 2
+    return folder
+
+
+def test_a_made_world_is_played_as_a_world_of_awm(run: Path) -> None:
+    env = gym.make("AgentWorld/MCP-v0", world=f"awm:{run / WORLDS}", scenario=WORLD)
+    for number, task in enumerate(synth_author.sheet(WORLD)["tasks"]):
+        env.reset(seed=number)
+        for call in task["solution"]:
+            env.step(str(call).replace("'", '"'))
+        answer = f"finish: {task['answer']}" if "answer" in task else "finish"
+        assert env.step(answer)[1] == 1.0
+        env.reset(seed=number)
+        assert env.step(answer)[1] == 0.0
+    env.close()
+
+
+def test_a_made_world_passes_the_check(run: Path) -> None:
+    [world] = examine(run)
+    assert (world.problems, world.answered, world.held, world.unproved) == ((), 6, 2, 0)
+
+
+def changed(old: str, new: str) -> Callable[[str], str]:
+    def change(answer: str) -> str:
+        assert old in answer, old
+        return answer.replace(old, new, 1)
+
+    return change
+
+
+def first_line(code: str) -> Callable[[str], str]:
+    return changed("import os\n", f"import os\n{code}\n")
+
+
+CODE: Sequence[tuple[Callable[[str], str], str]] = (
+    (changed("import os\n", "import os\nthis is no Python\n"), "no Python"),
+    (lambda answer: "I would rather not.", "no Python"),
+    (changed('operation_id="mark_broken"', 'operation_id="break_tool"'), "no endpoint has this operation_id"),
+    (changed("due: str", "until: str"), "its parameters are member_id, tool_id, until"),
+    (changed("status_code=404", "status_code=200"), "the wrong call"),
+    (lambda answer: answer.replace("session.commit()", "session.rollback()"), "changes nothing, and the tool is said to write"),
+    (first_line("open('/etc/passwd').read()"), "cannot be loaded"),
+    (first_line("import subprocess; subprocess.run(['ls'])"), "cannot be loaded"),
+    (first_line("import socket; socket.create_connection(('example.com', 80))"), "cannot be loaded"),
+    (first_line("os._exit(0)"), "the code of tool_library"),
+    (first_line("SEEN = []\n\ndef see(x):\n    SEEN.append(x)"), "keeps more than its database"),
+)
+
+
+@pytest.mark.parametrize(("change", "told"), CODE)
+def test_code_that_is_wrong_or_reaches_for_the_host_is_told(
+    backend: AwmBackend, draft: Draft, change: Callable[[str], str], told: str
+) -> None:
+    answer = right_answer("implementation", WORLD, awm=True)
+    with pytest.raises(Fault, match=told):
+        backend.implementation(replace(draft, implementation=None), change(answer))
+
+
+def verifier(body: str) -> str:
+    return fenced(
+        "python", f"import os, sqlite3\n\ndef verify_task_completion(initial, final, answer=None):\n    {body}"
+    )
+
+
+VERIFIERS: Sequence[tuple[str, str]] = (
+    ('return {"result": "complete"}', "the verifier accepts the start"),
+    ('return {"result": "others"}', "the verifier refuses the solution"),
+    ("return True", "expected"),
+    ("raise RuntimeError('no')", "RuntimeError: no"),
+    ("return open('/etc/passwd').read()", "the verifier"),
+    ("os.system('touch /tmp/here'); return {'result': 'complete'}", "the verifier"),
+    (
+        'return {"result": "complete" if sqlite3.connect(final).execute('
+        '"SELECT returned FROM loans WHERE loan_id = 2").fetchone()[0] else "others"}',
+        "half-way state",
+    ),
+    (
+        'return {"result": "complete" if sqlite3.connect(final).execute('
+        '"SELECT count(*) FROM loans WHERE tool_id = 2 AND member_id = 1").fetchone()[0] else "others"}',
+        "a wrong solution: lend_tool with due",
+    ),
+)
+
+
+@pytest.mark.parametrize(("body", "told"), VERIFIERS)
+def test_a_verifier_that_does_not_tell_is_told(backend: AwmBackend, draft: Draft, body: str, told: str) -> None:
+    solution = right_answer("verifier", WORLD, TASK)
+    solution = solution[: solution.index("success:")] + "```"
+    with pytest.raises(Fault, match=told):
+        backend.solved(draft, 0, f"{solution}\n\n{verifier(body)}")
+
+
+def test_a_check_names_what_fails_in_awms_own_files(backend: AwmBackend, tmp_path: Path) -> None:
+    [world] = examine(awm_worlds.write(tmp_path, awm_worlds.library()))
+    told = "\n".join(world.problems)
+    assert "INSERT INTO loans (id, book_id, user_id) VALUES (1, 99, 1);: FOREIGN KEY constraint failed" in told
+    assert "task 2: the verifier accepts the start" in told
+    assert "task 3: the verifier raised OperationalError" in told
