@@ -89,7 +89,10 @@ CODE: Sequence[tuple[Callable[[str], str], str]] = (
     (changed('operation_id="mark_broken"', 'operation_id="break_tool"'), "no endpoint has this operation_id"),
     (changed("due: str", "until: str"), "its parameters are member_id, tool_id, until"),
     (changed("status_code=404", "status_code=200"), "the wrong call"),
-    (lambda answer: answer.replace("session.commit()", "session.rollback()"), "changes nothing, and the tool is said to write"),
+    (
+        lambda answer: answer.replace("session.commit()", "session.rollback()"),
+        "changes nothing, and the tool is said to write",
+    ),
     (first_line("open('/etc/passwd').read()"), "cannot be loaded"),
     (first_line("import subprocess; subprocess.run(['ls'])"), "cannot be loaded"),
     (first_line("import socket; socket.create_connection(('example.com', 80))"), "cannot be loaded"),

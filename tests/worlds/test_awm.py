@@ -187,9 +187,9 @@ def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message:
         AgentWorldEnv(**{"spec": "mcp", "world": f"awm:{folder}", **options})
 
 
-def test_a_scenario_of_another_world_is_refused() -> None:
-    with pytest.raises(SpecError, match="scenario: got 'x', expected None: only a world awm:DIR has scenarios"):
-        AgentWorldEnv(spec="mcp", scenario="x")
+def test_options_of_these_worlds_are_refused_in_another_one() -> None:
+    with pytest.raises(SpecError, match=r"awm: got .*, expected None: the world is no awm:DIR"):
+        AgentWorldEnv(spec="mcp", awm={"meta_tools": True})
 
 
 def test_without_bubblewrap_the_world_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,131 @@
+"""A scenario's own folder is played by `gym.make` with its tasks, in grounded and in language worlds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+import yaml
+
+import agentworld_gym  # noqa: F401
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.engines.mcp.scenario import scenario_folder
+from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.tasks.scenario_tasks import ScenarioTasks
+
+ROWS = {
+    "rooms": [{"room_id": 1, "name": "Blue", "seats": 4}, {"room_id": 2, "name": "Green", "seats": 9}],
+    "bookings": [{"booking_id": 1, "room_id": 2, "day": "2026-03-05", "guest": "Ana"}],
+}
+TOOLS = [
+    {
+        "name": "list_bookings",
+        "description": "Lists the bookings of a day.",
+        "parameters": {"properties": {"day": {"type": "string"}}, "required": ["day"]},
+        "result": {"key": "bookings", "many": "SELECT booking_id, room_id, guest FROM bookings WHERE day = :day"},
+    },
+    {
+        "name": "book_room",
+        "description": "Books a room for a day.",
+        "parameters": {
+            "properties": {"room_id": {"type": "integer"}, "day": {"type": "string"}, "guest": {"type": "string"}},
+            "required": ["room_id", "day", "guest"],
+        },
+        "run": ["INSERT INTO bookings (room_id, day, guest) VALUES (:room_id, :day, :guest)"],
+        "result": {"text": "Booked."},
+    },
+]
+BOOK = '{"name": "rooms-book_room", "arguments": {"room_id": 1, "day": "2026-03-06", "guest": "Bo"}}'
+TASK = {
+    "instruction": "Book room 1 for Bo on 2026-03-06.",
+    "success": [
+        {
+            "probe": '{"name": "rooms-list_bookings", "arguments": {"day": "2026-03-06"}}',
+            "expect": {"contains": '"room_id": 1, "guest": "Bo"'},
+        }
+    ],
+    "expert": [BOOK, "finish"],
+}
+
+
+def write(folder: Path, name: str = "rooms", tasks: int = 1) -> Path:
+    """Write a scenario of its own, with some tasks."""
+    place = folder / name
+    (place / "tasks").mkdir(parents=True)
+    about = {"title": "Rooms", "description": "A small guest house.", "now": "2026-03-04T09:00:00Z", "user": "desk"}
+    files = {"scenario.yaml": about, "rows.yaml": {"rows": ROWS, "sizes": {"small": {}, "full": {}}}}
+    for file, data in {**files, "tools.yaml": {"tools": TOOLS}}.items():
+        (place / file).write_text(yaml.safe_dump(data), encoding="utf-8")
+    (place / "schema.sql").write_text(
+        "CREATE TABLE rooms (room_id INTEGER PRIMARY KEY, name TEXT, seats INTEGER);\n"
+        "CREATE TABLE bookings (booking_id INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "room_id INTEGER NOT NULL REFERENCES rooms (room_id), day TEXT, guest TEXT);\n"
+    )
+    for number in range(tasks):
+        (place / "tasks" / f"{number + 1}.yaml").write_text(yaml.safe_dump(TASK), encoding="utf-8")
+    return place
+
+
+def test_a_folder_is_played_without_any_python(tmp_path: Path) -> None:
+    env = gym.make("AgentWorld/MCP-v0", scenario=str(write(tmp_path)))
+    observation, info = env.reset(seed=3)
+    assert observation.startswith("Book room 1 for Bo on 2026-03-06.\n\nConnected to server rooms. Signed in as desk.")
+    assert [tool["name"] for tool in info["tools"]] == ["rooms-list_bookings", "rooms-book_room"]
+    env.step(BOOK)
+    assert env.step("finish")[1] == 1.0
+
+
+def test_seeds_walk_through_scenarios_and_then_through_their_tasks(tmp_path: Path) -> None:
+    for name in ("attic", "rooms"):
+        write(tmp_path, name, tasks=11)
+    tasks = ScenarioTasks(tmp_path, load_spec("mcp"))
+    assert tasks.ids[:3] == ("attic-1", "attic-2", "attic-3") and tasks.ids[9:11] == ("attic-10", "attic-11")
+    shutil.rmtree(tmp_path / "attic")
+    tasks = ScenarioTasks(tmp_path, load_spec("mcp"))
+    assert [tasks.pick(seed).id for seed in (0, 1, 11)] == ["rooms-1", "rooms-2", "rooms-1"]
+    assert tasks.find("rooms-7") is not None and tasks.find("rooms-12") is None
+
+
+def test_what_other_changes_an_agent_makes_costs_it_the_success(tmp_path: Path) -> None:
+    env = gym.make("AgentWorld/MCP-v0", scenario=str(write(tmp_path)))
+    env.reset(seed=0)
+    env.step(BOOK)
+    env.step(BOOK.replace("Bo", "Cy"))
+    *_, info = env.step("finish")
+    assert info["success"] is False and info["collateral"]
+
+
+def test_a_language_world_is_told_all_rows(tmp_path: Path) -> None:
+    task = ScenarioTasks(write(tmp_path), load_spec("mcp")).pick(0)
+    system = Prompts(load_spec("mcp")).system(task)
+    assert "Green" in system and "rooms-book_room" in system
+
+
+def test_errors_say_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(MissingFile, match="a scenario, or a folder with folders of scenarios"):
+        gym.make("AgentWorld/MCP-v0", scenario="shop")
+    with pytest.raises(MissingFile, match="at least one task of a scenario"):
+        gym.make("AgentWorld/MCP-v0", scenario=str(scenario_folder() / "shop"))
+    with pytest.raises(SpecError, match="None: scenarios belong to mcp, not to terminal"):
+        gym.make("AgentWorld/Terminal-v0", scenario=str(tmp_path))
+    place = write(tmp_path)
+    (place / "tasks" / "1.yaml").write_text(
+        yaml.safe_dump({**TASK, "menu": ['{"name": "rooms-burn", "arguments": {}}']})
+    )
+    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    with pytest.raises(SpecError, match=r"1.yaml: menu.0: .* an action that can be read"):
+        env.reset(seed=0)
+
+
+def test_rows_that_are_stated_may_be_referred_to_and_must_hold(tmp_path: Path) -> None:
+    place = write(tmp_path)
+    rows = yaml.safe_load((place / "rows.yaml").read_text())
+    drawn = {"sizes": {"small": {"bookings": 2}, "full": {"bookings": 9}}}
+    recipe = {"booking_id": {"count": 5}, "room_id": {"of": "rooms.room_id"}, "day": "2026-03-09", "guest": "Di"}
+    mixed = {"rows": {"rooms": rows["rows"]["rooms"]}, **drawn, "tables": {"bookings": recipe}}
+    (place / "rows.yaml").write_text(yaml.safe_dump(mixed))
+    task = ScenarioTasks(place, load_spec("mcp")).pick(0)
+    assert len(task.state["tables"]["rooms"]) == 2 and len(task.state["tables"]["bookings"]) == 2
