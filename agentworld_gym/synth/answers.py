@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import Any, TypeVar
 
@@ -55,6 +56,8 @@ def block(text: str, *languages: str) -> str:
 def document(text: str, model: type[M]) -> M:
     r"""Return the document of an answer, which is written in YAML or JSON.
 
+    Dates and times are texts, also where YAML takes them for more because they have no quotes.
+
     >>> from agentworld_gym.synth.draft import Sentences
     >>> document("```yaml\ntasks: [Pay the bill of March.]\n```", Sentences).tasks
     ('Pay the bill of March.',)
@@ -63,7 +66,22 @@ def document(text: str, model: type[M]) -> M:
         Fault: It cannot be read, or does not fit the model.
     """
     with spec_errors_as_faults():
-        data: Any = load_yaml(block(text, "yaml", "yml", "json"), ANSWER)
+        data = _without_dates(load_yaml(block(text, "yaml", "yml", "json"), ANSWER))
         if not isinstance(data, dict):
             raise Fault(f"the answer is no mapping but {type(data).__name__}")
         return validated(model, data, ANSWER)
+
+
+def _without_dates(value: Any) -> Any:
+    """Return data with texts in the place of dates and times.
+
+    >>> _without_dates({"due": [datetime.date(2026, 1, 9)]})
+    {'due': ['2026-01-09']}
+    """
+    if isinstance(value, dict):
+        return {_without_dates(key): _without_dates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_dates(item) for item in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat().replace("+00:00", "Z")
+    return value

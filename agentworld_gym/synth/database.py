@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentworld_gym.engines.tables.database import building, empty_image, keys_of, opened, quoted, tables_of
 from agentworld_gym.engines.tables.statements import statement
@@ -148,12 +149,26 @@ def check_rows(sql: str, statements: Sequence[str]) -> None:
     try:
         faults = [f"{_head(text)}: {problem}" for text in statements if (problem := _insert(connection, text))]
         raise_any(faults)
-        counts = {table: len(rows) for table, rows in tables_of(connection, keys_of(connection)).items()}
+        tables = tables_of(connection, keys_of(connection))
     finally:
         connection.close()
-    raise_any([f"table {table} has no row" for table, count in counts.items() if not count])
-    if (total := sum(counts.values())) > MOST_ROWS:
+    raise_any([f"table {table} has no row" for table, rows in tables.items() if not rows])
+    for table, rows in tables.items():
+        raise_any([f"table {table}: {row}: {fault}" for row in rows if (fault := _unwritable(row))])
+    if (total := sum(map(len, tables.values()))) > MOST_ROWS:
         raise Fault(f"there are {total} rows, at most {MOST_ROWS} are taken")
+
+
+def _unwritable(row: Mapping[str, object]) -> str:
+    """Return why a row cannot stand in a file of YAML; an empty text if it can."""
+    for column, value in row.items():
+        if isinstance(value, bytes):
+            return f"{column} holds bytes; a text or a number is wanted"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{column} holds a number that is not finite"
+        if isinstance(value, str) and not value.isprintable() and not value.replace("\n", "").isprintable():
+            return f"{column} holds characters that cannot be printed"
+    return ""
 
 
 def _insert(connection: sqlite3.Connection, text: str) -> str:

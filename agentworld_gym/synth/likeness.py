@@ -48,7 +48,7 @@ def likeness(one: Profile, other: Profile) -> float:
     both have among those that one of them has.
 
     >>> shop = Profile.of("shop", "Online shop", ["orders", "products"], ["get_order", "list_orders"])
-    >>> store = Profile.of("store", "Web store", ["order", "product"], ["get_order", "find_order"])
+    >>> store = Profile.of("store", "Web store", ["order", "product"], ["get_order", "list_order"])
     >>> bank = Profile.of("bank", "Retail bank", ["accounts", "cards"], ["get_account", "list_cards"])
     >>> likeness(shop, store) > 0.6 > 0.1 > likeness(shop, bank)
     True

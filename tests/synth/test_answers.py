@@ -57,6 +57,11 @@ def test_any_parameters_are_checked_or_refused(parameters: dict[str, object]) ->
         check_interface(Interface.model_validate({"tools": tools}), 1)
 
 
+def test_dates_without_quotes_are_texts() -> None:
+    made = document("tasks: [2026-01-12]", Sentences)
+    assert made.tasks == ("2026-01-12",)
+
+
 def test_a_flood_of_semicolons_is_refused_at_once() -> None:
     with pytest.raises(Fault, match="semicolons"):
         statements_of("'" + ";" * 300_000)

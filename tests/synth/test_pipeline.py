@@ -99,6 +99,7 @@ FAULTS: Sequence[tuple[str, Fault, str]] = (
     ("sample data", replaced("tomas@example.com", "ida@example.com"), "UNIQUE constraint failed: members.email"),
     ("sample data", instead("```sql\nDELETE FROM tools;\n```"), "only INSERT INTO is run"),
     ("sample data", replaced("'2025-12-01'", "date('now')"), "gives other rows at every time"),
+    ("sample data", replaced("'2025-12-01'", "x'00ff'"), "due holds bytes"),
     ("interface", replaced("name: find_members", "name: list_tools"), "there are 2 of this name"),
     ("interface", replaced("text: Ida", "word: Ida"), "the right call does not fit the parameters"),
     ("interface", replaced("type: string", "type: word"), "a JSON Schema"),
