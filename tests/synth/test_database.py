@@ -32,7 +32,7 @@ def test_rows_that_cannot_be_kept_are_told(statement: str, told: str) -> None:
 
 
 def test_a_statement_without_end_is_stopped() -> None:
-    with pytest.raises(Fault, match="interrupted|full"):
+    with pytest.raises(Fault, match=r"interrupted|full"):
         check_rows(TABLE, [COUNTING.format(end="")])
 
 

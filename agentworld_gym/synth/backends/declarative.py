@@ -24,12 +24,12 @@ from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.synth.answers import ANSWER, document
 from agentworld_gym.synth.backends.scenario_files import action_text, write_scenario
 from agentworld_gym.synth.calls import check_calls
-from agentworld_gym.synth.checking import held_at_start, verdict_of
 from agentworld_gym.synth.database import filled_image
 from agentworld_gym.synth.draft import NOW, USER, BackendName, Call, Draft, Implementation, Solved
 from agentworld_gym.synth.faults import Fault, raise_any, spec_errors_as_faults
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover
+from agentworld_gym.synth.success_checks import held_at_start, verdict_of
 from agentworld_gym.tasks.json_patterns import shows
 
 
