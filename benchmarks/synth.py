@@ -103,7 +103,9 @@ def main() -> None:
             report = made(form, folder, asked)
             seconds = time.process_time() - began
             print(f"\n## {form}\n\n{table(report)}\n\n{sizes(report)}\n")
-            print(f"{len(report.made)} of {report.begun} worlds made; CPU time of this process, without the sandboxes, {seconds:.1f} s")
+            print(
+                f"{len(report.made)} of {report.begun} worlds made, in {seconds:.1f} s of CPU time beside the sandboxes"
+            )
             for name, reason in {**report.given_up, **report.unfinished}.items():
                 print(f"- {name}: {reason.splitlines()[0][:160]}")
             if report.made:

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -158,7 +159,7 @@ class _Making:
             self.outcomes = {brief.name: ended[brief.name] for brief in self.briefs if brief.name in ended}
 
     def _some(self, waiting: Iterator[Brief], most: int) -> list[tuple[str, Work[_Outcome]]]:
-        return [(brief.name, self._world(brief)) for brief, _ in zip(waiting, range(most), strict=False)]
+        return [(brief.name, self._world(brief)) for brief in islice(waiting, most)]
 
     def _others(self, draft: Draft) -> list[Profile]:
         return [profile for name, profile in self._profiles.items() if name != draft.name]

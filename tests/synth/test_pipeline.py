@@ -312,6 +312,14 @@ def test_the_report_adds_up_tokens_and_cost(tmp_path: Path) -> None:
     assert (report.tables, report.tools, report.tasks) == (3, 6, 2)
 
 
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_every_world_has_its_turn_however_few_are_made_side_by_side(tmp_path: Path, parallel: int) -> None:
+    worlds = [WORLD, "vet_clinic", "print_queue"]
+    run = synthesis(tmp_path, Author(worlds), 3, batch=2)
+    run.parallel = parallel
+    assert run.run().made == tuple(worlds)
+
+
 def test_progress_is_told_world_by_world(tmp_path: Path) -> None:
     told: list[str] = []
     progress: Callable[[str], None] = told.append
