@@ -12,9 +12,11 @@ from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.mcp.machine import greeting
+from agentworld_gym.engines.mcp.scenario import FILES
 from agentworld_gym.engines.mcp.service import Service, load_service
 from agentworld_gym.engines.tables.database import opened, tables_of
 from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.tasks.source import check_actions
 
 DOMAIN = "mcp"
@@ -36,6 +38,21 @@ def scenario_folders(folder: Path) -> list[Path]:
     if not found:
         raise MissingFile(folder / "scenario.yaml", "a scenario, or a folder with folders of scenarios")
     return found
+
+
+def scenarios_digest(folder: Path) -> str:
+    """Return a digest of what the scenarios in a folder are played by: their descriptions, tables, rows and tools.
+
+    Raises:
+        MissingFile: There is no scenario, or one lacks a file.
+    """
+    contents = []
+    for place in scenario_folders(folder):
+        for name in FILES:
+            if not (place / name).is_file():
+                raise MissingFile(place / name, "a file of the scenario")
+            contents.append([place.resolve().name, name, (place / name).read_bytes().hex()])
+    return digest_of(contents)
 
 
 class ScenarioTasks:
@@ -135,7 +152,7 @@ def initial_state(service: Service) -> dict[str, Any]:
 
 
 def _name_of(folder: Path) -> str:
-    """Return the text by which `load_scenario` finds a folder.
+    """Return the text by which the state of a task names the folder of a scenario.
 
     >>> _name_of(Path("clinic")), _name_of(Path("my/clinic"))
     ('./clinic', 'my/clinic')

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import World
-from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.engines import EngineError, VariantEngine
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import AwmFiles
 from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.tasks.scenario_tasks import scenarios_digest
 from agentworld_gym.worlds.awm import AwmOptions, AwmWorld
 from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -88,9 +88,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if handle in REGISTRY.factories:
         return REGISTRY.factories[handle](options)
     if kind == "grounded":
-        return _grounded(options.spec, rest)
+        return _grounded(options, rest)
     if handle == "chromium":
-        return _grounded(options.spec, handle)
+        return _grounded(options, handle)
     if handle == "scripted":
         return _scripted(options)
     if handle == TINY or handle in bundled_models():
@@ -108,7 +108,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     raise WorldNotConfigured(f"world={handle!r} names no world; pass {KINDS}")
 
 
-def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
+def _grounded(options: WorldOptions, variant: str) -> World[Any]:
+    spec = options.spec
     entry = ENGINES.get(spec.id)
     if entry is None:
         raise WorldNotConfigured(
@@ -129,6 +130,8 @@ def _grounded(spec: DomainSpec, variant: str) -> World[Any]:
         "spec": Part(spec.digest(), True),
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
+    if options.scenario is not None:
+        parts["scenario"] = Part(scenarios_digest(Path(options.scenario)), True)
     return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
 
 

@@ -98,6 +98,24 @@ def test_what_other_changes_an_agent_makes_costs_it_the_success(tmp_path: Path) 
     assert info["success"] is False and info["collateral"]
 
 
+def test_another_scenario_is_another_world(tmp_path: Path) -> None:
+    place = write(tmp_path)
+
+    def digest() -> str:
+        env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+        return str(env.unwrapped.world.fingerprint.digest)  # type: ignore[attr-defined]
+
+    before = digest()
+    assert digest() == before
+    (place / "tasks" / "1.yaml").write_text(yaml.safe_dump({**TASK, "max_steps": 4}))
+    assert digest() == before
+    (place / "tools.yaml").write_text((place / "tools.yaml").read_text().replace("Booked.", "Done."))
+    assert digest() != before
+    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    env.reset(seed=0)
+    assert env.step(BOOK)[0] == "Done."
+
+
 def test_a_language_world_is_told_all_rows(tmp_path: Path) -> None:
     task = ScenarioTasks(write(tmp_path), load_spec("mcp")).pick(0)
     system = Prompts(load_spec("mcp")).system(task)

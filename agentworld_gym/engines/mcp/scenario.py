@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,13 @@ class ScenarioFile(Strict):
         return now
 
 
+FILES = ("scenario.yaml", "schema.sql", "rows.yaml", "tools.yaml")
+"""The files of a scenario."""
+
+Version = tuple[int, ...]
+"""When the files of a scenario were changed; it is empty for those of the package."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One scenario as its files define it."""
@@ -69,19 +75,20 @@ def scenario_folder() -> Path:
     return data_folder("domain_specs") / "scenarios" / "mcp"
 
 
-@lru_cache(maxsize=32)
-def load_scenario(name: str) -> Scenario:
-    """Load a shipped scenario by its name, or any scenario by the path of its folder.
+def find_scenario(name: str) -> tuple[Path, Version]:
+    """Return the folder of a shipped scenario, or that of any scenario by its path, and the version of its files.
 
     Raises:
-        SpecError: there is no such scenario, or one of its files is wrong; the error names file, key, value and what
-            was expected.
+        SpecError: there is no such scenario.
     """
     folder = Path(name) if "/" in name else scenario_folder() / name
     if not (folder / "scenario.yaml").is_file():
         expected = f"one of {', '.join(scenario_names())}, or the path of a scenario's folder"
         raise SpecError("task state", "scenario", name, expected)
-    return read_scenario(folder)
+    if "/" not in name:
+        return folder, ()  # The files of the package stay as they are.
+    files = (folder / file for file in FILES)
+    return folder, tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
 
 
 def read_scenario(folder: Path) -> Scenario:

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from agentworld_gym.actions.toolset import Toolset
-from agentworld_gym.engines.mcp.scenario import Scenario, load_scenario
+from agentworld_gym.engines.mcp.scenario import Scenario, Version, find_scenario, read_scenario
 from agentworld_gym.engines.mcp.sql_tools import sql_tool
 from agentworld_gym.engines.mcp.tool import Tool
 from agentworld_gym.engines.mcp.tool_validation import validate_tool
@@ -96,22 +97,33 @@ class Service:
             connection.close()
 
 
-@lru_cache(maxsize=32)
 def load_service(name: str) -> Service:
     """Load the service of a scenario by the scenario's name or the path of its folder.
+
+    It is kept for the next one who asks, until the files change.
 
     Raises:
         SpecError: there is no such scenario, or one of its files is wrong; the error names file, key, value and what
             was expected.
     """
-    return Service.of(load_scenario(name))
+    return _loaded(*find_scenario(name))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
+def _loaded(folder: Path, version: Version) -> Service:
+    return Service.of(read_scenario(folder))
+
+
 def generated(name: str, size: Size, seed: int) -> bytes:
     """Return the database of a scenario with rows made from a seed.
 
     Raises:
         SpecError: a recipe of the scenario's `rows.yaml` cannot be followed.
     """
-    return load_service(name).generated(size, seed)
+    folder, version = find_scenario(name)
+    return _generated(folder, version, size, seed)
+
+
+@lru_cache(maxsize=64)
+def _generated(folder: Path, version: Version, size: Size, seed: int) -> bytes:
+    return _loaded(folder, version).generated(size, seed)
