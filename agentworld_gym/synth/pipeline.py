@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 WORLDS = "worlds"
 """The folder of the finished worlds in the folder of a run."""
 
+NO_WORLD = "(scenarios)"
+"""What stands in a report in the place of a world, where not enough scenarios were found."""
+
 REPORT = "report.json"
 """The file of the report in the folder of a run."""
 
@@ -118,7 +121,7 @@ class Synthesis:
     def _finished(self, making: _Making, journal: Journal) -> SynthReport:
         made = [outcome.draft for outcome in making.outcomes.values() if outcome.draft is not None]
         self.backend.write(self.folder / WORLDS, made)
-        outcomes = {SCENARIO: making.without_scenarios, **making.outcomes}
+        outcomes = {NO_WORLD: making.without_scenarios, **making.outcomes}
         given_up = {name: one.given_up for name, one in outcomes.items() if one.given_up}
         waiting = {name: one.unreached for name, one in outcomes.items() if one.unreached}
         waiting |= {brief.name: "stopped" for brief in making.briefs if brief.name not in outcomes}
