@@ -47,7 +47,9 @@ class Prover:
         solution: The calls that do the task.
         answer: The right answer; None where the task asks nothing.
         verdict: The verifier.
-        free: Arguments whose value the task leaves open, each as `tool.argument`.
+        free: Arguments whose value the task leaves open, each as `tool.argument`. Only words can be free: a text that
+            neither the task nor the database holds.
+        sentence: The task.
         free_values: Patterns of stored values that the task leaves open, such as `notes/*/text`.
     """
 
@@ -57,6 +59,7 @@ class Prover:
     answer: str | None
     verdict: Verdict
     free: Sequence[str] = ()
+    sentence: str = ""
     free_values: Sequence[str] = ()
     _states: list[State] = field(default_factory=list, init=False)
 
@@ -67,6 +70,7 @@ class Prover:
             Fault: The solution does not work, or the verifier does not tell it from something less.
         """
         initial = self.start.state()
+        raise_any(list(self._bound(initial)))
         with ExitStack() as opened:
             final = self._solved(opened, initial)
             writing = [place for place, (before, after) in enumerate(self._pairs(initial)) if before != after]
@@ -90,6 +94,16 @@ class Prover:
                 "no solution beside the right one is accepted by the tools, so that the verifier cannot be tried"
             )
         return Proof(tuple(dict.fromkeys(free_values)), tuple(call for call in neighbours if call is not None))
+
+    def _bound(self, initial: State) -> Iterator[str]:
+        """Yield in words which arguments are said to be free and are not."""
+        stored = set(initial.values())
+        for call in self.solution:
+            for name, value in call.arguments.items():
+                if f"{call.name}.{name}" not in self.free:
+                    continue
+                if not isinstance(value, str) or value in stored or value.lower() in self.sentence.lower():
+                    yield f"{call.name}.{name} cannot be free: {value!r} is no text, or the task or the rows hold it"
 
     def _pairs(self, initial: State) -> Iterator[tuple[State, State]]:
         return zip([initial, *self._states], self._states, strict=False)
@@ -162,7 +176,7 @@ class Prover:
 
 
 def _differing(one: State, other: State) -> Iterator[str]:
-    for name in one.keys() | other.keys():
+    for name in sorted(one.keys() | other.keys()):
         if one.get(name) != other.get(name):
             yield f"{name[: name.index('/')]}/*/{name[name.rindex('/') + 1 :]}"
 

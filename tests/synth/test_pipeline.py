@@ -109,6 +109,8 @@ FAULTS: Sequence[tuple[str, Fault, str]] = (
     ("implementation", replaced("state = 'broken'", "state = 'in'"), "changes nothing, and the tool is said to write"),
     ("implementation", replaced("AND returned = 1", "AND returned = 5"), "the wrong call"),
     ("implementation", replaced("status: 404", "status: fine"), "valid integer"),
+    ("verifier", verifier(free=["lend_tool.due"]), "lend_tool.due cannot be free"),
+    ("verifier", verifier(free=["lend_tool.member_id"]), "lend_tool.member_id cannot be free"),
     ("verifier", verifier(solution=[]), "changes nothing and has no answer"),
     ("verifier", verifier(solution=[{"name": "return_tool", "arguments": {"loan_id": 9}}]), "is refused"),
     ("verifier", verifier(success=[{"probe": BORROWED, "expect": {"matches": "(a+)+b"}}]), "no such key"),

@@ -105,7 +105,8 @@ class AwmBackend:
         initial = self._server(draft).about.initial
         with self.start(draft) as machine:
             verdict = self._verdict(code, initial)
-            proof = Prover(machine, self.prefix, given.solution, answer, verdict, given.free).prove()
+            sentence = draft.tasks[number]
+            proof = Prover(machine, self.prefix, given.solution, answer, verdict, given.free, sentence).prove()
         return Solved(
             number=number,
             solution=given.solution,

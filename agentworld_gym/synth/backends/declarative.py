@@ -173,7 +173,8 @@ class DeclarativeBackend:
             checks = [probe.check(prefix) for probe in verifier.success]
         with self.start(draft) as machine:
             raise_any(held_at_start(checks, machine))
-            proof = Prover(machine, prefix, verifier.solution, answer, verdict_of(checks), verifier.free).prove()
+            verdict, sentence = verdict_of(checks), draft.tasks[number]
+            proof = Prover(machine, prefix, verifier.solution, answer, verdict, verifier.free, sentence).prove()
         return Solved(
             number=number,
             solution=verifier.solution,
