@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,9 +23,10 @@ from worlds import predicted
 import agentworld_gym  # noqa: F401
 from agentworld_gym.contracts import ChatRequest, Completion, Conversation, Failure
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import GeneratorError, UnknownOption
+from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.generators import open_generator
-from agentworld_gym.generators.server.replicas import ReplicaGenerator, Router
+from agentworld_gym.generators.server.background_loop import background_loop
+from agentworld_gym.generators.server.replicas import TRIES, ReplicaGenerator, Router
 
 
 async def shell(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
@@ -133,6 +136,68 @@ def test_what_no_replica_answers_fails_with_its_kind_and_what_is_refused_moves_n
     generator.close()
 
 
+def test_a_request_that_breaks_every_server_fails_after_some_and_leaves_the_others_to_their_work(serve):
+    async def poisoned(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+        made = broken if body["messages"][0]["content"] == "poison" else shell
+        return await made(server, body, request)
+
+    some = [serve(poisoned) for _ in range(TRIES + 2)]
+    generator = opened(*some, retries=0)
+    *_, failure = wave(generator, [*ask(8), named("poison")])
+    assert (failure.kind, failure.retryable) == ("server", True) and f"{TRIES} replicas" in failure.message
+    poison = [[body["messages"][0]["content"] for body in server.bodies].count("poison") for server in some]
+    assert sorted(poison) == [0, 0, *[1] * TRIES]
+    before = [len(server.bodies) for server in some]
+    assert all(isinstance(said, Completion) for said in wave(generator, ask(10)))
+    assert [len(server.bodies) - met for server, met in zip(some, before, strict=True)] == [2] * 5, "none rests"
+    generator.close()
+
+
+def test_which_replica_comes_first_by_chance_leaves_the_draws_of_the_user_alone():
+    random.seed(7)
+    expected = random.Random(7).random()
+    firsts = {Router(4).take(Conversation()) for _ in range(60)}
+    assert random.random() == expected and len(firsts) > 1
+
+
+def test_closing_while_a_request_moves_leaves_nothing_open(serve, monkeypatch):
+    async def fails_first(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+        asked.append(server)
+        return await (broken if len(asked) == 1 else never)(server, body, request)
+
+    asked: list[FaultServer] = []
+    some = [serve(fails_first), serve(fails_first)]
+    generator = opened(*some, retries=0)
+    router = generator.generator.router
+    moving, closed, take = threading.Event(), threading.Event(), router.take
+
+    def slowly(conversation, tried=()):
+        if tried:
+            moving.set()
+            closed.wait(0.1)
+        return take(conversation, tried)
+
+    monkeypatch.setattr(router, "take", slowly)
+    stream = generator.stream(lambda answers: None)
+    stream.send(list(enumerate(ask(1))))
+    assert moving.wait(10)
+    stream.close()
+    closed.set()
+    background_loop().run(asyncio.sleep(0.05))
+    assert router._open == [0, 0] and [server.open for server in some] == [0, 0]
+    with pytest.raises(ClosedError):
+        stream.send(list(enumerate(ask(1))))
+    generator.close()
+
+
+def test_whoever_waits_while_the_generator_is_closed_is_told(serve):
+    generator = opened(serve(never), serve(never))
+    answers = generator.submit(ask(2))
+    threading.Timer(0.05, generator.close).start()
+    with pytest.raises(ClosedError):
+        next(answers)
+
+
 def test_a_stream_that_is_closed_leaves_no_replica_looking_busy(serve):
     generator = opened(serve(never), serve(shell))
     stream = generator.stream(lambda answers: None)
@@ -199,8 +264,9 @@ def test_a_router_keeps_conversations_and_takes_the_least_busy(script):
             opened.append(place)
         elif opened:
             place = opened.pop(number % len(opened))
-            router.done(place, failed=what == "fail")
+            router.done(place)
             if what == "fail":
+                router.rest([place])
                 rested[place] = clock[0] + 10.0
 
 

@@ -117,7 +117,7 @@ class ServerGenerator:
         self._waves: weakref.WeakSet[Wave | ServerStream] = weakref.WeakSet()
         self._session: aiohttp.ClientSession | None = None
         self._inherited: aiohttp.ClientSession | None = None
-        self._pid = os.getpid()
+        self._pid, self._chance = os.getpid(), random.SystemRandom()
         self._version: str | None = None
         self._closed = False
 
@@ -283,7 +283,7 @@ class ServerGenerator:
 
     def _pause(self, attempt: int) -> float:
         longest: float = min(self._backoff_s * 2.0**attempt, _LONGEST_PAUSE_S)
-        return longest * random.uniform(0.5, 1.0)
+        return longest * self._chance.uniform(0.5, 1.0)
 
     async def _attempt(self, body: bytes, limit: int) -> tuple[Completion | Failure, float | None]:
         """Send a request once; return the answer, and the seconds that the server asks to wait before another."""
