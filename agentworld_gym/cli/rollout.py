@@ -7,8 +7,7 @@ from collections.abc import Generator
 from contextlib import closing
 from enum import StrEnum
 from functools import partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -170,16 +169,8 @@ def _on_ray(
     with closing(play_on_ray(options, partial(_policy, policy), seeds, workers=workers, wave=width)) as playing:
         for outcome in playing:
             tally.tokens += _tokens(outcome)
-            if outcome.failure:
-                told = SimpleNamespace(reward=0.0, terminated=False, truncated=True, info=_failure(outcome))
-                tally.step(outcome.id, told)
-            else:
-                tally.ended(outcome.success, outcome.reward, len(outcome.actions))
+            tally.ended(outcome.success, outcome.reward, len(outcome.actions), failure=outcome.failure)
             yield outcome
-
-
-def _failure(outcome: Played) -> dict[str, Any]:
-    return {"failure": {"kind": outcome.failure, "message": outcome.failure_message}}
 
 
 def _policy(policy: Policy) -> PlayedPolicy:

@@ -66,11 +66,12 @@ class Info(TypedDict, total=False):
     was carried out."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Episode:
     """One episode: its task, its world's session, and what happened so far.
 
-    Where several `agents` share an episode, each acts once in a round, and a round is a step.
+    Where several `agents` share an episode, each acts once in a round, and a round is a step. An episode equals itself
+    alone, so that it can be a key.
     """
 
     id: str

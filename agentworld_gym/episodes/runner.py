@@ -74,8 +74,8 @@ class EpisodeRunner:
         self.output = self._checker.output
         """Where the output stands in an observation; None says that all of the observation is output."""
         self._ids = itertools.count()
-        self.listeners: list[Callable[[str, Transition], None]] = []
-        """The functions that are called with each step that is handed out, and with the id of its episode."""
+        self.listeners: list[Callable[[Episode, Transition], None]] = []
+        """The functions that are called with each step that is handed out, and with its episode."""
 
     def limit(self, task: Task) -> int:
         """Return the step limit of a task's episodes."""
@@ -196,7 +196,7 @@ class EpisodeRunner:
             log_steps(self.traces, taken)
         for listen in self.listeners:
             for step, transition in taken:
-                listen(step.episode.id, transition)
+                listen(step.episode, transition)
 
     def accept(self, episode: Episode, text: str, observed: Observation) -> None:
         """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.

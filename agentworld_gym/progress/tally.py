@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from agentworld_gym.errors import SpecError
 
@@ -42,8 +43,8 @@ class Watched(Protocol):
     """What tells its listeners of each step: `EpisodeRunner`, the `runner` of every environment."""
 
     @property
-    def listeners(self) -> list[Callable[[str, Any], None]]:
-        """The functions that are called with the id of an episode and the step."""
+    def listeners(self) -> list[Callable[[Any, Any], None]]:
+        """The functions that are called with an episode and the step."""
         ...
 
 
@@ -80,12 +81,13 @@ class Tally:
     """Counts the steps and episodes of a run.
 
     An episode whose world failed says nothing of the agent: it counts as an episode and a failure, and enters neither
-    success nor return.
+    success nor return. One that is left in the middle counts as none: what it had gained is forgotten with it.
 
     >>> from types import SimpleNamespace
-    >>> tally = Tally(total=10)
+    >>> class Episode: ...
+    >>> tally, episode = Tally(total=10), Episode()
     >>> info = {"success": True, "reward_parts": {"checks": 1.0}, "tokens": {"prompt": 9, "completion": 1, "cached": 0}}
-    >>> tally.step("e0", SimpleNamespace(reward=1.0, terminated=True, truncated=False, info=info))
+    >>> tally.step(episode, SimpleNamespace(reward=1.0, terminated=True, truncated=False, info=info))
     >>> tally.success, tally.gain, tally.parts, tally.tokens
     (1.0, 1.0, {'checks': 1.0}, 10)
 
@@ -111,7 +113,7 @@ class Tally:
         self.unit, self.note = "episodes", ""
         self.views: list[View] = []
         self._clock, self._began = clock, clock()
-        self._running: dict[str, _Gains] = {}
+        self._running: WeakKeyDictionary[Any, _Gains] = WeakKeyDictionary()
         self._last: deque[_Gains] = deque()
         self._sums = _Gains()
         self._marks: deque[tuple[float, int, int]] = deque([(self._began, 0, 0)])
@@ -120,11 +122,11 @@ class Tally:
         """Count every step that a runner takes, whatever plays in it."""
         runner.listeners.append(self.step)
 
-    def step(self, episode: str, taken: Taken) -> None:
+    def step(self, episode: Any, taken: Taken) -> None:
         """Count a step.
 
         Args:
-            episode: The id of its episode.
+            episode: Its episode: an object that stands for it as long as it lasts, and equals itself alone.
             taken: What the agent got.
         """
         info = taken.info
@@ -146,7 +148,12 @@ class Tally:
         self._show()
 
     def ended(
-        self, success: bool | None, gain: float, steps: int = 0, parts: Mapping[str, float] | None = None
+        self,
+        success: bool | None,
+        gain: float,
+        steps: int = 0,
+        parts: Mapping[str, float] | None = None,
+        failure: str | None = None,
     ) -> None:
         """Count an episode whose steps were not counted.
 
@@ -155,10 +162,13 @@ class Tally:
             gain: The sum of its rewards.
             steps: How many steps it had.
             parts: The parts of its rewards by name.
+            failure: The kind of the failure in which it ended; None where the world did not fail.
         """
         self.steps += steps
+        if failure is not None:
+            self.failures[failure] += 1
         gained = _Gains(steps=steps, gain=gain, parts=dict(parts or {}))
-        self._end(gained, success, failed=False)
+        self._end(gained, success, failed=failure is not None)
         self._show()
 
     def reached(self, done: int, tokens: int, failures: Mapping[str, int]) -> None:

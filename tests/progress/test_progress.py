@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import sys
@@ -70,6 +71,33 @@ def test_a_failure_counts_by_its_kind_and_says_nothing_of_the_agent() -> None:
     env.step("ls")
     assert (tally.episodes, dict(tally.failures)) == (1, {"timeout": 1})
     assert tally.success is None and tally.gain is None
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_episode_that_is_left_in_the_middle_is_forgotten(many: bool) -> None:
+    made = gym.make_vec("AgentWorld/Terminal-v0", num_envs=2) if many else gym.make("AgentWorld/Terminal-v0")
+    env: Any = made.unwrapped
+    tally = Tally()
+    tally.watch(env.runner)
+    for seed in range(20):
+        env.reset(seed=seed)
+        env.step(["ls", "pwd"] if many else "ls")
+    gc.collect()
+    assert tally.episodes == 0 and len(tally._running) == (2 if many else 1)
+    env.close()
+
+
+def test_one_tally_watches_several_environments() -> None:
+    one, other = make(world="grounded"), make(world="grounded")
+    tally = Tally()
+    for env in (one, other):
+        tally.watch(env.runner)
+        env.reset(seed=1)
+        env.step("ls")
+    gained = one.step("finish")[1]
+    assert (tally.episodes, tally.length) == (1, 2) and gained < 0
+    one.close()
+    other.close()
 
 
 def test_means_are_over_the_last_episodes_where_a_run_learns() -> None:
