@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.traces.log import TraceStep, agent_logs, read_trace
+from agentworld_gym.traces.log import TraceStep, agent_logs, read_header, read_trace
 
 HOUR = 3600.0
 
@@ -111,7 +112,7 @@ def total_of(path: Path) -> Cost:
     """
     episodes = steps = 0
     world = checks = Tokens()
-    seconds: float | None = 0.0
+    spans: list[tuple[float, float]] | None = []
     waited = 0.0
     failures: Counter[str] = Counter()
     for log in agent_logs(path):
@@ -130,20 +131,35 @@ def total_of(path: Path) -> Cost:
                     steps += 1
                     world += world_tokens(step)
         times = [*first, *last]
-        if seconds is None or None in times:
-            seconds = None
+        if spans is None or None in times:
+            spans = None
         elif times:
             known = [time for time in times if time is not None]
-            seconds += max(known) - min(known)
+            # A log that does not tell when it was opened is taken to follow the one before.
+            opened = read_header(log).get("opened", max((end for _, end in spans), default=0.0))
+            spans.append((opened + min(known), opened + max(known)))
     return Cost(
         episodes=episodes,
         steps=steps,
         world=world,
         checks=checks,
-        seconds=seconds,
+        seconds=None if spans is None else covered(spans),
         waited=waited,
         failures=dict(failures),
     )
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return how long at least one of some spans of time lasted; runs at the same time count once.
+
+    >>> covered([(0.0, 10.0), (5.0, 12.0), (20.0, 21.0)])
+    13.0
+    """
+    total, until = 0.0, -inf
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
 
 
 def waiting(step: TraceStep) -> float:

@@ -23,6 +23,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import WAVE, Played, Policy, play
+from agentworld_gym.traces.log import WORKER
 
 try:
     import ray
@@ -55,7 +56,7 @@ def play_on_ray(
 
     Args:
         options: The options of the environment. Files that they name must be there on every node. With `traces` each
-            worker writes to a folder of its own in that one, on its node.
+            worker writes to a folder of its own in that one, on its node; what reads traces takes them as one run.
         make_policy: A function that makes the policy on a node; it is pickled.
         seeds: The seeds; equal seeds give equal tasks in every world.
         workers: The number of processes, each of which takes one CPU; None is one for each node that has any.
@@ -105,7 +106,7 @@ class _Crew:
 
     def hire(self) -> None:
         """Begin a worker, on the emptiest node that has room; where there is none, it begins once there is."""
-        name = f"worker-{next(self._names)}"
+        name = f"{WORKER}{next(self._names)}"
         options = self._options
         if options.traces is not None:
             options = options.changed(traces=str(Path(options.traces).absolute() / name))

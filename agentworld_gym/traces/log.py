@@ -18,6 +18,9 @@ from agentworld_gym.errors import TraceError
 from agentworld_gym.fingerprint import Fingerprint
 
 FORMAT = "agentworld-trace-1"
+WORKER = "worker-"
+"""What the names of folders begin with in which the workers of one run keep their logs."""
+
 THINK_END = "</think>"
 """What ends the thinking that a model wrote in front of its answer."""
 
@@ -38,6 +41,7 @@ class TraceLogs:
     def __init__(self, folder: Path, env_id: str, fingerprint: Fingerprint, lock: str | None = None) -> None:
         self.run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}-{os.urandom(3).hex()}"
         header: dict[str, Any] = {"format": FORMAT, "run": self.run, "env": env_id}
+        header["opened"] = round(time.time(), 3)
         header["fingerprint"] = fingerprint.as_dict()
         if lock is not None:
             header["lock"] = lock
@@ -139,7 +143,7 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
     """Yield the episodes of a run, or of all runs in a folder, in the order in which they began.
 
     Args:
-        path: The folder, or either of the two files of a run.
+        path: The folder, or either of the two files of a run; see `agent_logs`.
 
     Raises:
         TraceError: There is nothing, it is no trace, or a line is no row of one; the error names file and line.
@@ -152,13 +156,15 @@ def agent_logs(path: Path) -> list[Path]:
     """Return the agent logs of all runs in a folder, in the order in which the runs began, or that of one run.
 
     Args:
-        path: The folder, or either of the two files of a run.
+        path: The folder, or either of the two files of a run. Where a run had several workers, each of which kept logs
+            in a folder `worker-N` of its own, the folder above holds them all.
 
     Raises:
         TraceError: There is nothing.
     """
     if path.is_dir():
-        agents = sorted(path.glob("*.agent.jsonl"))
+        logs = [*path.glob("*.agent.jsonl"), *path.glob(f"{WORKER}*/*.agent.jsonl")]
+        agents = sorted(logs, key=lambda log: (log.name, log.parent))
     else:
         agents = [path.with_name(path.name.replace(".world.jsonl", ".agent.jsonl"))]
     if not agents or not all(agent.is_file() for agent in agents):

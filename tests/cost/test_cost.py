@@ -143,6 +143,25 @@ def test_traces_without_times_have_no_time(measured: Path, tmp_path: Path) -> No
         total_of(tmp_path / "nothing")
 
 
+@pytest.mark.parametrize(("later", "runs"), [(0.0, 1.0), (1000.0, 2.0)])
+def test_workers_that_play_at_the_same_time_take_the_time_of_one_run(
+    measured: Path, tmp_path: Path, later: float, runs: float
+) -> None:
+    for number in range(2):
+        worker = tmp_path / f"worker-{number}"
+        worker.mkdir()
+        for path in measured.iterdir():
+            first, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            header = json.loads(first)
+            header["opened"] += number * later
+            (worker / path.name).write_text("".join([json.dumps(header) + "\n", *lines]), encoding="utf-8")
+    one, both = total_of(measured), total_of(tmp_path)
+    assert both.episodes == 2 * one.episodes and both.world == one.world + one.world
+    assert one.seconds and both.seconds == pytest.approx(runs * one.seconds, abs=0.01)
+    [shown] = agentworld("trace", "view", str(tmp_path), "--out", str(tmp_path / "run.html")).stdout.splitlines()
+    assert "24 episodes" in shown
+
+
 def test_an_episode_that_was_under_way_when_its_run_stopped_does_not_tell_how_long_episodes_are(
     measured: Path, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from agentworld_gym.cli import app
+from agentworld_gym.cost import total_of
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.errors import AgentWorldError, SpecError
 from agentworld_gym.integrations.ray import MOST_LOSSES, play_on_ray
@@ -135,11 +136,12 @@ def test_a_worker_that_cannot_play_says_why_and_an_episode_that_kills_its_worker
         list(play_on_ray(EnvOptions(spec="terminal"), partial(deadly, Unreadable()), range(1), workers=1))
 
 
-def test_workers_write_traces_of_their_own(cluster, tmp_path):
+def test_workers_write_traces_of_their_own_which_are_read_as_one_run(cluster, tmp_path):
     played = list(play_on_ray(EnvOptions(spec="terminal", traces=str(tmp_path)), EXPERT, range(6), wave=1))
     for one in played:
         worker, name = one.id.split("/")
         assert f'"{name}"' in next((tmp_path / worker).glob("*.agent.jsonl")).read_text()
+    assert total_of(tmp_path).episodes == 6
 
 
 def test_the_command_prints_the_same_table_with_ray_and_without(cluster):
