@@ -141,10 +141,8 @@ def create_app(spec: str, *, max_sessions: int = 64, **options: Any) -> FastAPI:
     """
     if max_sessions < 1:
         raise SpecError("create_app", "max_sessions", max_sessions, "an integer of at least 1")
-    kept = AgentWorldEnvironment(spec=spec, **options)
     session = partial(AgentWorldEnvironment, spec=spec, **options)
-    app: FastAPI = create_fastapi_app(
-        session, AgentWorldAction, AgentWorldObservation, max_concurrent_envs=max_sessions
-    )
+    kept, actions, seen = session(), AgentWorldAction, AgentWorldObservation
+    app: FastAPI = create_fastapi_app(session, actions, seen, max_concurrent_envs=max_sessions)
     app.router.on_shutdown.append(kept.close)
     return app

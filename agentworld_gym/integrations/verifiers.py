@@ -14,6 +14,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 from pydantic import Field
@@ -56,12 +57,12 @@ class AgentWorldHarness(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc,unus
     ) -> vf.ProgramResult:
         """Ask the model for the next message of the conversation."""
         system, prompt = self.resolve_prompt(data)
-        said = [vf.UserMessage(content=prompt)] if isinstance(prompt, str) else prompt or []
         told = [vf.SystemMessage(content=system)] if system else []
-        body = {"model": ctx.model, "messages": [message_to_wire(message) for message in [*told, *said]]}
-        async with httpx.AsyncClient(timeout=None, trust_env=False) as client:
-            headers = {"Authorization": f"Bearer {secret}"}
-            reply = await client.post(f"{endpoint}/chat/completions", json=body, headers=headers)
+        told += [vf.UserMessage(content=prompt)] if isinstance(prompt, str) else prompt or []
+        body = {"model": ctx.model, "messages": [message_to_wire(message) for message in told]}
+        headers = {"Authorization": f"Bearer {secret}"}
+        async with httpx.AsyncClient(timeout=None, trust_env=False, headers=headers) as client:
+            reply = await client.post(f"{endpoint}/chat/completions", json=body)
         return vf.ProgramResult(exit_code=int(reply.is_error), stdout="", stderr=reply.text if reply.is_error else "")
 
 
@@ -102,14 +103,11 @@ class AgentWorldTaskset(vf.Taskset[AgentWorldTask, AgentWorldConfig]):  # type: 
     def load(self) -> Iterator[AgentWorldTask]:
         """Yield the tasks in the order of their seeds."""
         config = self.config
-        env = AgentWorldEnv(spec=config.spec, **config.options)
-        try:
+        with closing(AgentWorldEnv(spec=config.spec, **config.options)) as env:
             for seed in itertools.islice(itertools.count(config.first_seed), config.tasks):
                 text, info = env.reset(seed=seed)
                 told = {"prompt": escape(text), "system_prompt": agent_prompt(env)}
                 yield AgentWorldTask(AgentWorldData(name=info["task_id"], seed=seed, **told), config.task)
-        finally:
-            env.close()
 
 
 class AgentWorldEnvConfig(vf.EnvConfig):  # type: ignore[misc,unused-ignore]
@@ -127,23 +125,25 @@ class AgentWorldVerifiersEnv(vf.Env[AgentWorldEnvConfig]):  # type: ignore[misc,
         Raises:
             WorldFailure: The world failed; verifiers records it, and the rollout has no reward.
         """
-        loop, config, total = asyncio.get_running_loop(), self.taskset.config, 0.0
-        over, info = False, dict[str, Any]()
-        with ThreadPoolExecutor(1) as thread:  # Some engines want to be used by the thread that made them.
-            env = await loop.run_in_executor(thread, lambda: AgentWorldEnv(spec=config.spec, **config.options))
-            try:
-                await loop.run_in_executor(thread, lambda: env.reset(seed=task.data.seed))
-                async with agents.agent.interaction(task) as interaction:
-                    segment = await interaction.turn()
-                    while not segment.terminated and not over:
-                        action = unescape(strip_thinking(segment.last_reply).strip())
-                        text, reward, *ends, info = await loop.run_in_executor(thread, env.step, action)
-                        if failure := info.get("failure"):
-                            raise WorldFailure(f"{failure['kind']}: {failure['message']}")
-                        total, over = total + reward, any(ends)
-                        segment = segment if over else await interaction.turn(escape(text))
-            finally:
-                await loop.run_in_executor(thread, env.close)
+        total, over, info, loop = 0.0, False, dict[str, Any](), asyncio.get_running_loop()
+        thread = ThreadPoolExecutor(1)  # Some engines want to be used by the thread that made them.
+        made = thread.submit(lambda: AgentWorldEnv(spec=self.taskset.config.spec, **self.taskset.config.options))
+        try:
+            env = await asyncio.wrap_future(made)
+            await loop.run_in_executor(thread, lambda: env.reset(seed=task.data.seed))
+            async with agents.agent.interaction(task) as interaction:
+                segment = await interaction.turn()
+                while not segment.terminated and not over:
+                    action = unescape(strip_thinking(segment.last_reply).strip())
+                    text, reward, *ends, info = await loop.run_in_executor(thread, env.step, action)
+                    if failure := info.get("failure"):
+                        raise WorldFailure(f"{failure['kind']}: {failure['message']}")
+                    total, over = total + reward, any(ends)
+                    segment = segment if over else await interaction.turn(escape(text))
+        finally:  # The thread closes what it made, even where this coroutine was cancelled before it got it.
+            closed = thread.submit(lambda: made.result().close())
+            thread.shutdown(wait=False)
+            await asyncio.shield(asyncio.wrap_future(closed))
         if interaction.trace.ok:
             interaction.trace.record_reward("agentworld", total)
             metrics = {"steps": info.get("steps", 0), "success": info.get("success") if over else False}

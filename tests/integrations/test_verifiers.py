@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from worlds import dream
 
 from agentworld_gym import Failure, FailureKind
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.tasks.source import TaskSource
 
 TASK = "copy_move-1-5"
@@ -86,6 +88,61 @@ def test_a_failed_world_is_an_error_of_the_rollout_and_no_reward():
     [error] = episode.errors
     assert not episode.ok and error.type == "WorldFailure" and error.message == "server: the server is gone"
     assert "agentworld" not in episode.traces[0].rewards and not episode.traces[0].ok
+
+
+@pytest.mark.parametrize("during", ["make", "reset", "step"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_episode_that_is_cancelled_closes_its_environment(my_worlds, monkeypatch, during, times):
+    entered, held, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Watched(AgentWorldEnv):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.hold("make")
+
+        def hold(self, place):
+            if place == during:
+                entered.set()
+                held.wait(10)
+
+        def reset(self, **given):
+            self.hold("reset")
+            return super().reset(**given)
+
+        def step(self, action):
+            self.hold("step")
+            return super().step(action)
+
+        def close(self):
+            super().close()
+            closed.set()
+
+    async def cancelled() -> None:
+        async with env.serving():
+            [task] = list(env.taskset)
+            [slot] = env.slots(task)
+            monkeypatch.setattr("agentworld_gym.integrations.verifiers.AgentWorldEnv", Watched)
+            running = asyncio.create_task(env.run_slot(slot, ctx))
+            while not entered.is_set():
+                await asyncio.sleep(0.01)
+            for _ in range(times):
+                running.cancel()
+                await asyncio.sleep(0.05)
+            held.set()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+
+    server = FaultServer(expert)
+    taskset = {"id": "my_worlds", "tasks": 1, "options": {"task": TASK}}
+    env = vf.load_environment(vf.resolve_env_config({"taskset": taskset}))
+    endpoint = vf.EvalClientConfig(base_url=server.url, api_key_var="NO_KEY")
+    ctx = vf.ModelContext(model="stub", client=endpoint, sampling=vf.SamplingConfig())
+    try:
+        asyncio.run(cancelled())
+        assert closed.wait(5)
+    finally:
+        held.set()
+        server.stop()
 
 
 def test_a_failure_can_be_tried_again_by_its_name():
