@@ -78,6 +78,9 @@ ControlOption = Annotated[
     list[str] | None,
     typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
 ]
+JudgeOption = Annotated[
+    str, typer.Option("--judge", help="Who scores rubrics: same (the world's model), none, or a generator.")
+]
 LockOption = Annotated[
     Path | None,
     typer.Option("--lock", dir_okay=False, help="Stop if the world is another one than this lock pins."),
@@ -234,17 +237,23 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
     Args:
         name: The environment: a domain, an id, or the path of a spec.
         options: The other options as the command line has them. What is None or an empty list was not asked for and
-            keeps its default; paths become texts, so that all of it can be written as JSON.
+            keeps its default; texts KEY=VALUE become values by key, and paths become texts, so that all of it can be
+            written as JSON.
 
     Raises:
-        SpecError: Nothing has that name.
+        SpecError: Nothing has that name, or a text is not KEY=VALUE.
 
-    >>> env_options("AgentWorld/MCP-v0", world="tiny", levels=None, traces=Path("runs"))
-    {'spec': 'mcp', 'world': 'tiny', 'traces': 'runs'}
+    >>> env_options("AgentWorld/MCP-v0", world="tiny", levels=None, sampling=["top_p=0.9"], traces=Path("runs"))
+    {'spec': 'mcp', 'world': 'tiny', 'sampling': {'top_p': 0.9}, 'traces': 'runs'}
     """
     asked = {key: value for key, value in options.items() if value is not None and value != []}
+    named = {key: pairs(asked[key], option) for key, option in _BY_KEY.items() if key in asked}
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
-    return {"spec": spec_source(name), **texts}
+    return {"spec": spec_source(name), **texts, **named}
+
+
+_BY_KEY = {"sampling": "--sampling", "generator": "--generator", "controls": "--control"}
+"""The options of an environment that are given as KEY=VALUE any number of times, and their names for a user."""
 
 
 def pairs(texts: list[str] | None, option: str) -> dict[str, Any] | None:

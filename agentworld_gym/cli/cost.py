@@ -12,22 +12,25 @@ import typer
 
 from agentworld_gym.cli.common import (
     Commands,
+    ControlOption,
     DialectOption,
     FamilyOption,
     FormOption,
+    GeneratorOption,
+    JudgeOption,
     LedgerOption,
     LevelOption,
     ProfileOption,
     PromptsOption,
     RetrievalOption,
     SamplingOption,
+    ScenarioOption,
     SeedOption,
     SplitOption,
     WorldOption,
     counted,
     env_options,
     examples,
-    pairs,
     progress,
     stderr,
     stdout,
@@ -59,6 +62,7 @@ def plan(
         typer.Argument(metavar="[ENV]", help="The environment to measure; with --from it is not needed."),
     ] = None,
     world: WorldOption = "auto",
+    scenario: ScenarioOption = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes are planned.")] = 1000,
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="Steps of the world in each; else as in those measured.")
@@ -91,6 +95,9 @@ def plan(
     ledger: LedgerOption = None,
     retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
+    generator: GeneratorOption = None,
+    control: ControlOption = None,
+    judge: JudgeOption = "same",
     out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
 ) -> None:
     """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
@@ -103,11 +110,10 @@ def plan(
         if traces is None:
             if env is None:
                 raise SpecError("command line", "ENV", None, "an environment to measure, or --from with a trace")
-            sampled = pairs(sampling, "--sampling") or {}
-            sampled |= {} if thinking is None else {"thinking": thinking}
             given = env_options(
                 env,
                 world=world,
+                scenario=scenario,
                 families=family,
                 levels=level,
                 split=split,
@@ -117,7 +123,10 @@ def plan(
                 form=form,
                 ledger=ledger,
                 retrieval=retrieval,
-                sampling=sampled or None,
+                sampling=[*(sampling or ()), *([] if thinking is None else [f"thinking={str(thinking).lower()}"])],
+                generator=generator,
+                controls=control,
+                judge=judge,
                 traces=folder,
             )
             _measure(given, policy, seed, measure, width, steps)

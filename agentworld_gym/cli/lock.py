@@ -12,6 +12,7 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     FormOption,
     GeneratorOption,
+    JudgeOption,
     LedgerOption,
     ProfileOption,
     PromptsOption,
@@ -20,7 +21,6 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
-    pairs,
     printable,
     stdout,
     writable,
@@ -37,7 +37,7 @@ def lock(
     check: Annotated[
         Path | None, typer.Option("--check", dir_okay=False, help="Hold the world against this lock, and write none.")
     ] = None,
-    judge: Annotated[str, typer.Option("--judge", help="Who scores rubrics: same, none, or a generator.")] = "same",
+    judge: JudgeOption = "same",
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     prompts: PromptsOption = None,
@@ -64,8 +64,8 @@ def lock(
             prompts=prompts,
             form=form,
             ledger=ledger,
-            sampling=pairs(sampling, "--sampling"),
-            generator=pairs(generator, "--generator"),
+            sampling=sampling,
+            generator=generator,
             retrieval=retrieval,
         )
     )

@@ -28,7 +28,6 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
-    pairs,
     printable,
     stdout,
 )
@@ -92,8 +91,8 @@ def play(
             prompts=prompts,
             form=form,
             retrieval=retrieval,
-            sampling=pairs(sampling, "--sampling"),
-            controls=pairs(control, "--control"),
+            sampling=sampling,
+            controls=control,
             traces=out,
             task=task,
         )

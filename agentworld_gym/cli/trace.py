@@ -21,7 +21,6 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
-    pairs,
     printable,
     stdout,
     writable,
@@ -133,7 +132,7 @@ def replay(
         profile=profile,
         form=form,
         retrieval=retrieval,
-        sampling=pairs(sampling, "--sampling"),
+        sampling=sampling,
         judge="none",
         max_steps=REPLAY_STEPS,
     )

@@ -85,6 +85,31 @@ def test_measuring_sends_at_most_so_many_steps(options: tuple[str, ...], url: st
     assert measured and int(measured[1]) <= 8, "one more went ahead"
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "wrong"),
+    [
+        ("--generator", "concurency=1", "concurency"),
+        ("--control", "no-such-control=0.5", "no-such-control"),
+        ("--judge", "nobody", "'nobody' names no generator"),
+        ("--scenario", "shop", "only a world awm:DIR has scenarios"),
+    ],
+)
+def test_a_plan_takes_the_options_of_the_run_that_it_is_for(option: str, value: str, wrong: str, url: str) -> None:
+    for command in (["cost", "plan"], ["rollout"]):
+        done = agentworld(*command, "terminal", "--world", url, "-n", "1", option, value)
+        assert done.exit_code != 0 and wrong in done.stderr
+
+
+def test_a_plan_is_measured_under_the_controls_of_its_run(url: str, tmp_path: Path) -> None:
+    strong = ("--control", "intermittent-errors=1", "--generator", "retries=1", "--judge", "none")
+    plain, disturbed = (
+        agentworld("cost", "plan", "terminal", "--world", url, "--measure", "3", "--no-thinking", *more)
+        for more in ((), strong)
+    )
+    prompts = [re.search(r"steps: prompt tokens +([\d,]+)", done.stdout) for done in (plain, disturbed)]
+    assert prompts[0] and prompts[1] and prompts[0][1] != prompts[1][1], "a model is told of them"
+
+
 def test_the_totals_of_a_run_are_those_of_its_steps(measured: Path) -> None:
     found = total_of(measured)
     assert found.episodes == 12

@@ -21,11 +21,10 @@ from agentworld_gym.cli.common import (
     SamplingOption,
     SeedOption,
     SplitOption,
+    TensorBoardOption,
     WorldOption,
     env_options,
     examples,
-    pairs,
-    progress,
     source_in_dialect,
 )
 from agentworld_gym.cli.eval.output import (
@@ -36,8 +35,8 @@ from agentworld_gym.cli.eval.output import (
     existing_file,
     number,
     print_table,
-    progress_display,
     share_text,
+    stages,
     write_result,
 )
 from agentworld_gym.errors import SpecError
@@ -79,6 +78,7 @@ def fidelity(
     sampling: SamplingOption = None,
     retrieval: RetrievalOption = None,
     generator: GeneratorOption = None,
+    tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
 ) -> None:
     """Compare a world with the grounded one, step by step, to the same actions.
@@ -101,8 +101,7 @@ def fidelity(
     levels, families = level or [1, 2, 3], family or []
     measured: list[DomainFidelity] = []
     interrupted = False
-    with progress("fidelity", 1) as bar:
-        show = progress_display(bar)
+    with stages(tensorboard) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
             of = next((row.split for row in rows if row.split), split)
@@ -117,19 +116,19 @@ def fidelity(
                 form=form,
                 ledger=ledger,
                 retrieval=retrieval,
-                sampling=pairs(sampling, "--sampling"),
-                generator=pairs(generator, "--generator"),
+                sampling=sampling,
+                generator=generator,
             )
             options = EnvOptions(**given)
             plan = Plan(
-                rows or record(domain, tasks, seed, options.split, levels, families, show),
-                record(domain, nearest, seed, "train", levels, families, show),
+                rows or record(domain, tasks, seed, options.split, levels, families, begin),
+                record(domain, nearest, seed, "train", levels, families, begin),
                 free,
                 range(seed, seed + plans),
                 width,
                 quick,
             )
-            one, interrupted = measure(options, plan, on_progress=show)
+            one, interrupted = measure(options, plan, on_stage=begin)
             measured += [one] if one.sessions or not interrupted else []
             result = FidelityResult(
                 package=installed("agentworld-gym"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +14,8 @@ from agentworld_gym.cli.common import stdout, writable
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.fidelity.measure import Progress
+    from agentworld_gym.evaluation.fidelity.measure import Begin
+    from agentworld_gym.progress import Tally
     from agentworld_gym.statistics.bootstrap import Share
 
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
@@ -38,16 +41,25 @@ def check_writable(out: Path) -> None:
         writable(path, "--out")
 
 
-def progress_display(bar: Any) -> Progress:
-    """Return a function that shows on a progress bar what is being done."""
-    task = bar.task_ids[0]
+@contextmanager
+def stages(tensorboard: Path | None) -> Iterator[Begin]:
+    """Return a function that begins a stage of a run and shows it live; the stage before ends.
 
-    def show(what: str, done: int, total: int) -> None:
-        if bar.tasks[0].description != what:
-            bar.reset(task, description=what, total=total)
-        bar.update(task, completed=done)
+    Args:
+        tensorboard: A folder in which each stage has one of its own for TensorBoard; None writes none.
+    """
+    from agentworld_gym.progress import live
 
-    return show
+    with ExitStack() as shown:
+
+        def begin(what: str, unit: str, total: int) -> Tally:
+            shown.close()
+            board = None if tensorboard is None else tensorboard / "-".join(re.findall(r"\w+", what))
+            tally = shown.enter_context(live(what, total, tensorboard=board))
+            tally.unit = unit
+            return tally
+
+        yield begin
 
 
 def write_result(out: Path, result: Any) -> None:

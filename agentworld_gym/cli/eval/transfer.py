@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +26,6 @@ from agentworld_gym.cli.common import (
     WorldOption,
     env_options,
     examples,
-    pairs,
     stdout,
 )
 from agentworld_gym.cli.eval.output import (
@@ -37,6 +35,7 @@ from agentworld_gym.cli.eval.output import (
     check_writable,
     print_table,
     share_text,
+    stages,
     write_result,
 )
 
@@ -80,7 +79,6 @@ def transfer(
     """
     from agentworld_gym.evaluation.transfer import transfer as compare
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.progress import live
 
     levels = level or [1]
     options = EnvOptions(
@@ -96,19 +94,17 @@ def transfer(
             form=form,
             ledger=ledger,
             retrieval=retrieval,
-            sampling=pairs(sampling, "--sampling"),
-            generator=pairs(generator, "--generator"),
+            sampling=sampling,
+            generator=generator,
             lock=lock,
         )
     )
     check_writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")
-    with ExitStack() as shown:
+    with stages(tensorboard) as begin:
 
         def show(side: str, runner: EpisodeRunner) -> None:
-            shown.close()
-            board = None if tensorboard is None else tensorboard / side
-            shown.enter_context(live(f"transfer, {side}", tasks, tensorboard=board)).watch(runner)
+            begin(f"transfer, {side}", "episodes", tasks).watch(runner)
 
         result = compare(policy, options, range(seed, seed + tasks), wave=width, traces=folder, on_runner=show)
     write_result(out, result)

@@ -28,6 +28,7 @@ from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import WAVE
 from agentworld_gym.process.interrupts import remembered_interrupt
+from agentworld_gym.progress import Tally
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.pools import group_of
@@ -35,8 +36,9 @@ from agentworld_gym.sessions.rerendering import spec_source
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.row_reading import read_rows
 
-Progress = Callable[[str, int, int], None]
-"""A function that is called with what is being done, how much of it is over, and how much there is."""
+Begin = Callable[[str, str, int], Tally]
+"""A function that is called as a stage begins, with its name, what it goes through and how many of these there are. It
+returns the tally that counts them."""
 
 
 @dataclass
@@ -65,7 +67,7 @@ class Plan:
 
 
 def measure(
-    options: EnvOptions, plan: Plan, *, grounded: str = "grounded", on_progress: Progress | None = None
+    options: EnvOptions, plan: Plan, *, grounded: str = "grounded", on_stage: Begin | None = None
 ) -> tuple[DomainFidelity, bool]:
     """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
@@ -75,7 +77,7 @@ def measure(
         options: The domain and the world; its tasks serve the consistency ratio.
         plan: What to measure.
         grounded: The handle of the world to be true to.
-        on_progress: A function that is called with what goes on.
+        on_stage: A function that is called as a stage begins, and returns what counts it; None counts unseen.
 
     Returns:
         The result, and whether it was interrupted.
@@ -95,13 +97,7 @@ def measure(
     with closing(judged.runner()) as runner, closing(judged.without_model(grounded).runner()) as truth:
         try:
             with remembered_interrupt() as check:
-
-                def say(what: str, done: int, total: int) -> None:
-                    check()
-                    if on_progress:
-                        on_progress(what, done, total)
-
-                _ask(runner, truth, plan, findings, say)
+                _ask(runner, truth, plan, findings, on_stage or _unseen, check)
         except KeyboardInterrupt:
             interrupted = True
         return aggregate(runner, findings), interrupted
@@ -114,9 +110,18 @@ def record(
     split: Split = "test",
     levels: Sequence[int] = (1, 2, 3),
     families: Sequence[str] = (),
-    on_progress: Progress | None = None,
+    on_stage: Begin | None = None,
 ) -> Iterator[Row]:
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
+
+    Args:
+        domain: The domain.
+        sessions: How many sessions are played; one without any turn is left out.
+        seed: The seed of all sessions.
+        split: The split of their tasks.
+        levels: The levels of their tasks.
+        families: The families of their tasks; without any, all are played.
+        on_stage: A function that returns what counts the sessions; None counts unseen.
 
     Raises:
         SpecError: The domain has no grounded world, or no such family.
@@ -125,12 +130,16 @@ def record(
 
     config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families))
     recorder = Recorder([load_spec(domain)], config, seed, split)
+    if not sessions:
+        return
+    tally = (on_stage or _unseen)(f"{domain}: recording {split} tasks", "sessions", sessions)
     for number in range(sessions):
         row = recorder.row(number)
-        if on_progress:
-            on_progress(f"{domain}: recording {split} tasks", number + 1, sessions)
-        if row is not None:
-            yield row
+        if row is None:
+            tally.total = (tally.total or 0) - 1
+            continue
+        tally.ended(row.success, row.score or 0.0, len(row.actions))
+        yield row
 
 
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
@@ -158,43 +167,71 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
     return rows
 
 
-def _ask(runner: EpisodeRunner, truth: EpisodeRunner, plan: Plan, findings: Findings, say: Progress) -> None:
+def _unseen(stage: str, unit: str, total: int) -> Tally:
+    return Tally(total)
+
+
+def _ask(
+    runner: EpisodeRunner,
+    truth: EpisodeRunner,
+    plan: Plan,
+    findings: Findings,
+    begin: Begin,
+    check: Callable[[], None],
+) -> None:
     name = runner.spec.source
     if plan.quick:
         folder_of(runner.world)
-    rows, recorded = list(plan.rows), list(plan.recorded)
+
+    def checked(given: Iterable[Row]) -> Iterator[Row]:
+        for row in given:
+            check()
+            yield row
+
+    rows, recorded = list(checked(plan.rows)), list(checked(plan.recorded))
+    tally = begin(f"{name}: replaying", "sessions", len(rows))
     for number, case in enumerate(cases_of(rows, truth), 1):
         findings.stale += case is None
         findings.cases += [] if case is None else [case]
-        say(f"{name}: replaying", number, len(rows))
+        tally.reached(number, 0, {})
+        check()
+
+    def follower(what: str, unit: str, total: int, replayed: Replay) -> Callable[[int], None]:
+        tally = begin(f"{name}: {what}", unit, total)
+
+        def follow(done: int) -> None:
+            if replayed.answered:
+                tally.note = f"exact {replayed.exact / replayed.answered:.2f} of {replayed.answered}"
+            tally.reached(done, replayed.usage.prompt_tokens + replayed.usage.completion_tokens, replayed.failures)
+            check()
+
+        return follow
+
     total = sum(len(case.actions) for case in findings.cases)
     if plan.quick:
         findings.taught = Replay()
-        show = _shower(say, f"{name}: forward", len(findings.cases))
+        show = follower("forward", "sessions", len(findings.cases), findings.taught)
         for step in exact_steps(runner.world, findings.cases, show):
-            findings.taught.steps.append(step)
+            findings.taught.add(step)
     elif isinstance(runner.world, Teachable):
         findings.taught = Replay()
-        show = _shower(say, f"{name}: true history", total)
+        show = follower("true history", "steps", total, findings.taught)
         replay(runner, findings.cases, taught=True, wave=plan.wave, into=findings.taught, on_progress=show)
     if (plan.free and not plan.quick) or findings.taught is None:
         findings.free = Replay()
-        show = _shower(say, f"{name}: own history", total)
+        show = follower("own history", "steps", total, findings.free)
         replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
     for who, answers in _baselines(runner.spec, findings.cases, recorded):
         findings.baselines[who] = answers
     if plan.plans:
-        findings.consistency = consistency(
-            runner,
-            truth,
-            plan.plans,
-            wave=plan.wave,
-            on_progress=lambda done, total: say(f"{name}: plans", done, total),
-        )
+        plans = begin(f"{name}: plans", "plans", len(plan.plans))
+        plans.watch(runner)
 
+        def planned(_: int, total: int) -> None:
+            plans.total = total
+            check()
 
-def _shower(say: Progress, what: str, total: int) -> Callable[[int], None]:
-    return lambda done: say(what, done, total)
+        findings.consistency = consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=planned)
 
 
 def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row]) -> Iterator[tuple[str, list[Match]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -113,6 +114,24 @@ class Replay:
 
     lost: int = 0
     """The number of steps that a failure left unplayed."""
+
+    answered: int = 0
+    """The number of steps that were answered."""
+
+    exact: int = 0
+    """The number of answers that are exact."""
+
+    failures: Counter[str] = field(default_factory=Counter)
+    """The number of steps that failed, by kind."""
+
+    def add(self, step: Step) -> None:
+        """Add a step."""
+        self.steps.append(step)
+        if step.failure is not None:
+            self.failures[step.failure] += 1
+        else:
+            self.answered += 1
+            self.exact += bool(step.exact if step.match is None else step.match.exact)
 
 
 def verb(action: str) -> str:
@@ -266,7 +285,7 @@ class _Group:
             truth, ledger = case.row.observations[turn], self._ledger(place, turn) if self._taught else ""
             state = self._states[place][turn + 1] if place in self._states else None
             if isinstance(answer, Failure):
-                self._into.steps.append(Step(place, turn, failure=answer.kind.value))
+                self._into.add(Step(place, turn, failure=answer.kind.value))
                 if not self._taught:
                     self._lose(place, None, turn + 1)
                     self.live.pop(place).close()
@@ -318,7 +337,7 @@ class _Group:
         step = Step(place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
         if answer.ledger_check is not None and self._cases[place].row.changes:
             step = replace(step, ledger_exact=answer.ledger == self._ledger(place, turn))
-        self._into.steps.append(step)
+        self._into.add(step)
         self._into.usage += answer.usage
         if not compared.deterministic:
             self._into.wrong[place, turn] = answer.text
@@ -327,7 +346,7 @@ class _Group:
         """Count the steps that a failure leaves unplayed."""
         left = sum(self._cases[place].asked[turn:])
         if failure is not None and left:
-            self._into.steps.append(Step(place, turn, failure=failure.kind.value))
+            self._into.add(Step(place, turn, failure=failure.kind.value))
             left -= 1
         self._into.lost += left
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +30,7 @@ from agentworld_gym.evaluation.fidelity.replay import recorded_task, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.options import EnvOptions
+from agentworld_gym.progress import Tally
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import last_screen
@@ -192,11 +193,18 @@ def test_a_session_under_controls_gets_its_task_back():
 
 @pytest.mark.parametrize("interrupt", [ctrl_c.pressed, ctrl_c.lost])
 def test_ctrl_c_keeps_what_was_measured(interrupt: Callable[[], None]):
-    def stop(what: str, done: int, total: int) -> None:
-        if "own history" in what and done > 10:
-            interrupt()
+    class Stopping(Tally):
+        def reached(self, done: int, tokens: int, failures: Mapping[str, int]) -> None:
+            super().reached(done, tokens, failures)
+            if "own history" in stages[-1] and done > 10:
+                interrupt()
 
-    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_progress=stop)
+    def begin(stage: str, unit: str, total: int) -> Tally:
+        stages.append(stage)
+        return Stopping(total)
+
+    stages: list[str] = []
+    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_stage=begin)
     assert interrupted and found.consistency is None
     assert found.free and found.free.measures and 10 < found.free.measures.exact.count < STEPS
 
@@ -329,14 +337,15 @@ def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
 
 
 def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
-    seen: list[tuple[int, int]] = []
+    counted: dict[str, Tally] = {}
 
-    def show(what: str, done: int, total: int) -> None:
-        seen.append((done, total))
+    def begin(stage: str, unit: str, total: int) -> Tally:
+        return counted.setdefault(stage, Tally(total))
 
-    found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_progress=show)
+    found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_stage=begin)
     assert found.consistency and (found.consistency.tasks, found.consistency.replayed.count) == (1, 1)
-    assert seen[-1] == (4, 4)
+    plans = counted["terminal: plans"]
+    assert (plans.episodes, plans.total) == (4, 4) and plans.success is not None
 
 
 def test_a_dream_that_fails_finds_no_plan():
