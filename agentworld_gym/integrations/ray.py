@@ -67,7 +67,7 @@ def play_on_ray(
 
     Raises:
         SpecError: An option does not fit.
-        AgentWorldError: A worker cannot play, or several were lost: with the same episode under way, or in a row before
+        AgentWorldError: There is no cluster, a worker cannot play, or several were lost: with the same episode under way, or in a row before
             they played any.
     """
     if options.order is not None:
@@ -223,11 +223,18 @@ class _Worker:
 
 @contextmanager
 def _connected() -> Iterator[None]:
-    """Connect to a cluster, unless this process is connected to one; that connection stays as it is."""
+    """Connect to a cluster, unless this process is connected to one; that connection stays as it is.
+
+    Raises:
+        AgentWorldError: There is no cluster to connect to, and none could be started.
+    """
     if ray.is_initialized():
         yield
         return
-    ray.init(log_to_driver=False, logging_level=logging.WARNING, include_dashboard=False)
+    try:
+        ray.init(log_to_driver=False, logging_level=logging.WARNING, include_dashboard=False)
+    except Exception as error:  # Ray raises plain exceptions, such as that its node did not start in time.
+        raise AgentWorldError(f"no Ray cluster answers or starts: {error}") from error
     try:
         yield
     finally:
