@@ -67,8 +67,8 @@ def play_on_ray(
 
     Raises:
         SpecError: An option does not fit.
-        AgentWorldError: There is no cluster, a worker cannot play, or several were lost: with the same episode under way, or in a row before
-            they played any.
+        AgentWorldError: There is no cluster, a worker cannot play, or several were lost: with the same episode under
+            way, or in a row before they played any.
     """
     if options.order is not None:
         raise SpecError("options", "order", options.order, "None: on a cluster nobody hands out episodes in order")

@@ -6,16 +6,19 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
-from agentworld_gym.checks.probes import Probe, run_probes
+from agentworld_gym.checks.probes import Probe, probing, run_probes
 from agentworld_gym.contracts import Action, Failure, Observation, Teachable, Usage
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.calibration import probability
+from agentworld_gym.flow import Flow, Work, answering_of
 from agentworld_gym.matching import Match, match
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.sessions.row import Row
@@ -230,123 +233,129 @@ def replay(
     into: Replay,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Ask a world for every step of some sessions, all sessions of a wave one step further at a time.
+    """Ask a world for every step of some sessions.
+
+    Each session goes on as its own answer comes, and as one ends the next takes its place.
 
     Args:
         runner: The world.
         cases: The sessions.
         taught: Whether the true observation takes the place of the world's own after each step (teacher forcing).
             Otherwise the world reads what it said itself, and a session ends where it fails.
-        wave: The number of sessions that are replayed together.
+        wave: The number of sessions that are replayed at a time.
         into: The replay that is filled, so that an interrupted one keeps what it has.
         on_progress: A function that is called with the number of steps that are over.
     """
     done = 0
-    for start in range(0, len(cases), wave):
-        group = _Group(runner, cases, range(start, min(start + wave, len(cases))), taught, into)
-        while group.live:
-            done += group.step()
-            if on_progress:
-                on_progress(done)
-        group.probe()
+
+    def stepped() -> None:
+        nonlocal done
+        done += 1
+        if on_progress:
+            on_progress(done)
+
+    waiting = iter(range(len(cases)))
+    with closing(Flow[None]()) as flow:
+        while (fresh := list(islice(waiting, wave - flow.under_way))) or flow.under_way:
+            tasks = [cases[place].task for place in fresh]
+            begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks]) if fresh else []
+            works = [_CaseReplay(runner, place, cases[place], taught, into, stepped) for place in fresh]
+            flow.send((one.place, one.playing(session)) for one, session in zip(works, begun, strict=True))
+            flow.recv()
 
 
-class _Group:
-    """Some sessions that are replayed in step."""
+class _CaseReplay:
+    """One session that is replayed."""
 
-    def __init__(self, runner: EpisodeRunner, cases: Sequence[Case], places: Sequence[int], taught: bool, into: Replay):
-        self._runner, self._cases, self._places, self._taught, self._into = runner, cases, places, taught, into
-        self._teachable: Teachable[Any] | None = runner.world if isinstance(runner.world, Teachable) else None
-        tasks = [cases[place].task for place in places]
-        begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks])
-        self.live: dict[int, Any] = {}
-        self._shown: dict[int, list[str]] = {}
-        self._probes: dict[int, list[Probe]] = {}
-        self._states: dict[int, list[str]] = {}
+    def __init__(
+        self,
+        runner: EpisodeRunner,
+        place: int,
+        case: Case,
+        taught: bool,
+        into: Replay,
+        stepped: Callable[[], None],
+    ) -> None:
+        self.place = place
+        self._runner, self._case, self._taught, self._into, self._stepped = runner, case, taught, into, stepped
+        self._answering = answering_of(runner.world)
+        self._states: Sequence[str] | None = None
         if taught and isinstance(runner.world, LanguageWorld) and runner.world.prompts.form == "state":
-            self._states = {p: shown_states(cases[p].row, cases[p].task, runner.parser) for p in places}
-        self._turn = 0
-        for place, session in zip(places, begun, strict=True):
-            if isinstance(session, Failure):
-                self._lose(place, session, 0)
-            else:
-                self.live[place], self._shown[place] = session, [session.observation]
-        self._arrive()
+            self._states = shown_states(case.row, case.task, runner.parser)
 
-    def step(self) -> int:
-        """Play one turn of each session, and return how many steps that were."""
-        places, turn = list(self.live), self._turn
-        sessions = [self.live[place] for place in places]
-        actions = [self._cases[place].actions[turn] for place in places]
-        answers = self._runner.world.step(sessions, actions)
-        self._turn += 1
-        for place, action, answer in zip(places, actions, answers, strict=True):
-            case = self._cases[place]
-            truth, ledger = case.row.observations[turn], self._ledger(place, turn) if self._taught else ""
-            state = self._states[place][turn + 1] if place in self._states else None
-            if isinstance(answer, Failure):
-                self._into.add(Step(place, turn, failure=answer.kind.value))
-                if not self._taught:
-                    self._lose(place, None, turn + 1)
-                    self.live.pop(place).close()
-                    continue
-                accepted = Observation(truth, ledger=ledger, state=state)
-                assert self._teachable is not None
-                self._teachable.accept(self.live[place], action, accepted)
-            else:
-                if action.error is None:
-                    self._keep(place, turn, answer)
-                if self._taught and self._teachable is not None and action.error is None:
-                    self._teachable.correct(self.live[place], truth, ledger, state)
-            shown = truth if self._taught or isinstance(answer, Failure) else answer.text
-            self._shown[place].append(shown)
-        self._arrive()
-        return len(places)
-
-    def _ledger(self, place: int, turn: int) -> str:
-        """Return what the world's ledger has to say of a turn, if it keeps one."""
-        row, world = self._cases[place].row, self._runner.world
-        if not (row.changes and isinstance(world, LanguageWorld)):
-            return ""
-        return world.ledger(self.live[place], row.changes[turn])
-
-    def probe(self) -> None:
-        """Run the probes of all sessions that came so far; a session that was lost before fails its own."""
-        probes = [probe for some in self._probes.values() for probe in some]
-        run_probes(self._runner.world, self._runner.parser, probes, self._runner.output)
-        for probe in probes:
+    def playing(self, session: Any) -> Work[None]:
+        """Play the turns and run the probes, as a piece of work that asks the world, and close the session."""
+        case, shown = self._case, list[str]()
+        probes: list[Probe] | None = None
+        if isinstance(session, Failure):
+            self._lose(session, 0)
+        else:
+            try:
+                shown.append(session.observation)
+                for turn in range(len(case.actions) + 1):
+                    if turn == case.acted:
+                        probes = probes_of(case, session, shown)
+                    if turn == len(case.actions) or (text := (yield from self._turn(session, turn))) is None:
+                        break
+                    shown.append(text)
+                world, parser, output = self._runner.world, self._runner.parser, self._runner.output
+                yield [probing(world, parser, probe, output) for probe in probes or ()]
+            finally:
+                session.close()
+                for probe in probes or ():
+                    probe.session.close()
+        for probe in probes or ():
             self._into.usage += probe.usage
-        for place in self._places:
-            lost: list[bool | None] = [None] * len(self._cases[place].checks)
-            some = self._probes.get(place)
-            self._into.probed[place] = lost if some is None else list(map(_verdict, some))
+        lost: list[bool | None] = [None] * len(case.checks)
+        self._into.probed[self.place] = lost if probes is None else list(map(_verdict, probes))
 
-    def _arrive(self) -> None:
-        """Fork for the probes where the agent's turns are over, and close sessions that have no turn left."""
-        for place, session in list(self.live.items()):
-            case = self._cases[place]
-            if self._turn == case.acted and case.checks:
-                self._probes[place] = probes_of(case, session, self._shown[place])
-            if self._turn == len(case.actions):
-                self.live.pop(place).close()
+    def _turn(self, session: Any, turn: int) -> Work[str | None]:
+        """Play a turn; return what it showed, or None where the session ends with it."""
+        case, world, action = self._case, self._runner.world, self._case.actions[turn]
+        answer = yield from self._answering(session, action)
+        truth, ledger = case.row.observations[turn], self._ledger(session, turn) if self._taught else ""
+        state = None if self._states is None else self._states[turn + 1]
+        teachable: Teachable[Any] | None = world if isinstance(world, Teachable) else None
+        shown: str | None = truth
+        if isinstance(answer, Failure):
+            self._into.add(Step(self.place, turn, failure=answer.kind.value))
+            if self._taught:
+                assert teachable is not None
+                teachable.accept(session, action, Observation(truth, ledger=ledger, state=state))
+            else:
+                self._lose(None, turn + 1)
+                shown = None
+        else:
+            if action.error is None:
+                self._keep(session, turn, answer)
+                if self._taught and teachable is not None:
+                    teachable.correct(session, truth, ledger, state)
+            shown = truth if self._taught else answer.text
+        self._stepped()
+        return shown
 
-    def _keep(self, place: int, turn: int, answer: Observation) -> None:
+    def _ledger(self, session: Any, turn: int) -> str:
+        """Return what the world's ledger has to say of a turn, if it keeps one."""
+        row, world = self._case.row, self._runner.world
+        return world.ledger(session, row.changes[turn]) if row.changes and isinstance(world, LanguageWorld) else ""
+
+    def _keep(self, session: Any, turn: int, answer: Observation) -> None:
         """Keep an answer and how it compares with the truth."""
-        compared = self._cases[place].compare(turn, answer.text)
+        compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
-        step = Step(place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
-        if answer.ledger_check is not None and self._cases[place].row.changes:
-            step = replace(step, ledger_exact=answer.ledger == self._ledger(place, turn))
+        step = Step(self.place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
+        if answer.ledger_check is not None and self._case.row.changes:
+            step = replace(step, ledger_exact=answer.ledger == self._ledger(session, turn))
         self._into.add(step)
         self._into.usage += answer.usage
         if not compared.deterministic:
-            self._into.wrong[place, turn] = answer.text
+            self._into.wrong[self.place, turn] = answer.text
 
-    def _lose(self, place: int, failure: Failure | None, turn: int) -> None:
+    def _lose(self, failure: Failure | None, turn: int) -> None:
         """Count the steps that a failure leaves unplayed."""
-        left = sum(self._cases[place].asked[turn:])
+        left = sum(self._case.asked[turn:])
         if failure is not None and left:
-            self._into.add(Step(place, turn, failure=failure.kind.value))
+            self._into.add(Step(self.place, turn, failure=failure.kind.value))
             left -= 1
         self._into.lost += left
 

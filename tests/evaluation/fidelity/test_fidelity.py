@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import ctrl_c
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from latencies import register_held, steady
 from tiny_model import write_tiny_model
 from typer.testing import CliRunner
 from worlds import dream, predicted
@@ -26,7 +30,7 @@ from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
 from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
-from agentworld_gym.evaluation.fidelity.replay import recorded_task, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, cases_of, recorded_task, replay, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.options import EnvOptions
@@ -189,6 +193,30 @@ def test_a_session_under_controls_gets_its_task_back():
     row = ROWS[0].model_copy(update={"controls": {"intermittent-errors": 0.5}, "control_seed": 4})
     task = recorded_task(row, TaskSource(SPEC))
     assert (task.id, task.controls, task.control_seed) == (row.task_id, row.controls, 4)
+
+
+class Last(random.Random):
+    """A choice that always falls on what came last."""
+
+    def choice(self, seq: Sequence[Any]) -> Any:
+        return seq[-1]
+
+
+def test_a_session_whose_answers_are_late_holds_up_no_other():
+    def asked(draws: random.Random) -> tuple[Replay, Replay]:
+        """What came of the true histories, and of the world's own."""
+        register_held(draws, steady)
+        with closing(options("held").runner()) as runner, closing(options("grounded").runner()) as truth:
+            cases = [case for case in cases_of(ROWS[:3], truth) if case]
+            found = Replay(), Replay()
+            for taught, into in zip((True, False), found, strict=True):
+                replay(runner, cases, taught=taught, wave=2, into=into)
+        return found
+
+    late, shuffled = asked(Last()), asked(random.Random(3))
+    for one, other in zip(late, shuffled, strict=True):
+        assert [step.case for step in one.steps][-1] == 0, "the first session waited until the others were over"
+        assert one.wrong == other.wrong and one.probed == other.probed and one.usage == other.usage
 
 
 @pytest.mark.parametrize("interrupt", [ctrl_c.pressed, ctrl_c.lost])
