@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentworld_gym.progress import Tally
     from agentworld_gym.statistics.bootstrap import Share
 
-WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes stepped together, in one wave.")]
+WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")]
 OutOption = Annotated[
     Path, typer.Option("--out", dir_okay=False, help="The JSON result; its page goes beside it, as .html.")
 ]
