@@ -13,17 +13,9 @@ import typer
 from agentworld_gym.cli.common import (
     Commands,
     ControlOption,
-    DialectOption,
     FamilyOption,
-    FormOption,
-    GeneratorOption,
     JudgeOption,
-    LedgerOption,
     LevelOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     ScenarioOption,
     SeedOption,
     SplitOption,
@@ -36,6 +28,7 @@ from agentworld_gym.cli.common import (
     stdout,
     writable,
 )
+from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
@@ -56,6 +49,7 @@ GpusOption = Annotated[int, typer.Option("--gpus", min=1, help="How many GPUs se
         "agentworld cost plan --from runs/today -n 10000 --no-thinking",
     )
 )
+@with_language_options
 def plan(
     env: Annotated[
         str | None,
@@ -88,17 +82,10 @@ def plan(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "train",
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    ledger: LedgerOption = None,
-    retrieval: RetrievalOption = None,
-    sampling: SamplingOption = None,
-    generator: GeneratorOption = None,
     control: ControlOption = None,
     judge: JudgeOption = "same",
     out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
+    **language: Any,
 ) -> None:
     """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
     from agentworld_gym.cost import Plan, first_failure, planned, rates_of, total_of
@@ -110,6 +97,8 @@ def plan(
         if traces is None:
             if env is None:
                 raise SpecError("command line", "ENV", None, "an environment to measure, or --from with a trace")
+            if thinking is not None:
+                language["sampling"] = [*(language["sampling"] or ()), f"thinking={str(thinking).lower()}"]
             given = env_options(
                 env,
                 world=world,
@@ -117,17 +106,10 @@ def plan(
                 families=family,
                 levels=level,
                 split=split,
-                dialect=dialect,
-                profile=profile,
-                prompts=prompts,
-                form=form,
-                ledger=ledger,
-                retrieval=retrieval,
-                sampling=[*(sampling or ()), *([] if thinking is None else [f"thinking={str(thinking).lower()}"])],
-                generator=generator,
                 controls=control,
                 judge=judge,
                 traces=folder,
+                **language,
             )
             _measure(given, policy, seed, measure, width, steps)
         source = traces or Path(folder)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentworld_gym.cli.common import (
-    DialectOption,
     EnvironmentName,
-    FormOption,
-    GeneratorOption,
     JudgeOption,
-    LedgerOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     WorldOption,
     env_options,
     examples,
@@ -25,11 +17,13 @@ from agentworld_gym.cli.common import (
     stdout,
     writable,
 )
+from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
     from agentworld_gym.lock import Lock
 
 
+@with_language_options
 def lock(
     env: EnvironmentName,
     world: WorldOption = "auto",
@@ -38,14 +32,7 @@ def lock(
         Path | None, typer.Option("--check", dir_okay=False, help="Hold the world against this lock, and write none.")
     ] = None,
     judge: JudgeOption = "same",
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    ledger: LedgerOption = None,
-    sampling: SamplingOption = None,
-    generator: GeneratorOption = None,
-    retrieval: RetrievalOption = None,
+    **language: Any,
 ) -> None:
     """Pin a world (model, spec, prompts, sampling, versions) in a small file, for `gym.make(..., lock=FILE)`.
 
@@ -59,14 +46,7 @@ def lock(
             env,
             world=world,
             judge=judge,
-            dialect=dialect,
-            profile=profile,
-            prompts=prompts,
-            form=form,
-            ledger=ledger,
-            sampling=sampling,
-            generator=generator,
-            retrieval=retrieval,
+            **language,
         )
     )
     if check is not None:

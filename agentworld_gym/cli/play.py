@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from agentworld_gym.cli.common import (
     ControlOption,
-    DialectOption,
     EnvironmentName,
     FamilyOption,
-    FormOption,
     LevelOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     ScenarioOption,
     SeedOption,
     SplitOption,
@@ -31,6 +25,7 @@ from agentworld_gym.cli.common import (
     printable,
     stdout,
 )
+from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
     from agentworld_gym.env import AgentWorldEnv
@@ -57,6 +52,7 @@ NAMED = {
 """How an action of each graphical domain calls an element of the screen by its name."""
 
 
+@with_language_options
 def play(
     env: EnvironmentName,
     world: WorldOption = "auto",
@@ -66,14 +62,9 @@ def play(
     level: LevelOption = None,
     split: SplitOption = "train",
     task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    retrieval: RetrievalOption = None,
-    sampling: SamplingOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
+    **language: Any,
 ) -> None:
     """Play one episode yourself. `:help` lists what else can be typed."""
     from agentworld_gym.env import AgentWorldEnv
@@ -86,15 +77,10 @@ def play(
             families=family,
             levels=level,
             split=split,
-            dialect=dialect,
-            profile=profile,
-            prompts=prompts,
-            form=form,
-            retrieval=retrieval,
-            sampling=sampling,
             controls=control,
             traces=out,
             task=task,
+            **language,
         )
     )
     try:

@@ -7,26 +7,18 @@ from collections.abc import Generator
 from contextlib import closing
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentworld_gym.cli.common import (
     FAILED,
     ControlOption,
-    DialectOption,
     EnvironmentName,
     FamilyOption,
-    FormOption,
-    GeneratorOption,
     JudgeOption,
-    LedgerOption,
     LevelOption,
     LockOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     ScenarioOption,
     SeedOption,
     SplitOption,
@@ -40,6 +32,7 @@ from agentworld_gym.cli.common import (
     stderr,
     stdout,
 )
+from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import remembered_interrupt
 
@@ -62,6 +55,7 @@ class Policy(StrEnum):
     NOTHING = "nothing"
 
 
+@with_language_options
 def rollout(
     env: EnvironmentName,
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes.")] = 20,
@@ -81,19 +75,12 @@ def rollout(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes on the cluster; without it one for each node.")
     ] = None,
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    ledger: LedgerOption = None,
-    retrieval: RetrievalOption = None,
-    sampling: SamplingOption = None,
-    generator: GeneratorOption = None,
     control: ControlOption = None,
     judge: JudgeOption = "same",
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
     out: TracesOption = None,
+    **language: Any,
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
 
@@ -112,18 +99,11 @@ def rollout(
             families=family,
             levels=level,
             split=split,
-            dialect=dialect,
-            profile=profile,
-            prompts=prompts,
-            form=form,
-            ledger=ledger,
-            retrieval=retrieval,
-            sampling=sampling,
-            generator=generator,
             controls=control,
             judge=judge,
             lock=lock,
             traces=out,
+            **language,
         )
     )
     seeds = range(seed, seed + episodes)

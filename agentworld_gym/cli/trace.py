@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -13,10 +13,6 @@ from rich.text import Text
 from agentworld_gym.cli.common import (
     FAILED,
     Commands,
-    FormOption,
-    ProfileOption,
-    RetrievalOption,
-    SamplingOption,
     WorldOption,
     counted,
     env_options,
@@ -25,6 +21,7 @@ from agentworld_gym.cli.common import (
     stdout,
     writable,
 )
+from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
@@ -105,17 +102,15 @@ def diff(
         "agentworld trace replay runs/grounded --world tiny --limit 3",
     )
 )
+@with_language_options
 def replay(
     path: PathArgument,
     world: WorldOption = "auto",
     env: Annotated[
         str | None, typer.Option("--env", help="The environment; None takes that of the trace.", show_default=False)
     ] = None,
-    profile: ProfileOption = None,
-    form: FormOption = None,
-    retrieval: RetrievalOption = None,
-    sampling: SamplingOption = None,
     limit: DepartureOption = 10,
+    **language: Any,
 ) -> None:
     """Play the recorded actions again in another world, and say where it departs from the recording.
 
@@ -129,12 +124,9 @@ def replay(
     options = env_options(
         name,
         world=world,
-        profile=profile,
-        form=form,
-        retrieval=retrieval,
-        sampling=sampling,
         judge="none",
         max_steps=REPLAY_STEPS,
+        **language,
     )
     runner = EnvOptions(**options).runner()
     try:

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import (
-    DialectOption,
     FamilyOption,
-    FormOption,
-    GeneratorOption,
-    LedgerOption,
     LevelOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     SeedOption,
     SplitOption,
     TensorBoardOption,
@@ -39,12 +31,14 @@ from agentworld_gym.cli.eval.output import (
     stages,
     write_result,
 )
+from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 
 
+@with_language_options
 def fidelity(
     envs: Annotated[
         list[str] | None, typer.Argument(metavar="[ENV]...", help="Domains to measure; all with a grounded world.")
@@ -70,16 +64,9 @@ def fidelity(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "test",
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    ledger: LedgerOption = None,
-    sampling: SamplingOption = None,
-    retrieval: RetrievalOption = None,
-    generator: GeneratorOption = None,
     tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
+    **language: Any,
 ) -> None:
     """Compare a world with the grounded one, step by step, to the same actions.
 
@@ -92,6 +79,7 @@ def fidelity(
     from agentworld_gym.options import EnvOptions
 
     check_writable(out)
+    dialect = language.pop("dialect")
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     recorded = {} if data is None else rows_of(existing_file(data), domains, tasks)
     domains = domains or list(recorded or ENGINES)
@@ -111,13 +99,7 @@ def fidelity(
                 families=family,
                 levels=levels,
                 split=of,
-                profile=profile,
-                prompts=prompts,
-                form=form,
-                ledger=ledger,
-                retrieval=retrieval,
-                sampling=sampling,
-                generator=generator,
+                **language,
             )
             options = EnvOptions(**given)
             plan = Plan(

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentworld_gym.cli.common import (
-    DialectOption,
     EnvironmentName,
     FamilyOption,
-    FormOption,
-    GeneratorOption,
-    LedgerOption,
     LevelOption,
     LockOption,
-    ProfileOption,
-    PromptsOption,
-    RetrievalOption,
-    SamplingOption,
     SeedOption,
     SplitOption,
     TensorBoardOption,
@@ -38,11 +30,13 @@ from agentworld_gym.cli.eval.output import (
     stages,
     write_result,
 )
+from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
     from agentworld_gym.episodes.runner import EpisodeRunner
 
 
+@with_language_options
 def transfer(
     env: EnvironmentName,
     policy: Annotated[
@@ -61,17 +55,10 @@ def transfer(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "test",
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    prompts: PromptsOption = None,
-    form: FormOption = None,
-    ledger: LedgerOption = None,
-    sampling: SamplingOption = None,
-    retrieval: RetrievalOption = None,
-    generator: GeneratorOption = None,
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
+    **language: Any,
 ) -> None:
     """Let a policy play the same tasks in a language world and in the grounded world.
 
@@ -88,15 +75,8 @@ def transfer(
             families=family,
             levels=levels,
             split=split,
-            dialect=dialect,
-            profile=profile,
-            prompts=prompts,
-            form=form,
-            ledger=ledger,
-            retrieval=retrieval,
-            sampling=sampling,
-            generator=generator,
             lock=lock,
+            **language,
         )
     )
     check_writable(out)
