@@ -23,7 +23,6 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
-    progress,
     stderr,
     stdout,
     writable,
@@ -161,6 +160,7 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
     from agentworld_gym.actions.finish import finishes
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.policies.playing import open_policy, play
+    from agentworld_gym.progress import live
 
     options = EnvOptions(**given)
     limit = min(most - 1, steps or most, options.domain_spec().limits.max_steps)
@@ -178,11 +178,11 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
             left -= max(1, min(limit, asked))
             if left >= 0 or not seeds:
                 seeds.append(seed + len(seeds))
-        bar = opened.enter_context(progress(f"measuring, at most {counted(most, 'step')}", len(seeds)))
         for _ in play(ahead, player, [seed + len(seeds)]):
             pass
+        opened.enter_context(live(f"measuring, at most {counted(most, 'step')}", len(seeds))).watch(runner)
         for _ in play(runner, player, seeds, wave=width):
-            bar.advance(bar.task_ids[0])
+            pass
 
 
 def _price(hour: float | None, gpus: int) -> GpuPrice | None:
