@@ -28,6 +28,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens, seed_of
+from agentworld_gym.progress import Tally
 
 TERMINAL = "AgentWorld/Terminal-v0"
 CHATML = (
@@ -112,6 +113,16 @@ def test_a_group_faces_one_task_and_experts_solve_it(rollout, tokenizer):
     assert output["logprobs"] is None
     assert trainer.batches[0] == [0, 1, 2, 3], "a grounded world is ready at once, so that its members go together"
     assert len(trainer.batches) == max(map(len, scripts))
+
+
+def test_a_tally_counts_episodes_that_end_and_with_max_steps_those_that_are_cut_too(tokenizer):
+    script = ["ls", "pwd", "whoami"]
+    for limits, episodes in (({}, 0), ({"max_steps": 3}, 1)):
+        limited, tally = EnvironmentRollout(TERMINAL, world="grounded", max_turns=3, **limits), Tally()
+        tally.watch(limited.runner)
+        limited(prompts_for(limited, [4]), Trainer(tokenizer, [script]))
+        limited.close()
+        assert (tally.steps, tally.episodes, tally.success) == (3, episodes, 0.0 if episodes else None)
 
 
 def test_the_mask_is_1_exactly_where_the_model_wrote(rollout, tokenizer):
