@@ -189,3 +189,11 @@ def test_commands_say_how_the_run_went(tmp_path: Path) -> None:
     for side in ("grounded", "dream"):
         assert f"transfer, {side}: 3 of 3 episodes, success 1.00 of 3" in found.stderr
         assert scalars(Path(board) / side)["success"][-1][1] == 1.0
+    true = agentworld(
+        *("eval", "fidelity", "terminal", "--world", "grounded", "--tasks", "2", "--nearest", "0", "--plans", "1"),
+        *("--out", str(tmp_path / "f.json"), "--tensorboard", board),
+    )
+    assert true.exit_code == 0, true.stderr
+    assert re.search(r"fidelity, terminal: own history: (\d+) of \1 steps, exact 1.00 of", true.stderr)
+    assert "fidelity, terminal: plans: 4 of 4 plans" in true.stderr
+    assert scalars(Path(board) / "terminal-plans")["episodes"][-1][1] == 4.0

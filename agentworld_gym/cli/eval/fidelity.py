@@ -89,7 +89,7 @@ def fidelity(
     levels, families = level or [1, 2, 3], family or []
     measured: list[DomainFidelity] = []
     interrupted = False
-    with stages(tensorboard) as begin:
+    with stages("fidelity", tensorboard) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
             of = next((row.split for row in rows if row.split), split)

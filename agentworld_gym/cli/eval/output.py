@@ -42,10 +42,11 @@ def check_writable(out: Path) -> None:
 
 
 @contextmanager
-def stages(tensorboard: Path | None) -> Iterator[Begin]:
+def stages(command: str, tensorboard: Path | None) -> Iterator[Begin]:
     """Return a function that begins a stage of a run and shows it live; the stage before ends.
 
     Args:
+        command: The name of the command, which is shown before those of the stages.
         tensorboard: A folder in which each stage has one of its own for TensorBoard; None writes none.
     """
     from agentworld_gym.progress import live
@@ -55,7 +56,7 @@ def stages(tensorboard: Path | None) -> Iterator[Begin]:
         def begin(what: str, unit: str, total: int) -> Tally:
             shown.close()
             board = None if tensorboard is None else tensorboard / "-".join(re.findall(r"\w+", what))
-            tally = shown.enter_context(live(what, total, tensorboard=board))
+            tally = shown.enter_context(live(f"{command}, {what}", total, tensorboard=board))
             tally.unit = unit
             return tally
 

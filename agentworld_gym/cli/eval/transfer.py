@@ -81,10 +81,10 @@ def transfer(
     )
     check_writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")
-    with stages(tensorboard) as begin:
+    with stages("transfer", tensorboard) as begin:
 
         def show(side: str, runner: EpisodeRunner) -> None:
-            begin(f"transfer, {side}", "episodes", tasks).watch(runner)
+            begin(side, "episodes", tasks).watch(runner)
 
         result = compare(policy, options, range(seed, seed + tasks), wave=width, traces=folder, on_runner=show)
     write_result(out, result)
