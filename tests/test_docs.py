@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -103,15 +104,44 @@ def test_python_that_trains_names_what_there_is(page: Path) -> None:
 RUNNING = [page for page in PAGES if blocks(page) and page.stem not in TRAINING]
 
 
-@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
-def test_python_of_the_pages_runs_as_pasted(page: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def program() -> Iterator[subprocess.Popen[str]]:
+    """The program that runs the code of pages, each in a process of its own."""
+    command = [sys.executable, str(ROOT / "tests" / "helpers" / "pasted.py")]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        yield program
+
+
+def run(program: subprocess.Popen[str], code: str, folder: Path) -> dict[str, Any]:
+    """The exit status of some code, and what it printed to its standard error."""
+    assert program.stdin is not None and program.stdout is not None
+    print(json.dumps({"code": code, "folder": str(folder)}), file=program.stdin, flush=True)
+    done: dict[str, Any] = json.loads(program.stdout.readline())
+    return done
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
+def test_python_of_the_pages_runs_as_pasted(page: Path, program: subprocess.Popen[str], tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     code = "\n".join(blocks(page))
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, f"{code}\n{done.stderr}"
+    done = run(program, code, tmp_path)
+    assert done["status"] == 0, f"{code}\n{done['errors']}"
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import gymnasium\ngymnasium.make('AgentWorld/Terminal-v0')", "NamespaceNotFound"),
+        ("import agentworld_gym\nagentworld_gym.nothing", "AttributeError"),
+        ("import sys\nsys.exit(2)", "SystemExit"),
+    ],
+)
+def test_python_that_would_not_run_is_told(
+    code: str, error: str, program: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    done = run(program, code, tmp_path)
+    assert done["status"] == 1 and error in done["errors"]
 
 
 LINK = re.compile(r"(?<!\\)!?\[[^\]]*\]\(([^)\s]+)\)")
