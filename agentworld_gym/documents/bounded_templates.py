@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from functools import wraps
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, Template, TemplateSyntaxError, Undefined, nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import LRUCache
 from jinja2.visitor import NodeTransformer
 from pydantic import BaseModel
 
@@ -54,6 +55,8 @@ _LAZY = frozenset(
 )
 _COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">=", "eq", "equalto", "ne", "lt", "le", "gt", "ge", "in"))
 _SHOWN = (str, int, float, bytes, type(None), Sequence, Mapping, Set, BaseModel, SimpleNamespace, Undefined)
+_COMPILED = LRUCache(512)
+"""The code of the templates that were used last: most environments of a process read the same ones."""
 
 
 class BoundedTemplate(Template):
@@ -219,6 +222,29 @@ class BoundedEnvironment(SandboxedEnvironment):
         return bounded
 
     # Reading templates
+
+    def compile(
+        self,
+        source: str | nodes.Template,
+        name: str | None = None,
+        filename: str | None = None,
+        raw: bool = False,
+        defer_init: bool = False,
+    ) -> Any:
+        """Compile a template, or take the code that an environment of the same settings made of it before.
+
+        Raises:
+            jinja2.TemplateSyntaxError: The template is broken.
+        """
+        if not isinstance(source, str):
+            return super().compile(source, name, filename, raw, defer_init)
+        settings = (type(self), self.lexer, self.autoescape, self.is_async, *self.extensions)
+        names = (frozenset(self.filters), frozenset(self.tests))
+        key = (source, name, filename, raw, defer_init, settings, names)
+        code: CodeType | str | None = _COMPILED.get(key)
+        if code is None:
+            code = _COMPILED[key] = super().compile(source, name, filename, raw, defer_init)
+        return code
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         try:

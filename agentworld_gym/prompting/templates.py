@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Templates:
                 file = self.path(part)
                 source = _source(self._environment, part, file)
                 self.sources[part] = source
-                for reference in meta.find_referenced_templates(self._environment.parse(source, part)):
+                for reference in _references(source, part):
                     if reference is None:
                         raise SpecError(file, "include", "a computed name", "the name of a template, written out")
                     pending.append(reference)
@@ -107,8 +108,7 @@ class Templates:
 
     def reads(self, variable: str) -> bool:
         """Whether any template that was loaded reads a variable."""
-        parsed = (self._environment.parse(source, name) for name, source in self.sources.items())
-        return any(variable in meta.find_undeclared_variables(tree) for tree in parsed)
+        return any(variable in _variables(source, name) for name, source in self.sources.items())
 
     def missing(self, name: str) -> SpecError:
         """Return the error for a template that lies in none of the folders."""
@@ -172,3 +172,15 @@ def _source(environment: BoundedEnvironment, name: str, file: Path) -> str:
         return environment.loader.get_source(environment, name)[0]
     except UnicodeDecodeError as error:
         raise SpecError(file, "file", str(error), "a UTF-8 text") from error
+
+
+@lru_cache(maxsize=256)
+def _references(source: str, name: str) -> tuple[str | None, ...]:
+    """Return the names of the templates that a template includes; None stands for a computed name."""
+    return tuple(meta.find_referenced_templates(_environment(BaseLoader()).parse(source, name)))
+
+
+@lru_cache(maxsize=256)
+def _variables(source: str, name: str) -> frozenset[str]:
+    """Return the names of the variables that a template reads."""
+    return frozenset(meta.find_undeclared_variables(_environment(BaseLoader()).parse(source, name)))
