@@ -1,6 +1,7 @@
 """`python -m agentworld_gym` is the command `agentworld`."""
 
-from agentworld_gym.cli import main
-
 if __name__ == "__main__":
+    # Worker processes import this module as well, and they need no command line.
+    from agentworld_gym.cli import main
+
     main()

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
 from agentworld_gym.errors import FingerprintMismatch
@@ -75,8 +76,9 @@ class Fingerprint:
             raise FingerprintMismatch("this is another world: " + "; ".join(differing))
 
 
+@lru_cache(maxsize=64)
 def installed(name: str) -> str:
-    """Return the version of an installed distribution, or `unknown`."""
+    """Return the version of an installed distribution, or `unknown`, as it was at the first call."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -277,7 +277,7 @@ class DomainSpec(Strict):
     def _templates_compile(self) -> DomainSpec:
         for key, text in (("action.errors", self.action.errors), ("observation.first", self.observation.first)):
             try:
-                BoundedEnvironment().parse(text)
+                _check_template(text)
             except TemplateSyntaxError as error:
                 raise ValueError(f"{key}: a Jinja template ({error.message})") from error
         return self
@@ -366,6 +366,16 @@ def load_spec(source: str) -> DomainSpec:
     if not Path(source).exists():
         raise MissingFile(source, f"one of {', '.join(nearest(source, DOMAINS))}, or the path of a YAML spec")
     return _read(Path(source))
+
+
+@lru_cache(maxsize=64)
+def _check_template(text: str) -> None:
+    """Check that a text is a Jinja template; a spec is validated again by every model that holds it.
+
+    Raises:
+        jinja2.TemplateSyntaxError: It is none.
+    """
+    BoundedEnvironment().parse(text)
 
 
 @lru_cache(maxsize=len(DOMAINS))

@@ -15,6 +15,7 @@ from worlds import language_world, predicted
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.documents.template_budget import TooMuch
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
@@ -199,3 +200,32 @@ def test_a_world_with_a_harmful_prompt_folder_is_refused_by_name(tmp_path):
     with pytest.raises(SpecError, match=r"system\.j2"):
         language_world(lambda request: predicted("calm"), prompts=str(folder)).begin([TASK], [1])
     assert not (tmp_path / "written").exists()
+
+
+BLOCK = "{% if true %}\n{{ '<' }}\n{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [({}, "\n<\n"), ({"trim_blocks": True}, "<\n"), ({"autoescape": True}, "\n&lt;\n"), ({}, "\n<\n")],
+)
+def test_a_source_is_compiled_for_the_settings_of_its_environment(settings: dict[str, Any], shown: str) -> None:
+    assert BoundedEnvironment(**settings).from_string(BLOCK).render() == shown
+
+
+def test_a_source_is_compiled_for_the_filters_of_its_environment() -> None:
+    source = "{{ 'a' | shout }}"
+    for shout, shown in ((str.upper, "A"), (str.title, "A"), (lambda text: f"{text}!", "a!")):
+        loud = BoundedEnvironment()
+        loud.add_filters({"shout": shout})
+        assert loud.from_string(source).render() == shown
+    with pytest.raises(TemplateError, match="shout"):
+        BoundedEnvironment().from_string(source)
+
+
+def test_a_template_that_was_compiled_before_has_a_budget_of_its_own() -> None:
+    source = "{% for n in range(9_000) %}{{ text }}{% endfor %}"
+    assert BoundedEnvironment().from_string(source).render(text="") == ""
+    with pytest.raises(TooMuch):
+        BoundedEnvironment().from_string(source).render(text="x" * 10_000)
+    assert BoundedEnvironment().from_string(source).render(text="") == ""
