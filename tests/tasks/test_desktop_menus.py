@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from functools import cache
 from math import comb, sqrt
 
 import pytest
@@ -24,12 +25,14 @@ DEVIATIONS = 4
 Rule = Callable[[str, tuple[str, ...], Task], float]
 
 
-def words(action: str) -> list[str]:
+@cache
+def words(action: str) -> tuple[str, ...]:
     """The names and numbers in an action; the row and the column of a cell each for itself."""
     text = action.removeprefix("finish: ") if action.startswith("finish") else " ".join(re.findall(r"'(.*)'", action))
-    return re.findall(r"[A-Za-zà-ž]+|\d+(?:\.\d+)?", text.lower())
+    return tuple(re.findall(r"[A-Za-zà-ž]+|\d+(?:\.\d+)?", text.lower()))
 
 
+@cache
 def kind(action: str) -> str:
     """What an action has in common with its rivals."""
     frame = re.sub(r"'(.*)'", "", action).partition(":")[0]
@@ -40,8 +43,9 @@ def kind(action: str) -> str:
     return f"{frame} {element} {'formula' if inner.startswith('=') else 'command' if ' ' in inner else ''}"
 
 
-def numbers(action: str) -> list[float]:
-    return [float(word) for word in words(action) if re.fullmatch(r"\d+(\.\d+)?", word)]
+@cache
+def numbers(action: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in words(action) if re.fullmatch(r"\d+(\.\d+)?", word))
 
 
 def distance(entry: str, menu: tuple[str, ...]) -> float:
@@ -57,8 +61,14 @@ def neighbours(entry: str, menu: tuple[str, ...]) -> float:
     return max((float(number - 1 in there) + float(number + 1 in there) for number in numbers(entry)), default=0.0)
 
 
+@cache
+def counts(menu: tuple[str, ...]) -> Counter[str]:
+    """How many entries of a menu have each word."""
+    return Counter(word for other in menu for word in set(words(other)))
+
+
 def frequency(entry: str, menu: tuple[str, ...], numeric: bool) -> float:
-    count = Counter(word for other in menu for word in set(words(other)))
+    count = counts(menu)
     chosen = [word for word in words(entry) if word.replace(".", "").isdigit() == numeric]
     return max((float(count[word]) for word in chosen), default=0.0)
 
