@@ -6,9 +6,11 @@ The sessions are of a copying game, so that a model of some thousand parameters 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 from collections.abc import Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +66,35 @@ def config(
     )
 
 
-def main() -> None:
-    """Train in the folder of the first argument, with the training options of the second, a JSON object."""
+def train(folder: str, options: str, **environment: str) -> None:
+    """Train in a folder, with training options that are a JSON object."""
     from agentworld_gym.recipe.training.pipeline import fit
 
-    fit(config(json.loads(sys.argv[2])), Path(sys.argv[1]), samples, lambda: samples(8, seed=1))
+    os.environ.update(environment)
+    fit(config(json.loads(options)), Path(folder), samples, lambda: samples(8, seed=1))
+
+
+def main() -> int:
+    """Train in the folder of the first argument, with the training options of the second.
+
+    Where `WORLD_SIZE` asks for several processes, they are forked from this one, which has imported what they need.
+    """
+    ranks = [str(rank) for rank in range(int(os.environ.get("WORLD_SIZE", "1")))]
+    if len(ranks) == 1:
+        train(*sys.argv[1:])
+        return 0
+    from accelerate import Accelerator  # noqa: F401
+    from transformers import Qwen3ForCausalLM  # noqa: F401
+
+    forks = get_context("fork")
+    places = [{"RANK": rank, "LOCAL_RANK": rank} for rank in ranks]
+    processes = [forks.Process(target=train, args=sys.argv[1:], kwargs=place) for place in places]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return max(abs(process.exitcode or 0) for process in processes)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
