@@ -228,7 +228,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         source: str | nodes.Template,
         name: str | None = None,
         filename: str | None = None,
-        raw: bool = False,
+        raw: Any = False,
         defer_init: bool = False,
     ) -> Any:
         """Compile a template, or take the code that an environment of the same settings made of it before.
