@@ -52,7 +52,7 @@ def config(folder, **changes):
         "data": {
             "rows": [str(folder / "rows.jsonl")],
             "domains": ["terminal"],
-            "max_prompt_tokens": 3000,
+            "max_prompt_tokens": 900,
             "pool": None,
             "filters": EVERYTHING,
         },
