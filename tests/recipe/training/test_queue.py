@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import Result
 from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
@@ -53,14 +54,19 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "agentworld_gym", "train", "queue", *map(str, arguments)]
 
 
+def invoked(*arguments: str | Path) -> Result:
+    """What the command does in this process; every run is a process of its own."""
+    return CliRunner().invoke(app, ["train", "queue", *map(str, arguments)])
+
+
 def test_runs_are_worked_off_in_order_and_finished_ones_are_passed_over(queue: Path, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    done = subprocess.run(command(queue, "--out", runs), capture_output=True, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
+    done = invoked(queue, "--out", runs)
+    assert done.exit_code == 0, done.output
     assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["first: finished", "second: finished"]
     assert [read_metrics(runs / name)[-1]["step"] for name in ("first", "second")] == [2, 3]
     trained = {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")}
-    assert CliRunner().invoke(app, ["train", "queue", str(queue), "--out", str(runs)]).exit_code == 0
+    assert invoked(queue, "--out", runs).exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")} == trained
 
 
@@ -78,7 +84,7 @@ def test_a_stopped_queue_goes_on_where_it_was(queue: Path, tmp_path: Path) -> No
     stopped = read_metrics(runs / "long")[-1]["step"]
     assert 0 < stopped < 400
     write(tmp_path, [{"name": "long", "changes": {**changes, "train.max_steps": stopped + 2}}])
-    assert subprocess.run(command(queue, "--out", runs), timeout=120).returncode == 0
+    assert invoked(queue, "--out", runs).exit_code == 0
     assert read_metrics(runs / "long")[-1]["step"] == stopped + 2
     assert f"going on after step {stopped}" in (runs / "long.log").read_text()
 
@@ -86,8 +92,8 @@ def test_a_stopped_queue_goes_on_where_it_was(queue: Path, tmp_path: Path) -> No
 def test_a_run_that_fails_is_told_and_the_next_one_begins(queue: Path, tmp_path: Path) -> None:
     write(tmp_path, [{"name": "broken", "changes": {"model.path": str(tmp_path)}}, {"name": "whole"}])
     runs = tmp_path / "runs"
-    done = subprocess.run(command(queue, "--out", runs), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
+    done = invoked(queue, "--out", runs)
+    assert done.exit_code == 1
     assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["broken: failed", "whole: finished"]
     assert "a shape or a path, not both" in (runs / "broken.log").read_text()
 
@@ -100,7 +106,7 @@ def test_the_state_of_the_runs_is_told_without_beginning_one(queue: Path, tmp_pa
         {"step": 5, "tokens": 2_000_000, "progress": 0.1, "validation_exact": 0.5},
     ]
     (runs / "first" / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told = CliRunner().invoke(app, ["train", "queue", str(queue), "--out", str(runs), "--status"])
+    told = invoked(queue, "--out", runs, "--status")
     assert told.exit_code == 0
     assert told.stdout.splitlines() == [
         "first: begun, 2.0 million tokens, validation exact 0.500",
