@@ -11,7 +11,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
 from agentworld_gym.tasks.family import MENU_MIN, Draft, Family
 
-__all__ = ["Draft", "Family", "families", "generate"]
+__all__ = ["Draft", "Family", "families", "generate", "task_of"]
 
 GENERATED = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")
 """The domains with task families; each has a module here that defines `FAMILIES`."""
@@ -54,18 +54,35 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         raise SpecError(f"tasks of {domain}", "family", family, f"one of {names}")
     if level not in (1, 2, 3):
         raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
-    rng, split = random.Random(f"{domain}/{family}/{level}/{seed}"), split_of(seed)
+    return task_of(domain, family, registered[family], level, seed, f"{domain}/{family}/{level}/{seed}")
+
+
+def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: str) -> Task:
+    """Make the task of a family for a level and a seed.
+
+    Args:
+        domain: The domain.
+        name: The name of the family.
+        family: The family.
+        level: The level, from 1 to 3.
+        seed: The seed that names the task and decides its split.
+        key: The text that the random numbers of the task follow from.
+
+    Raises:
+        RuntimeError: the family gives no task with a menu that is long enough.
+    """
+    rng, split = random.Random(key), split_of(seed)
     for _ in range(ATTEMPTS):
         with deferred_interrupt():  # Most families play their expert in an engine.
-            draft = registered[family](rng, level, split)
+            draft = family(rng, level, split)
         menu = draft.menu(rng, level)
         if len(menu) >= MENU_MIN:
             break
     else:
-        raise RuntimeError(f"family {family} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted")
+        raise RuntimeError(f"family {name} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted")
     expert = (*draft.expert, draft.finish)
     return Task(
-        id=f"{family}-{level}-{seed}",
+        id=f"{name}-{level}-{seed}",
         domain=domain,
         instruction=draft.instruction,
         state=dict(draft.state),
@@ -75,7 +92,7 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         success=draft.success,
         max_steps=2 * len(expert) + 2,
         split=split,
-        family=family,
+        family=name,
         level=level,
         seed=seed,
         menu=menu,

@@ -20,6 +20,10 @@ class Unfit(Exception):
     """The scene that was drawn makes no good task; another one may."""
 
 
+class NothingFits(RuntimeError):
+    """A family found no scene that fits, in all its attempts."""
+
+
 class Scene:
     """A small world that is being filled for one task, with the random numbers that decide its contents.
 
@@ -112,7 +116,7 @@ def family_of(
                     return build(scene(rng, level, split), level)
                 except Unfit:
                     continue
-            raise RuntimeError(f"{nothing} fits {build.__name__} at level {level}")
+            raise NothingFits(f"{nothing} fits {build.__name__} at level {level}")
 
         return draft
 

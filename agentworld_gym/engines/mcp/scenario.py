@@ -29,6 +29,10 @@ class ScenarioFile(Strict):
     """The user who is signed in."""
     words: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Word lists beside the common ones."""
+    policies: dict[str, str | int | float] = Field(default_factory=dict)
+    """The limits, deadlines and rights that the tools enforce, by name, for the families of tasks that play by them."""
+    rules: tuple[str, ...] = ()
+    """The policies in sentences, which the instruction of each task cites."""
 
     @field_validator("now", mode="before")
     @classmethod

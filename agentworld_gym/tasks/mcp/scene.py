@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agentworld_gym.domain.task import Check, Expect, Split
@@ -102,8 +103,9 @@ class ToolScene(Scene, Tables):
 
     def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
         Scene.__init__(self, rng, level, split)
-        self.service = load_service(scenario)
+        self.scenario, self.service = scenario, load_service(scenario)
         Tables.__init__(self, opened(generated(scenario, "small", rng.getrandbits(31))))
+        self._problem = unfit_if_refused if self.rules else problem
 
     @property
     def now(self) -> str:
@@ -114,6 +116,16 @@ class ToolScene(Scene, Tables):
     def today(self) -> str:
         """The date on which the episode takes place."""
         return self.now[:10]
+
+    @property
+    def policies(self) -> Mapping[str, Any]:
+        """The limits, deadlines and rights of the scenario, by name."""
+        return self.service.scenario.about.policies
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """The policies of the scenario in sentences."""
+        return self.service.scenario.about.rules
 
     def call(self, tool: str, **arguments: Any) -> str:
         """Return the action that calls a tool, which is named without its server; arguments that are None are left
@@ -153,10 +165,11 @@ class ToolScene(Scene, Tables):
         """Return the tables as they are after some calls.
 
         Raises:
-            RuntimeError: a call is refused.
+            Unfit: the rules of the scenario refuse a call.
+            RuntimeError: a call is refused where there are no rules.
         """
         machine = self._machine()
-        stage = Stage("mcp", machine, problem)
+        stage = Stage("mcp", machine, self._problem)
         for action in actions:
             stage.perform(action)
         return Tables(opened(machine.database()))
@@ -173,7 +186,7 @@ class ToolScene(Scene, Tables):
         """Prove the task and return its draft.
 
         Args:
-            instruction: The instruction.
+            instruction: The instruction, to which the rules of the scenario are added.
             expert: The calls of the expert without the closing `finish`.
             distractors: Wrong or useless actions; right answers among them are left out.
             checks: The checks on what the agent does.
@@ -181,14 +194,16 @@ class ToolScene(Scene, Tables):
             menu_max: The size of the menu; the usual size of the level if it is None.
 
         Raises:
-            Unfit: a check holds from the start.
-            RuntimeError: a call of the expert is refused, or a check does not hold at its end.
+            Unfit: a check holds from the start, or the rules of the scenario refuse a call of the expert.
+            RuntimeError: a call of the expert is refused where there are no rules, or a check does not hold at its end.
         """
+        if self.rules:
+            instruction = "\n".join([instruction, "", "Rules:", *(f"- {rule}" for rule in self.rules)])
         success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
         closing = None if answer is None else shown(answer)
         machine = self._machine()
         greeting = machine.observation
-        prove(Stage("mcp", machine, problem), instruction, expert, success, closing)
+        prove(Stage("mcp", machine, self._problem), instruction, expert, success, closing)
         wrong = without_right_answers(distractors, success)
         if isinstance(answer, int | float):
             wrong = self._surrounded(answer, wrong)
@@ -215,20 +230,57 @@ class ToolScene(Scene, Tables):
     def _state(self) -> dict[str, Any]:
         about = self.service.scenario.about
         tables = tables_of(self.connection, self.service.keys)
-        return {"scenario": self.service.scenario.name, "now": about.now, "user": about.user, "tables": tables}
+        return {"scenario": self.scenario, "now": about.now, "user": about.user, "tables": tables}
 
     def _machine(self) -> ToolMachine:
         return ToolMachine.start(self._state(), 0)
 
 
-def family(scenario: str) -> Callable[[Build[ToolScene]], Family]:
+@dataclass(frozen=True)
+class ToolFamily:
+    """A family of tasks of a scenario, which can also be played on worlds that were grown from it.
+
+    Args:
+        build: The function that makes a draft from a scene and a level.
+        scenario: The name of the scenario that it was written for.
+    """
+
+    build: Build[ToolScene]
+    scenario: str
+
+    @property
+    def __name__(self) -> str:
+        """The name of the family."""
+        return self.build.__name__
+
+    def on(self, scenario: str) -> Family:
+        """Return the family on the databases of a scenario, given by its name or the path of its folder."""
+        return family_of(partial(ToolScene, scenario), f"no database of {scenario}")(self.build)
+
+    def __call__(self, rng: random.Random, level: int, split: Split) -> Draft:
+        """Draft a task on a database of the family's own scenario."""
+        return self.on(self.scenario)(rng, level, split)
+
+
+def family(scenario: str) -> Callable[[Build[ToolScene]], ToolFamily]:
     """Return the decorator that turns a function of a scene and a level into a family of tasks of a scenario."""
-    return family_of(functools.partial(ToolScene, scenario), f"no database of {scenario}")
+    return partial(ToolFamily, scenario=scenario)
 
 
 def problem(before: str, after: str) -> str:
     """Return why a call of the expert failed, or an empty text if it did not."""
     return "the expert is refused" if '"status": "error"' in after or not after.startswith(("{", "[")) else ""
+
+
+def unfit_if_refused(before: str, after: str) -> str:
+    """Find no problem with a call that was carried out.
+
+    Raises:
+        Unfit: it was refused.
+    """
+    if reason := problem(before, after):
+        raise Unfit(reason)
+    return ""
 
 
 def shown(answer: object) -> str:
