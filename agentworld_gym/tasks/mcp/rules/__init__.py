@@ -1,0 +1,1 @@
+"""Families of tasks in which the rules of a grown world decide: limits, deadlines, and who may do what."""
