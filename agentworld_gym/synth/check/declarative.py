@@ -51,7 +51,7 @@ def examine_scenario(folder: Path) -> Examined:
         broken, answered = _answered(machine, tried, prefix)
         problems += broken
         files = sorted((folder / TASKS).glob("*.yaml"))
-        faults = {file: _task_faults(file, service, machine, prefix) for file in files}
+        faults = {file: _task_faults(file, service, prefix) for file in files}
     problems += [f"{file.name}: {fault}" for file, found in faults.items() for fault in found]
     tools = [tool.name for tool in service.scenario.tools]
     return Examined(
@@ -123,16 +123,17 @@ def _answered(machine: Machine, sketches: Sequence[Sketch], prefix: str) -> tupl
     return broken, count
 
 
-def _task_faults(file: Path, service: Service, machine: Machine, prefix: str) -> list[str]:
+def _task_faults(file: Path, service: Service, prefix: str) -> list[str]:
     try:
         task = read_scenario_task(file, service)
         solution, answer = _solution(task, prefix)
         checks = [check for check in task.success if check.probe is not None or check.answer is not None]
         if len(checks) < len(task.success):
             return ["success: only probes and tests of the answer can be tried without an episode"]
-        if faults := held_at_start(checks, machine):
-            return faults
-        Prover(machine, prefix, solution, answer, verdict_of(checks), free_values=task.free_values).prove()
+        with closing(ToolMachine.start(task.state, 0)) as machine:
+            if faults := held_at_start(checks, machine):
+                return faults
+            Prover(machine, prefix, solution, answer, verdict_of(checks), free_values=task.free_values).prove()
     except (SpecError, Fault, ValueError) as error:
         return [str(error)]
     return []
