@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agentworld_gym.cli import synth_grow
 from agentworld_gym.cli.common import Commands, counted, examples, pairs, printable, progress, stderr, stdout
 from agentworld_gym.errors import MissingFile, WorldNotConfigured
 
@@ -193,4 +194,5 @@ def _lines(found: SynthReport, prices: Prices) -> Iterator[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    synth_grow.add_to(synth_app)
     app.add_typer(synth_app)

@@ -1,1 +1,1 @@
-"""Makes tool worlds with a language model: each stage is checked by running it, and errors go back to the model."""
+"""Makes tool worlds: a language model writes them, each stage checked by running it, or they grow from a seed."""
