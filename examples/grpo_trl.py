@@ -4,9 +4,9 @@
     python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200           # a real one, on a GPU
     python examples/grpo_trl.py --model Qwen/Qwen3-0.6B --steps 200 --vllm    # the same, written by vLLM
 
-The tiny model has a tokenizer of its own and first imitates some expert episodes, so that it solves a few tasks; GRPO
-goes on from there. Success on tasks of the test split is measured before and after. The script reads from top to
-bottom. It needs `pip install -e '.[train]'` in a clone.
+The tiny model has a tokenizer of its own. It first imitates some sessions of somebody who errs now and then, so that it
+solves some tasks and fails at others; GRPO goes on from there. Success on tasks of the test split is measured before
+and after. The script reads from top to bottom. It needs `pip install -e '.[train]'` in a clone.
 """
 
 from __future__ import annotations
@@ -15,54 +15,58 @@ import argparse
 import os
 import random
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+    PrinterCallback,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    get_linear_schedule_with_warmup,
+)
 from trl import GRPOConfig, GRPOTrainer
 
 from agentworld_gym.generators.pretrained.catalog import model_source
-from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens
+from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens, seed_of
+from agentworld_gym.policies.playing import Played, ScriptedPolicy, play
+from agentworld_gym.policies.scripted import mixed_policy
 from agentworld_gym.statistics.bootstrap import Share
 from agentworld_gym.statistics.proportions import proportion
 from agentworld_gym.text.escaping import escape
 
-CHATML = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+SYSTEM = "Act."
+"""The system message of the tiny model; every token of it costs time, and it knows no English."""
+
+CHAT = (
+    "{% for turn in messages %}<|{{ turn.role }}|>{{ turn.content }}{% if turn.role == 'assistant' %}<|end|>{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 Tokens = tuple[list[int], list[int]]
 
 
-def expert_episodes(rollout: EnvironmentRollout, seeds: range) -> list[list[tuple[str, str]]]:
-    """Return for every episode of an expert pairs of an action and its observation; the first action is empty."""
-    runner, found = rollout.runner, []
-    for episode, observation, _ in runner.start(list(seeds), {}):
-        turns = [("", observation)]
-        for action in episode.task.expert:
-            turns.append((action, runner.advance([episode], [action])[0].observation))
-        episode.session.close()
-        found.append(turns)
-    return found
+def tiny_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
+    """Train a byte-level BPE in which a word, a space and a prompt such as `dev@box:~$` are one token each.
 
-
-def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
-    """Train a byte-level BPE of 800 entries with the ChatML tokens."""
+    A name is the same token wherever it stands, which makes it easy to copy.
+    """
     core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces = pre_tokenizers.Split(Regex(r"\w+@\S+|\s|\w+|[^\s\w]+"), "isolated")
+    core.pre_tokenizer = pre_tokenizers.Sequence([pieces, pre_tokenizers.ByteLevel(False, use_regex=False)])
     core.decoder = decoders.ByteLevel()
-    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    special = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     core.train_from_iterator(
         texts,
-        trainers.BpeTrainer(vocab_size=800, special_tokens=special, initial_alphabet=alphabet, show_progress=False),
+        trainers.BpeTrainer(vocab_size=1500, special_tokens=special, initial_alphabet=alphabet, show_progress=False),
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core, pad_token="<|endoftext|>", eos_token="<|im_end|>", chat_template=CHATML
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<|pad|>", eos_token="<|end|>", chat_template=CHAT)
 
 
 def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
@@ -85,39 +89,67 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     )
 
 
-def expert_tokens(tokenizer: Any, system: str, turns: list[tuple[str, str]]) -> Tokens:
-    """Return one expert episode as tokens, with labels on what the expert wrote."""
-    chat = [{"role": "system", "content": system}, {"role": "user", "content": escape(turns[0][1])}]
+def session_tokens(tokenizer: Any, played: Played) -> Tokens:
+    """Return a session as the tokens that the trainer will make of an episode, with labels on what was typed."""
+    first, *shown = played.observations
+    chat = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": escape(first)}]
     tokens = list(tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"])
     labels = [-100] * len(tokens)
-    for action, observation in turns[1:]:
-        written = [*tokenizer(escape(action))["input_ids"], tokenizer.eos_token_id]
-        shown = observation_tokens(tokenizer, escape(observation), {})[1:]
-        tokens += written + shown
-        labels += written + [-100] * len(shown)
+    for action, observation in zip(played.actions, shown, strict=True):
+        typed = [*tokenizer(escape(action))["input_ids"], tokenizer.eos_token_id]
+        answer = observation_tokens(tokenizer, escape(observation), {})[1:]
+        tokens += typed + answer
+        labels += typed + [-100] * len(answer)
     return tokens, labels
 
 
-def warm_up(model: Qwen3ForCausalLM, tokenizer: Any, episodes: list[Tokens], steps: int) -> float:
-    """Train the model to predict the next token of what experts wrote; return the last loss."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, step / 30) * max(0.02, 1 - step / steps))
-    chance = random.Random(0)
-    loss = torch.zeros(())
+def imitate(model: Qwen3ForCausalLM, tokenizer: Any, sessions: Sequence[Tokens], steps: int, seed: int) -> float:
+    """Train the model to predict some sessions; return the last loss of what was typed in them.
+
+    What was typed counts as much as what the world shows, whose echoes teach a model from scratch to copy.
+    """
+    weights = [one for one in model.model.layers.parameters() if one.ndim == 2]
+    rest = [one for one in model.parameters() if all(one is not other for other in weights)]
+    optimizers = [torch.optim.Muon(weights, lr=0.02, weight_decay=0.0), torch.optim.AdamW(rest, lr=3e-3)]
+    rates = [get_linear_schedule_with_warmup(one, 20, steps) for one in optimizers]
+    chance = random.Random(seed)
+    typed = torch.zeros(())
     for _ in range(steps):
-        batch = chance.sample(episodes, 8)
+        batch = chance.sample(sessions, 8)
         longest = max(len(tokens) for tokens, _ in batch)
-        inputs = torch.tensor([t + [tokenizer.pad_token_id] * (longest - len(t)) for t, _ in batch])
-        labels = torch.tensor([lab + [-100] * (longest - len(lab)) for _, lab in batch])
-        lengths = torch.tensor([len(tokens) for tokens, _ in batch])
-        attention = (torch.arange(longest) < lengths.unsqueeze(1)).long()
-        loss = model(input_ids=inputs, attention_mask=attention, labels=labels).loss
-        optimizer.zero_grad()
-        loss.backward()
+        inputs = torch.tensor([tokens + [tokenizer.pad_token_id] * (longest - len(tokens)) for tokens, _ in batch])
+        labels = torch.tensor([marks + [-100] * (longest - len(marks)) for _, marks in batch])
+        there = torch.tensor([[1] * len(tokens) + [0] * (longest - len(tokens)) for tokens, _ in batch])
+        logits = model(input_ids=inputs, attention_mask=there).logits[:, :-1]
+        losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), inputs[:, 1:], reduction="none")
+        agent = labels[:, 1:] != -100
+        typed, shown = losses[agent].mean(), losses[there[:, 1:].bool() & ~agent].mean()
+        for one in optimizers:
+            one.zero_grad()
+        (typed + shown).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        rate.step()
-    return loss.item()
+        for one in [*optimizers, *rates]:
+            one.step()
+    return typed.item()
+
+
+def success(
+    prompts: Sequence[Any],
+    environment_success: Sequence[bool | None],
+    environment_return: Sequence[float | None],
+    log_metric: Callable[[str, float], None],
+    **_: Any,
+) -> list[float | None]:
+    """Return success as a reward of no weight, so that it is logged, and log the share of groups with both outcomes.
+
+    The members of any other group differ by the cost of their steps and by partial credit alone.
+    """
+    groups: dict[int, set[bool]] = {}
+    for prompt, solved in zip(prompts, environment_success, strict=True):
+        groups.setdefault(seed_of(prompt), set()).add(bool(solved))
+    log_metric("both_outcomes", sum(len(outcomes) == 2 for outcomes in groups.values()) / len(groups))
+    outcomes = zip(environment_success, environment_return, strict=True)
+    return [None if paid is None else float(bool(solved)) for solved, paid in outcomes]
 
 
 def evaluate(rollout: EnvironmentRollout, trainer: GRPOTrainer, seeds: range) -> Share:
@@ -125,7 +157,25 @@ def evaluate(rollout: EnvironmentRollout, trainer: GRPOTrainer, seeds: range) ->
     prompts = [row["prompt"] for row in rollout.dataset(seeds)]
     played = rollout(prompts, trainer)
     outcomes = zip(played["environment_success"], played["environment_return"], strict=True)
-    return proportion([bool(success) for success, paid in outcomes if paid is not None])
+    return proportion([bool(solved) for solved, paid in outcomes if paid is not None])
+
+
+class Progress(PrinterCallback):
+    """Prints a line for each step: what a run that does not learn should be asked first."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        """Print the step's means."""
+        names = {
+            "reward": "reward",
+            "success": "rewards/success/mean",
+            "groups with both outcomes": "both_outcomes",
+            "entropy": "entropy",
+            "tokens written": "completions/mean_length",
+            "clipped": "completions/clipped_ratio",
+        }
+        if logs and "reward" in logs:
+            values = (f"{name} {float(logs[key]):.2f}" for name, key in names.items() if key in logs)
+            print(f"step {state.global_step}:", ", ".join(values), flush=True)
 
 
 def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
@@ -135,52 +185,61 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         "--model", help="a folder, a name for transformers or of `agentworld models list`; else a tiny model"
     )
     parser.add_argument("--world", default="grounded", help="who plays the terminal")
-    parser.add_argument("--families", nargs="+", default=["copy_move"])
-    parser.add_argument("--steps", type=int, default=30, help="GRPO steps")
-    parser.add_argument("--demonstrations", type=int, default=500, help="expert episodes (tiny model only)")
-    parser.add_argument("--warm-up", type=int, default=700, help="steps on expert episodes (tiny model only)")
+    parser.add_argument("--families", nargs="+", default=["permissions"])
+    parser.add_argument("--levels", nargs="+", type=int, default=[1])
+    parser.add_argument("--steps", type=int, default=24, help="GRPO steps")
+    parser.add_argument("--rate", type=float, help="the learning rate; else 5e-4 (tiny model) or 1e-6")
+    parser.add_argument("--sessions", type=int, default=400, help="sessions to imitate (tiny model only)")
+    parser.add_argument("--slip", type=float, default=0.3, help="how often these err before a step (tiny model only)")
+    parser.add_argument("--imitation", type=int, default=400, help="steps on these sessions (tiny model only)")
     parser.add_argument("--group", type=int, default=8, help="episodes of each task")
     parser.add_argument("--tasks", type=int, default=8, help="tasks of each step")
     parser.add_argument("--evaluate", type=int, default=100, help="tasks that success is measured on")
-    parser.add_argument("--seed", type=int, default=0, help="of the weights, the tasks and what is sampled")
+    parser.add_argument("--seed", type=int, default=0, help="of the sessions, the tasks and what is sampled")
     parser.add_argument("--vllm", action="store_true", help="let vLLM in this process write the actions")
     parser.add_argument("--output", default="runs/grpo", help="where a real model's checkpoints go")
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
 
-    # The system message is short, because every token of it costs a tiny model time.
-    system = "You use a Linux shell. Write one command line, or finish."
     tiny = options.model is None
     setting: dict[str, Any] = {
         "world": options.world,
         "families": options.families,
+        "levels": options.levels,
         "max_turns": 8,
-        "max_tokens": 1024 if tiny else 8192,
-        "system": system if tiny else None,
+        "max_tokens": 768 if tiny else 8192,
+        "system": SYSTEM if tiny else None,
     }
     rollout = EnvironmentRollout("AgentWorld/Terminal-v0", **setting)
     test = EnvironmentRollout("AgentWorld/Terminal-v0", split="test", **setting)
+    first = 1_000_000 * options.seed  # Each seed has sessions and tasks of its own.
     if tiny:
         torch.set_num_threads(1)
-        episodes = expert_episodes(rollout, range(options.demonstrations))
-        tokenizer: Any = tiny_tokenizer([system, *(text for turns in episodes for pair in turns for text in pair)])
-        model: Any = tiny_model(tokenizer)
         began = time.perf_counter()
-        shown = [expert_tokens(tokenizer, system, turns) for turns in episodes]
-        loss = warm_up(model, tokenizer, shown, options.warm_up)
-        print(f"warm-up: {options.warm_up} steps in {time.perf_counter() - began:.0f} s, loss {loss:.2f}")
+        policy = ScriptedPolicy("mixed", lambda task, rng: mixed_policy(task, rng, options.slip))
+        seeds = range(first, first + options.sessions)
+        played = sorted(play(rollout.runner, policy, seeds), key=lambda one: one.place)
+        tokenizer: Any = tiny_tokenizer(
+            [SYSTEM, *(text for one in played for text in [*one.observations, *one.actions])]
+        )
+        model: Any = tiny_model(tokenizer)
+        sessions = [session_tokens(tokenizer, one) for one in played]
+        loss = imitate(model, tokenizer, sessions, options.imitation, options.seed)
+        solved = proportion([bool(one.success) for one in played])
+        print(f"who is imitated solves {solved}; {time.perf_counter() - began:.0f} s, loss {loss:.2f}", flush=True)
     else:
         source = model_source(options.model)
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model = AutoModelForCausalLM.from_pretrained(source, dtype="auto", trust_remote_code=False)
 
+    first += options.sessions
     config = GRPOConfig(
         output_dir=options.output,
         max_steps=options.steps,
         per_device_train_batch_size=options.group * options.tasks,
         num_generations=options.group,
         max_completion_length=24 if tiny else 256,  # This limits one action, not the episode.
-        learning_rate=5e-5 if tiny else 1e-6,
+        learning_rate=options.rate or (5e-4 if tiny else 1e-6),
         lr_scheduler_type="constant",
         logging_steps=1,
         report_to="none",
@@ -190,33 +249,35 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         gradient_checkpointing=not tiny,
         use_vllm=options.vllm,
         vllm_mode="colocate",
-        disable_tqdm=False,
+        disable_tqdm=tiny,
         seed=options.seed,
         # The lengths of the episodes must not weigh in.
         loss_type="dapo",
         # Divided by the spread of a group, the cost of a step would weigh as much as a success where all members fail,
         # and the model would learn to finish at once.
         scale_rewards="none",
+        reward_weights=[1.0, 0.0],
     )
-    first = 1000 + options.seed * options.tasks * options.steps  # beyond the seeds of the expert episodes
     trainer = GRPOTrainer(
         model=model,
         processing_class=tokenizer,
         args=config,
         train_dataset=rollout.dataset(range(first, first + options.tasks * options.steps)),
-        reward_funcs=environment_reward,
+        reward_funcs=[environment_reward, success],
         rollout_func=rollout,
     )
+    trainer.remove_callback(PrinterCallback)
+    trainer.add_callback(Progress)
     before = evaluate(test, trainer, range(options.evaluate))
+    print(f"success before {before}", flush=True)
+    began = time.perf_counter()
     trainer.train()
+    print(f"{options.steps} steps in {time.perf_counter() - began:.0f} s")
     after = evaluate(test, trainer, range(options.evaluate))
     rollout.close()
     test.close()
-    log = [entry for entry in trainer.state.log_history if "reward" in entry]
-    for entry in log:
-        print(f"step {entry['step']}: reward {entry['reward']:.3f}, loss {entry['loss']:.4f}")
     print(f"success before {before}, after {after}")
-    return log
+    return [entry for entry in trainer.state.log_history if "reward" in entry]
 
 
 if __name__ == "__main__":

@@ -293,9 +293,10 @@ def test_grpo_takes_steps_on_a_tiny_model(tmp_path, capsys):
     assert spec is not None and spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
-    few = {"steps": 2, "demonstrations": 20, "warm-up": 30, "group": 4, "tasks": 2, "evaluate": 4}
+    few = {"steps": 2, "sessions": 20, "imitation": 10, "group": 4, "tasks": 2, "evaluate": 4}
     options = [text for name, count in few.items() for text in (f"--{name}", str(count))]
     log = example.main([*options, "--output", str(tmp_path)])
     assert [entry["step"] for entry in log] == [1, 2]
     assert all(-1.0 <= entry["reward"] <= 1.0 for entry in log)
+    assert all(0.0 <= entry[share] <= 1.0 for entry in log for share in ("rewards/success/mean", "both_outcomes"))
     assert "success before" in capsys.readouterr().out
