@@ -12,7 +12,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
@@ -56,6 +56,19 @@ def require_bubblewrap() -> None:
         raise EngineError("their code runs under bubblewrap, which is not installed: apt install bubblewrap")
 
 
+class Started(NamedTuple):
+    """A process of a sandbox."""
+
+    pid: int
+    """Its number in the sandbox."""
+
+    frames: Frames
+    """The messages to it."""
+
+    copied: bool
+    """Whether the kernel knows how it can be copied."""
+
+
 class Sandbox:
     """One sandbox. What runs in it sees no network, no host file but those of the interpreter, and no other process.
 
@@ -94,25 +107,38 @@ class Sandbox:
         """Whether the sandbox is there; somebody may have ended it."""
         return self._process.poll() is None
 
-    def fork(self) -> tuple[int, Frames]:
-        """Start a process for a world, and return its number and its messages.
+    def fork(self) -> Started:
+        """Start a process for a world.
 
         Raises:
             EngineError: The sandbox is gone.
         """
-        try:
-            return self._forked()
-        except (OSError, EOFError, FrameError) as error:
-            raise EngineError(f"the sandbox of worlds is gone ({type(error).__name__})") from error
+        return self._started({"do": "fork", "memory": WORKER_MEMORY})
 
-    def _forked(self) -> tuple[int, Frames]:
+    def copy(self, pid: int) -> Started:
+        """Start a copy of a process, which waits to be copied.
+
+        Raises:
+            EngineError: The sandbox is gone, or the process is.
+        """
+        return self._started({"do": "copy", "pid": pid})
+
+    def _started(self, message: dict[str, Any]) -> Started:
         ours, theirs = socket.socketpair()
-        with theirs:
-            self._frames.send({"do": "fork", "memory": WORKER_MEMORY})
-            self._frames.receive(START_SECONDS)  # A socket is handed over beside the messages, when none is under way.
-            socket.send_fds(self._frames.socket, [b"f"], [theirs.fileno()])
-        told, _ = self._frames.receive(START_SECONDS)
-        return told["pid"], Frames(ours)
+        try:
+            with theirs:
+                self._frames.send(message)
+                # A socket is handed over beside the messages, when none is under way.
+                self._frames.receive(START_SECONDS)
+                socket.send_fds(self._frames.socket, [b"f"], [theirs.fileno()])
+            told, _ = self._frames.receive(START_SECONDS)
+        except (OSError, EOFError, FrameError) as error:
+            ours.close()
+            raise EngineError(f"the sandbox of worlds is gone ({type(error).__name__})") from error
+        if "error" in told:
+            ours.close()
+            raise EngineError(f"a process of the sandbox cannot be copied: {told['error']}")
+        return Started(told["pid"], Frames(ours), told["copied"])
 
     def end(self, pid: int, gone: bool) -> str:
         """End a process, and return how it ended by itself; nothing if it did not.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
@@ -104,6 +105,7 @@ class ScenarioServer:
         self.scenario = scenario
         self._sandbox = sandbox
         self._workers: list[Worker] = []
+        self._template: Worker | None = None
         self._numbers = count(1)
         self._about: About | None = None
 
@@ -115,7 +117,7 @@ class ScenarioServer:
             EngineError: It cannot be loaded.
         """
         if self._about is None:
-            self._workers.append(self._loaded())
+            self._load()
         assert self._about is not None
         return self._about
 
@@ -131,8 +133,7 @@ class ScenarioServer:
         worker = next((worker for worker in self._workers if len(worker.sessions) < room), None)
         fresh = None
         if worker is None:
-            worker = fresh = self._loaded()
-            self._workers.append(worker)
+            worker = fresh = self._another()
         place = Place(worker, next(self._numbers))
         worker.sessions.add(place.session)
         try:
@@ -145,11 +146,20 @@ class ScenarioServer:
 
     def fork(self, place: Place) -> Place | None:
         """Return a copy of a session; None where only the same calls again can make one."""
-        if self.about.alone or place.worker.dead:
+        worker = place.worker
+        if worker.dead:
             return None
-        twin = Place(place.worker, next(self._numbers))
-        self.ask(place.worker, {"do": "fork", "session": place.session, "twin": twin.session})
-        place.worker.sessions.add(twin.session)
+        twin = Place(worker, next(self._numbers))
+        message = {"session": place.session, "twin": twin.session}
+        if self.about.alone:
+            if self._template is None or not self.ask(worker, {"do": "may copy"})[0]["copied"]:
+                return None
+            self.tell(worker, {"do": "copy", **message})
+            twin = Place(self._copied(worker), twin.session)
+            self.hear(worker, LOAD_SECONDS)
+        else:
+            self.ask(worker, {"do": "fork", **message})
+        twin.worker.sessions.add(twin.session)
         return twin
 
     def leave(self, place: Place) -> None:
@@ -221,14 +231,41 @@ class ScenarioServer:
         for worker in self._workers:
             self.lose(worker)
         self._workers.clear()
+        if self._template is not None:
+            self.lose(self._template)
+            self._template = None
 
     def _lost(self, worker: Worker, what: str, gone: bool = False) -> str:
         how = self.lose(worker, gone)
         return f"the code of {self.scenario.name} {how or what}"
 
-    def _loaded(self) -> Worker:
+    def _another(self) -> Worker:
+        """Return a process without sessions: a copy of the one that loaded the code, or else one that loads it."""
+        template = self._template
+        if template is not None and template.sandbox is self._sandbox():
+            with suppress(EngineError):
+                return self._copied(template)
+        if template is not None:
+            self.lose(template)
+            self._template = None
+        self._load()
+        return self._workers[-1] if self._template is None else self._copied(self._template)
+
+    def _copied(self, worker: Worker) -> Worker:
+        """Return a copy of a process that waits for it."""
+        pid, frames, _ = worker.sandbox.copy(worker.pid)
+        copy = Worker(pid, frames, worker.sandbox)
+        self._workers.append(copy)
+        return copy
+
+    def _load(self) -> None:
+        """Load the code in a process, which waits to be copied from then on, or else holds sessions itself.
+
+        Raises:
+            EngineError: It cannot be loaded.
+        """
         sandbox = self._sandbox()
-        pid, frames = sandbox.fork()
+        pid, frames, copied = sandbox.fork()
         worker = Worker(pid, frames, sandbox)
         try:
             statements = self.scenario.statements
@@ -242,10 +279,16 @@ class ScenarioServer:
                 raise EngineError(f"the code of {self.scenario.name} cannot be loaded: {problem}")
             if self._about is None:
                 self._about = About(tuple(told["tools"]), initial, failed, tuple(reasons["alone"]))
+            if copied and told["copied"]:
+                self.tell(worker, {"do": "rest"})
         except BaseException:
             self.lose(worker)
             raise
-        return worker
+        if copied and told["copied"]:
+            worker.frames.close()
+            self._template = worker
+        else:
+            self._workers.append(worker)
 
 
 def _failures(statements: Sequence[str], told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlencode
 
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.databases import Guest, Held
+from agentworld_gym.engines.awm.inside.loop import install
 from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
 
 Lend = Callable[[], Held | Guest]
@@ -52,10 +53,8 @@ class App:
     """
 
     def __init__(self, code: str, clock: Clock, lend: Lend, guard: dict[str, Callable[..., Any]]) -> None:
-        self._loop = asyncio.new_event_loop()
         # How often the loop looks at the clock depends on threads, so it looks at another one.
-        setattr(self._loop, "time", clock.of_machine)  # noqa: B010  (mypy takes no assignment)
-        asyncio.set_event_loop(self._loop)
+        self._loop = install(clock.of_machine)
         _bind_engines(lend)
         module = types.ModuleType(MODULE)
         module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}, "__file__": FILE})

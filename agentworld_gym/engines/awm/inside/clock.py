@@ -35,7 +35,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self.of_machine = time.monotonic
+        self.of_machine, self.wait = time.monotonic, time.sleep
         self.set(0)
 
     def set(self, steps: int) -> None:

@@ -1,38 +1,64 @@
-"""What a process that runs foreign code may not do: memory, files, processes, signals, the network."""
+"""What a process that runs foreign code may not do: memory, files, processes, signals, the network, notes to others."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import resource
 import signal
 
-from agentworld_gym.engines.swe.python.inside_sandbox.launcher import no_processes
+from agentworld_gym.engines.awm.inside.copies import MAX_FILES, end_with_parent, rules_of_copies
+from agentworld_gym.engines.swe.python.inside_sandbox.launcher import (
+    ANY_BIT,
+    EQUAL,
+    FORBID,
+    GIVE,
+    LOAD,
+    Line,
+    filter_program,
+)
 
 REFUSED: dict[str, tuple[int, ...]] = {
     "x86_64": (
-        *(62, 200, 234, 129, 297, 302),  # signals to others, their limits
+        *(62, 200, 234, 129, 297, 302, 424, 434, 440, 448),  # signals to others, their limits and memory
         *(141, 142, 144, 203, 251, 314),  # priorities and processors
-        *(41, 42, 43, 49, 50, 288),  # sockets
+        *(41, 42, 43, 49, 50, 288, 53),  # sockets
+        *(22, 293, 284, 290, 213, 291, 283, 282, 289),  # pipes, and files that are events, timers or signals
+        *(253, 294, 300, 73),  # who looks at a file, and locks
     ),
     "aarch64": (
-        *(129, 130, 131, 138, 240, 261),
+        *(129, 130, 131, 138, 240, 261, 424, 434, 440, 448),
         *(140, 118, 119, 122, 30, 274),
-        *(198, 203, 202, 200, 201, 242),
+        *(198, 203, 202, 200, 201, 242, 199),
+        *(59, 19, 20, 85, 74),
+        *(26, 262, 32),
     ),
 }
-"""System calls that reach another process or the network, by architecture."""
+"""System calls that reach another process or the network, or that could carry a note to one, by architecture."""
 
-MAX_FILES = 64
+MAPS, CONTROLS = {"x86_64": 9, "aarch64": 222}, {"x86_64": 72, "aarch64": 25}
+"""The numbers of `mmap` and of `fcntl`."""
+
+MAP_SHARED = 1
+LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
+"""The commands of `fcntl` about locks, leases and who looks at a folder. SQLite locks the files of verifiers."""
+
+NEW_LISTENER = 8
+SECCOMP = {"x86_64": 317, "aarch64": 277}
 
 
-def confine(memory: int) -> None:
+def confine(memory: int, copied: bool = False) -> int | None:
     """Confine this process for the rest of its life; it is fed by a socket that is open already.
 
     Args:
         memory: The bytes of memory that it may take beyond those that it has.
+        copied: Whether another process may let this one be copied; otherwise it may lock files.
+
+    Returns:
+        The file by which the other process does so; None where the kernel knows no such thing. It must be closed here.
     """
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # It ends with its parent.
+    end_with_parent()
     close_to_others()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -44,7 +70,22 @@ def confine(memory: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(name, (value, value))
-    no_processes(REFUSED)
+    machine = platform.machine()
+    rules: list[Line] = [(EQUAL, 0, 4, MAPS[machine]), (LOAD, 0, 0, 40), (ANY_BIT, 0, 1, MAP_SHARED)]
+    rules += [(GIVE, 0, 0, FORBID), (LOAD, 0, 0, 0)]
+    if copied:
+        rules += [(EQUAL, 0, 2 + 2 * len(LOCKS), CONTROLS[machine]), (LOAD, 0, 0, 24)]
+        for command in LOCKS:
+            rules += [(EQUAL, 0, 1, command), (GIVE, 0, 0, FORBID)]
+        rules += [(LOAD, 0, 0, 0), *rules_of_copies()]
+    libc = ctypes.CDLL(None, use_errno=True)
+    program, _kept = filter_program(REFUSED, rules)
+    if libc.prctl(38, 1, 0, 0, 0):
+        os._exit(125)
+    listener: int = libc.syscall(SECCOMP[machine], 1, NEW_LISTENER, program) if copied else -1
+    if listener < 0 and libc.syscall(SECCOMP[machine], 1, 0, program):
+        os._exit(125)
+    return None if listener < 0 else listener
 
 
 def close_to_others() -> None:

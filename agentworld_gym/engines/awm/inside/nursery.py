@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from agentworld_gym.engines.awm.inside.copies import Listener
 from agentworld_gym.engines.awm.inside.frames import Frames
 
 FOLDER = "/verdict"
@@ -56,38 +57,70 @@ class _Worlds:
         import gc
 
         import anyio.to_thread  # noqa: F401
+        import fastapi.middleware.cors  # noqa: F401
         import fastapi.openapi.utils  # noqa: F401
         import jsonschema  # noqa: F401
         import pydantic  # noqa: F401
         import sqlalchemy.dialects.sqlite
+        import sqlalchemy.ext.declarative
         import sqlalchemy.orm  # noqa: F401
+
+        with suppress(ImportError):
+            import uvicorn  # noqa: F401
 
         from agentworld_gym.engines.awm.inside.worker import work
 
         self._frames, self._work, self._ended = frames, work, dict[int, str]()
-        self._living = set[int]()
+        self._living = dict[int, Listener | None]()
         gc.collect()
         gc.freeze()
 
     def answer(self, message: dict[str, Any], blob: bytes) -> None:
-        if message["do"] == "fork":
+        if message["do"] == "end":
+            self._frames.send({"how": self._end(message["pid"], PATIENCE if message["gone"] else 0.0)})
+        else:
             self._frames.send({"ready": os.getpid()})
             _, [number], _, _ = socket.recv_fds(self._frames.socket, 1, 1)
-            pid = os.fork()
-            if pid == 0:
-                self._frames.close()
-                self._work(Frames(socket.socket(fileno=number)), message["memory"])
+            try:
+                told = self._forked(number, message) if message["do"] == "fork" else self._copied(number, message)
+            except OSError as error:
+                told = {"error": str(error)}
             os.close(number)
-            self._living.add(pid)
-            self._frames.send({"pid": pid})
-        else:
-            self._frames.send({"how": self._end(message["pid"], PATIENCE if message["gone"] else 0.0)})
+            self._frames.send(told)
         for pid in list(self._living):
             with suppress(ChildProcessError):
                 found, status = os.waitpid(pid, os.WNOHANG)
                 if found:
-                    self._living.discard(pid)
+                    self._forget(pid)
                     self._ended[pid] = _how(status)
+
+    def _forked(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        """Start a process whose socket has a number; it may be copied where the kernel knows how."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            pid = os.fork()
+            if pid == 0:
+                self._frames.close()
+                ours.close()
+                self._work(Frames(socket.socket(fileno=number)), theirs, message["memory"])
+            theirs.close()
+            _, files, _, _ = socket.recv_fds(ours, 1, 1)
+        self._living[pid] = Listener(files[0]) if files else None
+        return {"pid": pid, "copied": bool(files)}
+
+    def _copied(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        """Let a process be copied; the socket of the copy has a number."""
+        listener = self._living.get(message["pid"])
+        if listener is None:
+            raise ProcessLookupError(f"there is no process {message['pid']} that may be copied")
+        pid = listener.let(message["pid"], number, self._living)
+        self._living[pid] = listener
+        return {"pid": pid, "copied": True}
+
+    def _forget(self, pid: int) -> None:
+        listener = self._living.pop(pid)
+        if listener is not None and listener not in self._living.values():
+            listener.close()
 
     def _end(self, pid: int, patience: float) -> str:
         """Kill a process that does not end within some seconds, and return how it ended by itself."""
@@ -100,7 +133,7 @@ class _Worlds:
             if not found:
                 os.kill(pid, signal.SIGKILL)
                 _, status = os.waitpid(pid, 0)
-            self._living.discard(pid)
+            self._forget(pid)
             return _how(status) if found else ""
         return self._ended.pop(pid, "")
 

@@ -16,6 +16,7 @@ from agentworld_gym.engines.awm.inside.chance import Chance
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.databases import connect_really, register
 from agentworld_gym.engines.awm.inside.limits import confine
+from agentworld_gym.engines.awm.inside.loop import install
 
 NAMES = ("verify_task_completion", "verify_task")
 """The names of the function that verifies."""
@@ -80,7 +81,5 @@ def _returned(job: dict[str, Any], clock: Clock, chance: Chance) -> Any:
     named.update(zip(others, (value for name, value in given.items() if name not in parameters), strict=False))
     result = function(**named)
     if inspect.iscoroutine(result):
-        import asyncio
-
-        result = asyncio.run(result)
+        result = install(clock.of_machine).run_until_complete(result)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from agentworld_gym.engines.awm.inside.answers import Answers
 from agentworld_gym.engines.awm.inside.app import App, Stopped
 from agentworld_gym.engines.awm.inside.chance import Chance
 from agentworld_gym.engines.awm.inside.clock import Clock
+from agentworld_gym.engines.awm.inside.copies import Copier
 from agentworld_gym.engines.awm.inside.databases import Database, Guest, Held
 from agentworld_gym.engines.awm.inside.frames import Frames
 from agentworld_gym.engines.awm.inside.limits import confine
@@ -39,6 +41,7 @@ class Worker:
         self._sessions: dict[int, Session] = {}
         self._app: App | None = None
         self._answers: Answers | None = None
+        self._copier = Copier()
 
     def serve(self) -> None:
         """Answer until the host is gone."""
@@ -49,6 +52,7 @@ class Worker:
             "image": self._image,
             "fields": self._fields,
             "end": self._end,
+            "may copy": lambda message, blob: ({"copied": self._alone()}, b""),
         }
         while True:
             try:
@@ -60,8 +64,37 @@ class Worker:
                     self._frames.send(self._called(asked))
             elif message["do"] == "load":
                 self._load(message["code"])
+            elif message["do"] == "rest":
+                self._rest()
+            elif message["do"] == "copy":
+                self._copy(message["session"], message["twin"])
             else:
                 self._frames.send(*actions[message["do"]](message, blob))
+
+    def _rest(self) -> None:
+        """Wait to be copied, over and over; go on in each copy."""
+        self._frames.close()
+        while (number := self._copier.copy()) is None:
+            pass
+        self._frames = Frames(socket.socket(fileno=number))
+
+    def _copy(self, session: int, twin: int) -> None:
+        """Be copied with a session, which has another number in the copy."""
+        number = self._copier.copy()
+        if number is None:
+            self._frames.send({})
+            return
+        self._frames.socket.detach()
+        self._frames = Frames(socket.socket(fileno=number))
+        self._sessions = {twin: self._sessions.pop(session)}
+
+    def _alone(self) -> bool:
+        """Return whether this process has one thread, as a copy has no other. What ends soon is waited for."""
+        for _ in range(50):
+            if len(os.listdir("/proc/self/task")) == 1:
+                return True
+            self._clock.wait(0.001)
+        return False
 
     def _lend(self) -> Held | Guest:
         return self._current.lend()
@@ -93,7 +126,7 @@ class Worker:
         # What is there now stays for ever, so that the collector need not look at it again.
         gc.collect()
         gc.freeze()
-        self._frames.send({"tools": self._app.tools}, self._start.image())
+        self._frames.send({"tools": self._app.tools, "copied": self._alone()}, self._start.image())
 
     def _at(self, database: Database, seed: int, steps: int) -> None:
         self._current = database
@@ -160,16 +193,21 @@ class Worker:
             self._current = self._start
 
 
-def work(frames: Frames, memory: int) -> None:
+def work(frames: Frames, nursery: socket.socket, memory: int) -> None:
     """Be a worker until the host is gone; this process then ends.
 
     Args:
         frames: The messages from and to the host.
+        nursery: A socket that takes the listener by which this process may be copied.
         memory: The bytes of memory that the worker may take beyond those that it has.
     """
     try:
         worker = Worker(frames)
-        confine(memory)
+        listener = confine(memory, copied=True)
+        socket.send_fds(nursery, [b"f"], [] if listener is None else [listener])
+        nursery.close()
+        if listener is not None:
+            os.close(listener)
         worker.serve()
     except Exception as error:
         frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})

@@ -16,6 +16,7 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 NUMBERS = {"x86_64": (0xC000003E, (56, 57, 58), 435), "aarch64": (0xC00000B7, (220,), 435)}
@@ -45,31 +46,47 @@ CLONE_THREAD = 0x00010000
 ADDR_NO_RANDOMIZE = 0x0040000
 
 
-def no_processes(further: dict[str, tuple[int, ...]] | None = None) -> None:
+Line = tuple[int, int, int, int]
+"""One instruction of a filter of system calls: code, jump if true, jump if false, operand."""
+
+LOAD, EQUAL, AT_LEAST, ANY_BIT, GIVE = 0x20, 0x15, 0x35, 0x45, 0x06
+ALLOW, AGAIN, UNKNOWN, FORBID = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
+"""What a filter gives: the call is made, or fails with EAGAIN, ENOSYS or EPERM."""
+
+
+def no_processes(further: dict[str, tuple[int, ...]] | None = None, rules: Sequence[Line] = ()) -> None:
     """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`.
 
     Args:
         further: more system calls to refuse, by architecture.
+        rules: instructions that stand before the rule on processes; the number of the call is loaded.
     """
+    libc = ctypes.CDLL(None, use_errno=True)
+    program, _kept = filter_program(further, rules)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+        os._exit(125)
+
+
+def filter_program(
+    further: dict[str, tuple[int, ...]] | None = None, rules: Sequence[Line] = ()
+) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
+    """Return the filter of `no_processes` as the kernel reads it, and the memory that it points to."""
     arch, forks, clone3 = NUMBERS[platform.machine()]
-    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    allow, refuse, unknown, forbid = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
-    lines = [(load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, refuse), (load, 0, 0, 0)]
-    lines += [(at_least, 0, 1, X32), (give, 0, 0, unknown)]
+    lines = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, arch), (GIVE, 0, 0, AGAIN), (LOAD, 0, 0, 0)]
+    lines += [(AT_LEAST, 0, 1, X32), (GIVE, 0, 0, UNKNOWN)]
     for number in (*REFUSED[platform.machine()], *(further or {}).get(platform.machine(), ())):
-        lines += [(equal, 0, 1, number), (give, 0, 0, forbid)]
-    lines += [(equal, 0, 1, clone3), (give, 0, 0, unknown)]
+        lines += [(EQUAL, 0, 1, number), (GIVE, 0, 0, FORBID)]
+    lines += [(EQUAL, 0, 1, clone3), (GIVE, 0, 0, UNKNOWN)]
     for number in forks[1:]:
-        lines += [(equal, 0, 1, number), (give, 0, 0, refuse)]
+        lines += [(EQUAL, 0, 1, number), (GIVE, 0, 0, AGAIN)]
+    lines += rules
     # The call clone makes threads too, so its flags decide.
-    lines += [(equal, 0, 3, forks[0]), (load, 0, 0, 16), (any_bit, 1, 0, CLONE_THREAD), (give, 0, 0, refuse)]
-    lines += [(give, 0, 0, allow)]
+    lines += [(EQUAL, 0, 3, forks[0]), (LOAD, 0, 0, 16), (ANY_BIT, 1, 0, CLONE_THREAD), (GIVE, 0, 0, AGAIN)]
+    lines += [(GIVE, 0, 0, ALLOW)]
     code = b"".join(struct.pack("<HBBI", *line) for line in lines)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("<HxxxxxxQ", len(lines), ctypes.addressof(buffer))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.create_string_buffer(program, len(program)), 0, 0):
-        os._exit(125)
+    return ctypes.create_string_buffer(program, len(program)), buffer
 
 
 def write_files(files: dict[str, str]) -> None:

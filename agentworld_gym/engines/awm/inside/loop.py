@@ -1,0 +1,69 @@
+"""An event loop without files: nothing that a world awaits comes from outside its process.
+
+The loop of asyncio holds a selector and a pair of sockets. Processes that are copies of each other would share them,
+and so wake each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class Waiting:
+    """A selector that watches nothing and waits until it is woken, or for some seconds."""
+
+    def __init__(self) -> None:
+        self._woken = threading.Event()
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        """Wait, and return no events."""
+        if timeout is None or timeout > 0:
+            self._woken.wait(timeout)
+        self._woken.clear()
+        return []
+
+    def wake(self) -> None:
+        """End the waiting, from whatever thread."""
+        self._woken.set()
+
+
+class Loop(asyncio.BaseEventLoop):
+    """Runs coroutines, timers and threads, but no transports.
+
+    >>> loop = Loop()
+    >>> loop.run_until_complete(asyncio.sleep(0, "done"))
+    'done'
+    >>> loop.close()
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._selector = Waiting()
+
+    def _process_events(self, events: list[Any]) -> None:
+        """Do nothing: there are none."""
+
+    def _write_to_self(self) -> None:
+        self._selector.wake()
+
+
+def install(time: Callable[[], float]) -> Loop:
+    """Return the loop of this process, and let asyncio make such loops only.
+
+    Args:
+        time: The clock that timers look at, in seconds.
+    """
+
+    def new_event_loop() -> Loop:
+        loop = Loop()
+        setattr(loop, "time", time)  # noqa: B010  (mypy takes no assignment)
+        return loop
+
+    for module in (asyncio, asyncio.events):
+        setattr(module, "new_event_loop", new_event_loop)  # noqa: B010
+    loop = new_event_loop()
+    asyncio.set_event_loop(loop)
+    return loop
