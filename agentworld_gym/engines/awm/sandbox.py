@@ -127,10 +127,7 @@ class Sandbox:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._frames.send(message)
-                # A socket is handed over beside the messages, when none is under way.
-                self._frames.receive(START_SECONDS)
-                socket.send_fds(self._frames.socket, [b"f"], [theirs.fileno()])
+                self._frames.send(message, file=theirs.fileno())
             told, _ = self._frames.receive(START_SECONDS)
         except (OSError, EOFError, FrameError) as error:
             ours.close()

@@ -16,7 +16,8 @@ import select
 import signal
 import struct
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from typing import NamedTuple
 
 from agentworld_gym.engines.swe.python.inside_sandbox.launcher import EQUAL, GIVE, LOAD, NUMBERS, Line
 
@@ -87,6 +88,16 @@ class Copier:
         return int(self._syscall(ctypes.c_long(self._clone), ctypes.c_long(flags), *(nothing,) * 4))
 
 
+class Asked(NamedTuple):
+    """A copy that waits for its socket."""
+
+    pid: int
+    """Its number."""
+
+    notice: int
+    """The number of its call."""
+
+
 class Listener:
     """Lets the processes of one world be copied, in the first process of the sandbox.
 
@@ -96,6 +107,7 @@ class Listener:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        self._asking: dict[int, int] = {}
 
     def close(self) -> None:
         """Let nothing be copied from here on."""
@@ -113,36 +125,42 @@ class Listener:
             OSError: The process, or its copy, did not ask in time.
         """
         until = time.monotonic() + PATIENCE
-        notice, _ = self._next(until, COPY, lambda asking: asking == pid)
-        self._answer(notice, 0, CONTINUE)
-        notice, copy = self._next(until, ASK, lambda asking: asking not in known and _is_process(asking))
+        while pid not in self._asking:
+            self._refuse(self._heard(until))
+        self._answer(self._asking.pop(pid), flags=CONTINUE)
+        while (asked := self._heard(until)) is None or asked.pid in known or not _is_process(asked.pid):
+            self._refuse(asked)
         try:
-            fcntl.ioctl(self._number, ADD_FILE, FILE.pack(notice, ADD_AND_ANSWER, file, 0, 0))
+            fcntl.ioctl(self._number, ADD_FILE, FILE.pack(asked.notice, ADD_AND_ANSWER, file, 0, 0))
         except OSError:
-            self._answer(notice, -errno.EPERM)
+            self._refuse(asked)
             raise
-        return copy
+        return asked.pid
 
-    def _next(self, until: float, wanted: int, of: Callable[[int], bool]) -> tuple[int, int]:
-        """Return the next call that is wanted, of a process that may make it, and which one that is; refuse others."""
-        while True:
-            poll = select.poll()
-            poll.register(self._number, select.POLLIN)
-            if not any(event & select.POLLIN for _, event in poll.poll(max(0.0, until - time.monotonic()) * 1e3)):
-                raise TimeoutError("the process does not ask for its copy")
-            buffer = bytearray(NOTICE.size)
-            try:
-                fcntl.ioctl(self._number, RECEIVE, buffer)
-            except OSError as error:
-                if error.errno in (errno.ENOENT, errno.EINTR):  # Who asked is gone.
-                    continue
-                raise
-            notice, asking, _, _, _, _, flags, *_ = NOTICE.unpack(buffer)
-            if flags == wanted and of(asking):
-                return notice, asking
-            self._answer(notice, -errno.EPERM)
+    def _heard(self, until: float) -> Asked | None:
+        """Return the next call for a socket; None after a call to be copied, which is kept until that is wanted."""
+        poll = select.poll()
+        poll.register(self._number, select.POLLIN)
+        if not any(event & select.POLLIN for _, event in poll.poll(max(0.0, until - time.monotonic()) * 1e3)):
+            raise TimeoutError("the process does not ask for its copy")
+        buffer = bytearray(NOTICE.size)
+        try:
+            fcntl.ioctl(self._number, RECEIVE, buffer)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EINTR):  # Who asked is gone.
+                return None
+            raise
+        notice, pid, _, _, _, _, flags, *_ = NOTICE.unpack(buffer)
+        if flags == COPY:
+            self._asking[pid] = notice
+            return None
+        return Asked(pid, notice)
 
-    def _answer(self, notice: int, error: int, flags: int = 0) -> None:
+    def _refuse(self, asked: Asked | None) -> None:
+        if asked is not None:
+            self._answer(asked.notice, -errno.EPERM)
+
+    def _answer(self, notice: int, error: int = 0, flags: int = 0) -> None:
         try:
             fcntl.ioctl(self._number, ANSWER, REPLY.pack(notice, 0, error, flags))
         except OSError as raised:

@@ -31,22 +31,31 @@ class Frames:
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
+        self.files: list[int] | None = None
+        """The numbers of the files that came beside messages, where an empty list was set; None takes none."""
         self._read = bytearray()
 
-    def send(self, message: dict[str, Any], blob: bytes = b"", seconds: float | None = None) -> None:
+    def send(
+        self, message: dict[str, Any], blob: bytes = b"", seconds: float | None = None, file: int | None = None
+    ) -> None:
         """Send a message.
 
         Args:
             message: The object.
             blob: The bytes.
             seconds: How long the other side may take to accept it; None waits for ever.
+            file: The number of a file that the other side gets too, on a Unix socket.
 
         Raises:
             OSError: The other side is gone, or took too long.
         """
         data = json.dumps(message).encode()
         self.socket.settimeout(seconds)
-        self.socket.sendall(b"".join((HEADER.pack(len(data), len(blob)), data, blob)))
+        head = HEADER.pack(len(data), len(blob))
+        if file is not None:
+            socket.send_fds(self.socket, [head[:1]], [file])
+            head = head[1:]
+        self.socket.sendall(b"".join((head, data, blob)))
 
     def receive(self, seconds: float | None = None) -> tuple[dict[str, Any], bytes]:
         """Return the next message.
@@ -82,8 +91,13 @@ class Frames:
             if left is not None and left <= 0:
                 raise TimeoutError
             self.socket.settimeout(left)
+            size = max(65536, min(count - len(self._read), 1 << 20))
             try:
-                part = self.socket.recv(max(65536, min(count - len(self._read), 1 << 20)))
+                if self.files is None:
+                    part = self.socket.recv(size)
+                else:
+                    part, files, _, _ = socket.recv_fds(self.socket, size, 1)
+                    self.files += files
             except ConnectionError as error:
                 raise EOFError from error
             if not part:

@@ -70,6 +70,7 @@ class _Worlds:
 
         from agentworld_gym.engines.awm.inside.worker import work
 
+        frames.files = []
         self._frames, self._work, self._ended = frames, work, dict[int, str]()
         self._living = dict[int, Listener | None]()
         gc.collect()
@@ -79,8 +80,8 @@ class _Worlds:
         if message["do"] == "end":
             self._frames.send({"how": self._end(message["pid"], PATIENCE if message["gone"] else 0.0)})
         else:
-            self._frames.send({"ready": os.getpid()})
-            _, [number], _, _ = socket.recv_fds(self._frames.socket, 1, 1)
+            assert self._frames.files is not None
+            number = self._frames.files.pop()
             try:
                 told = self._forked(number, message) if message["do"] == "fork" else self._copied(number, message)
             except OSError as error:
