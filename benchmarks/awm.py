@@ -147,6 +147,16 @@ class AwmServer:
         told = json.loads(done.stdout)
         return told["seconds"], told["cpu"]
 
+    def bare(self, calls: list[dict[str, Any]], count: int) -> tuple[list[float], float]:
+        """Return the seconds of some calls of the bare app in one process, and the CPU time that they took."""
+        path = self.folder / "calls.json"
+        path.write_text(json.dumps(calls))
+        paths = str(self.folder / "world.py"), str(self.folder / "world.db"), str(path)
+        command = [self.python, str(SERVER), "bare", *paths, str(count)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        told = json.loads(done.stdout)
+        return told["seconds"], told["cpu"]
+
     def close(self) -> None:
         """End the server."""
         self.process.terminate()
@@ -209,7 +219,7 @@ def steps(
         "first in a wave": lambda: waved([new(call) for call in asked]),
         "again in a wave": lambda: waved(asked),
     }
-    seconds: dict[str, list[float]] = {kind: [] for kind in (*ways, "AWM")}
+    seconds: dict[str, list[float]] = {kind: [] for kind in (*ways, "the bare app", "AWM")}
     spent = dict.fromkeys(seconds, 0.0)
     server = AwmServer(engine, name, folder) if has_fastapi_mcp() else None
     single(calls)
@@ -223,6 +233,9 @@ def steps(
             told, cpu = server.called(calls, CALLS)
             seconds["AWM"] += told
             spent["AWM"] += cpu + cpu_of(server.process.pid) - before
+            told, cpu = server.bare(calls, CALLS)
+            seconds["the bare app"] += told
+            spent["the bare app"] += cpu
     for each in wave:
         each.close()
     medians = {kind: statistics.median(each) for kind, each in seconds.items() if each}

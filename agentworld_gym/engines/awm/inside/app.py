@@ -6,8 +6,7 @@ import ast
 import asyncio
 import builtins
 import json
-import os
-import sqlite3
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -15,12 +14,11 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlencode
 
+from agentworld_gym.engines.awm.inside.binding import Lend, bind_engines, without_threads
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
-from agentworld_gym.engines.awm.inside.databases import Guest, Held
+from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
 from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
-
-Lend = Callable[[], Held | Guest]
 
 MODULE = "awm_world"
 """The name of the module that the code of a world runs in."""
@@ -31,9 +29,8 @@ FILE = f"/{MODULE}.py"
 MAX_ANSWER = 1_000_000
 """The bytes of an answer."""
 
-KEPT_OPTIONS = ("echo", "future", "isolation_level", "json_deserializer", "json_serializer", "execution_options")
-"""The options of `create_engine` that do not say where the database is or how it is reached."""
-
+THREADED = re.compile(r"asyncio|thread|contextvars|concurrent")
+"""What code names that may find out which thread it runs in."""
 
 class Stopped(Exception):
     """The code of a world cannot go on: it ended its process, took too much memory, or answered too much."""
@@ -55,7 +52,9 @@ class App:
     def __init__(self, code: str, clock: Clock, lend: Lend, guard: dict[str, Callable[..., Any]]) -> None:
         # How often the loop looks at the clock depends on threads, so it looks at another one.
         self._loop = install(clock.of_machine)
-        _bind_engines(lend)
+        bind_engines(lend)
+        if not THREADED.search(code):
+            without_threads()
         module = types.ModuleType(MODULE)
         module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}, "__file__": FILE})
         sys.modules[MODULE] = module
@@ -108,7 +107,7 @@ class App:
         if 400 <= status < 600:
             return f"Error calling {name}. Status code: {status}. Response: {text}", True
         try:
-            return json.dumps(json.loads(text), indent=2, ensure_ascii=False), False
+            return laid_out(json.loads(text)), False
         except (ValueError, RecursionError):
             return text, False
 
@@ -217,21 +216,3 @@ def _app_in(module: types.ModuleType) -> Any:
     if not found:
         raise LookupError("the code makes no FastAPI app")
     return found[0]
-
-
-def _bind_engines(lend: Lend) -> None:
-    """Let every engine and connection that the code makes reach the database of the session that acts."""
-    import sqlalchemy
-    from sqlalchemy.pool import NullPool
-
-    really = sqlalchemy.create_engine
-
-    def create_engine(*_: Any, **options: Any) -> Any:
-        kept = {name: value for name, value in options.items() if name in KEPT_OPTIONS}
-        return really("sqlite://", creator=lend, poolclass=NullPool, **{**kept, "echo": False})
-
-    for module in (sqlalchemy, sqlalchemy.engine):
-        setattr(module, "create_engine", create_engine)  # noqa: B010  (mypy takes no assignment)
-    setattr(sqlite3, "connect", lambda *_, **__: lend())  # noqa: B010
-    # Some of the code makes a folder for its database, and nothing can be written here.
-    setattr(os, "mkdir", lambda *_, **__: None)  # noqa: B010

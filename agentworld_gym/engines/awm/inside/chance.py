@@ -21,6 +21,8 @@ class Chance:
 
     def __init__(self) -> None:
         self._random = random.Random(0)
+        self.drawn_by_module = True
+        """Whether somebody may draw from the module `random`, so that it has to be set for each action."""
         self.set(0, 0)
 
     def set(self, seed: int, steps: int) -> None:
@@ -30,21 +32,28 @@ class Chance:
             seed: The seed of the session.
             steps: How many actions came before.
         """
-        self._random.seed(f"{seed}/{steps}")
-        random.seed(self._random.getrandbits(64))
+        self._sequence: str | None = f"{seed}/{steps}"
+        if self.drawn_by_module:
+            random.seed(self._bits(64))
         self.seen = False
         """Whether anything was drawn from here since."""
         setattr(uuid, "_last_timestamp", None)  # noqa: B010  (the stubs do not know it)
 
+    def _bits(self, count: int) -> int:
+        if self._sequence is not None:  # To begin a sequence takes longer than most actions take to draw nothing.
+            self._random.seed(self._sequence)
+            self._sequence = None
+        return self._random.getrandbits(count)
+
     def bytes(self, count: int) -> bytes:
         """Return some random bytes."""
         self.seen = True
-        return self._random.randbytes(count)
+        return self._bits(8 * count).to_bytes(count, "little") if count else b""
 
     def integer(self) -> int:
         """Return a random integer of SQLite."""
         self.seen = True
-        return self._random.getrandbits(64) - 2**63
+        return self._bits(64) - 2**63
 
     def install(self) -> None:
         """Let `os.urandom`, and with it `uuid` and `secrets`, draw from here."""

@@ -22,7 +22,8 @@ class Waiting:
         """Wait, and return no events."""
         if timeout is None or timeout > 0:
             self._woken.wait(timeout)
-        self._woken.clear()
+        if self._woken.is_set():
+            self._woken.clear()
         return []
 
     def wake(self) -> None:

@@ -114,6 +114,7 @@ class Worker:
             self._frames.send({"error": f"{type(error).__name__}: {error}"})
             return
         self._frames.send({"alone": reasons})
+        self._chance.drawn_by_module = bool(reasons) or "random" in code
         self._at(self._start, 0, 0)
         try:
             self._app = App(code, self._clock, self._lend, {} if reasons else guards())

@@ -1,0 +1,48 @@
+"""How the libraries of a world are bound to its process: databases are those of sessions, and nothing needs a thread."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from agentworld_gym.engines.awm.inside.databases import Guest, Held
+
+Lend = Callable[[], Held | Guest]
+
+KEPT_OPTIONS = ("echo", "future", "isolation_level", "json_deserializer", "json_serializer", "execution_options")
+"""The options of `create_engine` that do not say where the database is or how it is reached."""
+
+
+def bind_engines(lend: Lend) -> None:
+    """Let every engine and connection that the code makes reach the database of the session that acts.
+
+    Args:
+        lend: A function that returns a connection to that database.
+    """
+    import sqlalchemy
+    from sqlalchemy.pool import NullPool
+
+    really = sqlalchemy.create_engine
+
+    def create_engine(*_: Any, **options: Any) -> Any:
+        kept = {name: value for name, value in options.items() if name in KEPT_OPTIONS}
+        return really("sqlite://", creator=lend, poolclass=NullPool, **{**kept, "echo": False})
+
+    for module in (sqlalchemy, sqlalchemy.engine):
+        setattr(module, "create_engine", create_engine)  # noqa: B010  (mypy takes no assignment)
+    setattr(sqlite3, "connect", lambda *_, **__: lend())  # noqa: B010
+    # Some of the code makes a folder for its database, and nothing can be written here.
+    setattr(os, "mkdir", lambda *_, **__: None)  # noqa: B010
+
+
+def without_threads() -> None:
+    """Let functions that are not coroutines run in the one thread of this process, with a copy of its context."""
+    import anyio.to_thread
+
+    async def run_sync(function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
+        return contextvars.copy_context().run(function, *arguments)
+
+    setattr(anyio.to_thread, "run_sync", run_sync)  # noqa: B010
