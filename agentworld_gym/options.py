@@ -25,7 +25,8 @@ from agentworld_gym.lock import Lock
 from agentworld_gym.tasks.scenario_tasks import ScenarioTasks
 from agentworld_gym.tasks.source import TaskPool, TaskSource
 from agentworld_gym.traces.log import TraceLogs
-from agentworld_gym.worlds.awm import AwmWorld
+from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
+from agentworld_gym.worlds.awm.world import AwmWorld
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
@@ -99,7 +100,7 @@ class EnvOptions(Options):
     `agentworld_gym.tasks.scenario_tasks`. None plays the shipped ones."""
 
     awm: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
-    """How AWM's worlds are played: options of `agentworld_gym.worlds.awm.AwmOptions` by name."""
+    """How AWM's worlds are played: options of `agentworld_gym.worlds.awm.world.AwmOptions` by name."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -210,6 +211,7 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, AwmWorld):
                 self._refuse_language_options()
+            if isinstance(inner, AwmWorld | DreamedAwmWorld):
                 source = self._source(spec, inner.tasks)
             elif self.awm is not None:
                 raise SpecError("options", "awm", self.awm, "None: the world is no awm:DIR")
@@ -219,6 +221,8 @@ class EnvOptions(Options):
             judge = self._judge(options, inner)
             if judge is not None:
                 opened.callback(judge.generator.close)
+            if isinstance(inner, AwmWorld | DreamedAwmWorld) and self.judge in ("same", "none"):
+                inner.tasks.without_judge()  # The same tasks in a language world and in the world that it is true to.
             if lock is not None:
                 lock.check(spec.env_id, *_pinned(inner, judge), Path(str(self.lock)))
                 if lock.declared:

@@ -41,6 +41,12 @@ def collect(
     profile: Annotated[
         Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; full, if no configuration says so.")
     ] = None,
+    world: Annotated[
+        str | None, typer.Option("--world", help="grounded, or awm:DIR for a folder of AWM's worlds (mcp).")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="A language model that plays, such as http://localhost:8000/v1.")
+    ] = None,
     families: Annotated[
         list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
     ] = None,
@@ -82,6 +88,7 @@ def collect(
         raise AgentWorldError(f"{table}: Parquet needs pyarrow: {install('data')}")
     specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
+    asked |= {"world": world, "agent": agent}
     base = CollectConfig() if config is None else load_config(config).collect
     if engines:
         asked["engines"] = {**base.engines, **(pairs(engines, "--engine") or {})}
@@ -114,6 +121,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld collect terminal mcp search swe --out data -n 1000 --workers 2",
             "agentworld collect mcp --out data -n 200 --split test --controls-share 0.3 --format parquet",
+            "agentworld collect mcp --world awm:worlds --out data -n 500",
             "agentworld collect swe --dialect claude-code --out data -n 200",
             "agentworld collect swe --engine swe=monty --out data -n 8000",
             "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",

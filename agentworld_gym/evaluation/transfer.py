@@ -26,6 +26,7 @@ from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.statistics.bootstrap import Share
 from agentworld_gym.statistics.proportions import paired_gap, proportion
 from agentworld_gym.traces.diff import Turn, compare
+from agentworld_gym.worlds.registry import truth_of
 
 PARTINGS = 50
 """The most parting episodes that a result lists; the traces hold all of them."""
@@ -41,7 +42,7 @@ def transfer(
     options: EnvOptions,
     seeds: Sequence[int],
     *,
-    grounded: str = "grounded",
+    grounded: str | None = None,
     wave: int = WAVE,
     traces: Path | None = None,
     on_progress: Progress | None = None,
@@ -59,7 +60,7 @@ def transfer(
         policy: A handle (see `playing.open_policy`), or any `Policy`.
         options: The domain, its tasks, and the dream as `options.world`.
         seeds: The seeds of the tasks.
-        grounded: The handle of the world to be true to.
+        grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
         wave: The number of episodes that run at a time.
         traces: A folder for the logs of both worlds, in `dream` and `grounded`; None writes no logs.
         on_progress: A function that is called with the name of a world and how many of its episodes are over.
@@ -74,6 +75,7 @@ def transfer(
     >>> found.grounded.success.share, found.gap.share, found.verdict.split(".")[0]
     (1.0, 0.0, 'No gap beyond its interval')
     """
+    grounded = grounded or truth_of(options.world)
     spec = options.domain_spec()
     player = open_policy(policy, spec) if isinstance(policy, str) else policy
     played: dict[str, dict[int, Played]] = {"grounded": {}, "dream": {}}

@@ -94,7 +94,7 @@ class WorldOptions(LanguageOptions):
     """The scenario of a world that has several; see `agentworld_gym.options.EnvOptions.scenario`."""
 
     awm: Mapping[Any, Any] | None = None
-    """How worlds of AWM are played: the options of `agentworld_gym.worlds.awm.AwmOptions`."""
+    """How worlds of AWM are played: the options of `agentworld_gym.worlds.awm.world.AwmOptions`."""
 
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})

@@ -15,7 +15,8 @@ from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.tasks.scenario_tasks import scenarios_digest
-from agentworld_gym.worlds.awm import AwmOptions, AwmWorld
+from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
+from agentworld_gym.worlds.awm.world import AwmOptions, AwmWorld
 from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
@@ -25,7 +26,7 @@ from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = (
-    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR (MCP), scripted, recorded:PATH, record:PATH+WORLD, "
+    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, record:PATH+WORLD, "
     "or a registered name"
 )
 
@@ -72,8 +73,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
 
     Args:
         handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `awm:DIR` (MCP), `recorded:PATH`, `record:PATH+WORLD`, a
-            registered name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a language world,
+            `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -98,7 +99,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if kind in {"http", "https", "vllm", "transformers"} and rest:
         return options.language(options.open_generator(handle))
     if kind == "awm" and rest:
-        return _awm(Path(rest), options)
+        return _awm(rest, options)
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:
@@ -146,14 +147,35 @@ def brings_tasks(handle: str) -> bool:
     return (handle.partition("+")[2] if handle.startswith("record:") else handle).startswith("awm:")
 
 
-def _awm(folder: Path, options: WorldOptions) -> World[Any]:
+def truth_of(handle: str) -> str:
+    """Return the handle of the world that a language world of a handle has to be true to.
+
+    >>> truth_of("tiny"), truth_of("awm:worlds+tiny"), truth_of("awm:worlds")
+    ('grounded', 'awm:worlds', 'awm:worlds')
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD", "")
+    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    return inner.partition("+")[0] if inner.startswith("awm:") else "grounded"
+
+
+def _awm(place: str, options: WorldOptions) -> World[Any]:
+    named, _, dreamer = place.partition("+")
+    folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
     try:
         engine = AwmEngine(files)
     except EngineError as error:
         raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
-    return AwmWorld(engine, options.spec, options.scenario, chosen)
+    world = AwmWorld(engine, options.spec, options.scenario, chosen)
+    if not dreamer:
+        return world
+    try:
+        return DreamedAwmWorld.over(open_world(dreamer, options), world, f"awm:{place}")
+    except BaseException:
+        world.close()
+        raise
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

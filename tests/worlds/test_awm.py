@@ -23,7 +23,7 @@ from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds import WorldOptions, open_world
-from agentworld_gym.worlds.awm import AwmWorld
+from agentworld_gym.worlds.awm.world import AwmWorld
 
 BORROW = '{"name": "borrow_book", "arguments": {"book_id": 1}}'
 
@@ -68,8 +68,36 @@ def test_a_verifier_that_crashes_is_a_failure_and_never_a_reward(env: AgentWorld
 
 def test_tasks_that_the_start_satisfies_are_dropped_and_counted(env: AgentWorldEnv) -> None:
     drawn = {env.runner.source.pick(seed, {}).id for seed in range(12)}
-    assert drawn == {"corner_library-0", "corner_library-1", "corner_library-3", "corner_library-4"}
-    assert env.world.tasks.dropped == {"corner_library": {2: "the database satisfies it at the start"}}  # type: ignore[attr-defined]
+    assert drawn == {"corner_library-0", "corner_library-1", "corner_library-3"}
+    assert env.world.tasks.dropped == {  # type: ignore[attr-defined]
+        "corner_library": {
+            2: "the database satisfies it at the start",
+            4: "only a judge can decide it, and there is none: pass judge=",
+        }
+    }
+
+
+def test_a_vector_run_without_a_judge_meets_no_task_that_needs_one(folder: Path) -> None:
+    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=8, world=f"awm:{folder}", scenario="corner_library")
+    for _ in range(2):
+        envs.reset(seed=0)
+        infos = envs.step(["finish"] * 8)[4]
+        kinds = {failure["kind"] for failure in infos.get("failure", []) if failure}
+        assert kinds <= {"unjudged"}  # The verifier of one task crashes.
+    envs.close()
+
+
+def test_with_a_judge_all_tasks_are_played(folder: Path) -> None:
+    made = AgentWorldEnv(
+        spec="mcp", world=f"awm:{folder}", scenario="corner_library", judge="http://localhost:1/v1"
+    )
+    assert "corner_library-4" in {made.runner.source.pick(seed, {}).id for seed in range(8)}
+    made.close()
+
+
+def test_where_a_judge_shall_decide_all_one_must_be_named(folder: Path) -> None:
+    with pytest.raises(SpecError, match=r"judge: got None, expected a judge: with awm=\{'verifier': 'judge'\}"):
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}", awm={"verifier": "judge"})
 
 
 def test_a_task_that_a_judge_has_to_read_says_so_without_one(env: AgentWorldEnv) -> None:

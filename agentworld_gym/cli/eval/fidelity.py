@@ -77,22 +77,24 @@ def fidelity(
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.fingerprint import installed
     from agentworld_gym.options import EnvOptions
+    from agentworld_gym.worlds.registry import truth_of
 
     check_writable(out)
     dialect = language.pop("dialect")
+    truth = truth_of(world)
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     recorded = {} if data is None else rows_of(existing_file(data), domains, tasks)
-    domains = domains or list(recorded or ENGINES)
+    domains = domains or list(recorded or (ENGINES if truth == "grounded" else ["mcp"]))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
     source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
-    levels, families = level or [1, 2, 3], family or []
+    levels, families = level or ([1, 2, 3] if truth == "grounded" else [1]), family or []
     measured: list[DomainFidelity] = []
     interrupted = False
     with stages("fidelity", tensorboard) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
-            of = next((row.split for row in rows if row.split), split)
+            of = next((row.split for row in rows if row.split), split if truth == "grounded" else "train")
             given = env_options(
                 domain,
                 world=world,
@@ -102,9 +104,10 @@ def fidelity(
                 **language,
             )
             options = EnvOptions(**given)
+            others = seed if truth == "grounded" else seed + 1  # AWM's tasks have no splits.
             plan = Plan(
-                rows or record(domain, tasks, seed, options.split, levels, families, begin),
-                record(domain, nearest, seed, "train", levels, families, begin),
+                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth),
+                record(domain, nearest, others, "train", levels, families, begin, truth),
                 free,
                 range(seed, seed + plans),
                 width,

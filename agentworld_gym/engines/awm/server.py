@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -21,6 +22,10 @@ CALL_SECONDS = 10.0
 
 SESSIONS = 512
 """How many sessions one process holds."""
+
+
+STORED_BYTES = 200_000
+"""The bytes of the rows of a table that are told to a language world."""
 
 
 class Call(NamedTuple):
@@ -83,6 +88,19 @@ class About:
     """Why each of its sessions has a process of its own; they share one where it is empty."""
 
 
+class Stored(NamedTuple):
+    """What a database holds at the start."""
+
+    schema: str
+    """The statements that make its tables and indexes."""
+
+    tables: Mapping[str, list[dict[str, Any]]]
+    """The rows by table, each as its values by column; of long tables the first ones."""
+
+    counts: Mapping[str, int]
+    """How many rows each table has."""
+
+
 class Place(NamedTuple):
     """Where a session is played."""
 
@@ -120,6 +138,18 @@ class ScenarioServer:
             self._load()
         assert self._about is not None
         return self._about
+
+    @cached_property
+    def stored(self) -> Stored:
+        """What the database holds at the start.
+
+        Raises:
+            EngineError: The scenario cannot be loaded.
+        """
+        place = self.begin(0)
+        told, _ = self.ask(place.worker, {"do": "stored", "session": place.session, "most": STORED_BYTES})
+        self.leave(place)
+        return Stored(str(told["schema"]), told["tables"], told["counts"])
 
     def begin(self, seed: int) -> Place:
         """Begin a session.

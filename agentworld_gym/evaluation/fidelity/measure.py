@@ -35,6 +35,7 @@ from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import spec_source
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.row_reading import read_rows
+from agentworld_gym.worlds.registry import truth_of
 
 Begin = Callable[[str, str, int], Tally]
 """A function that is called as a stage begins, with its name, what it goes through and how many of these there are. It
@@ -67,7 +68,7 @@ class Plan:
 
 
 def measure(
-    options: EnvOptions, plan: Plan, *, grounded: str = "grounded", on_stage: Begin | None = None
+    options: EnvOptions, plan: Plan, *, grounded: str | None = None, on_stage: Begin | None = None
 ) -> tuple[DomainFidelity, bool]:
     """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
@@ -76,7 +77,7 @@ def measure(
     Args:
         options: The domain and the world; its tasks serve the consistency ratio.
         plan: What to measure.
-        grounded: The handle of the world to be true to.
+        grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
         on_stage: A function that is called as a stage begins, and returns what counts it; None counts unseen.
 
     Returns:
@@ -92,6 +93,7 @@ def measure(
     (1.0, 1.0)
     """
     judged = options.changed(judge="none", traces=None)
+    grounded = grounded or truth_of(options.world)
     findings = Findings()
     interrupted = False
     with closing(judged.runner()) as runner, closing(judged.without_model(grounded).runner()) as truth:
@@ -111,8 +113,11 @@ def record(
     levels: Sequence[int] = (1, 2, 3),
     families: Sequence[str] = (),
     on_stage: Begin | None = None,
+    world: str = "grounded",
 ) -> Iterator[Row]:
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
+
+    Those of AWM's worlds, which have no levels, families and splits, are played from menus and by explorers.
 
     Args:
         domain: The domain.
@@ -122,13 +127,14 @@ def record(
         levels: The levels of their tasks.
         families: The families of their tasks; without any, all are played.
         on_stage: A function that returns what counts the sessions; None counts unseen.
+        world: The handle of the world: `grounded`, or `awm:DIR`.
 
     Raises:
         SpecError: The domain has no grounded world, or no such family.
     """
     from agentworld_gym.domain.spec import load_spec
 
-    config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families))
+    config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families), world=world)
     recorder = Recorder([load_spec(domain)], config, seed, split)
     if not sessions:
         return

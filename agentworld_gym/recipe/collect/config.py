@@ -17,6 +17,13 @@ PolicyName = Literal["expert", "mixed", "menu", "explore", "blend"]
 class CollectConfig(Strict):
     """Which sessions to record."""
 
+    world: str = "grounded"
+    """The world whose sessions are recorded: `grounded`, or `awm:DIR` for a folder of AWM's worlds, whose tasks have no
+    levels, families and splits, and no experts: policies draw from menus and from what they read, or are a model."""
+
+    agent: str | None = None
+    """The handle of a generator that plays all tasks, as `http://localhost:8000/v1`. None lets the policies play."""
+
     profile: Profile = "full"
     """The profile of the prompts."""
 

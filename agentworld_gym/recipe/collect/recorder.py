@@ -14,6 +14,8 @@ from agentworld_gym.engines.catalog import ENGINES, load_index
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
+from agentworld_gym.generators import open_generator
+from agentworld_gym.policies.language_agent import LanguageAgent
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
@@ -22,6 +24,7 @@ from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.worlds.awm.world import AwmWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -52,13 +55,13 @@ class Recorder:
         if not specs:
             raise SpecError("collect", "domains", [], "at least one domain")
         self._seed, self._split = seed, split
-        self._domains = [_DomainRecorder(spec, config) for spec in specs]
+        self._domains = [recorder_of(spec, config) for spec in specs]
         self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.source, 1))]
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
-                # The fingerprint names the variant of the engine that was opened.
-                "config": config.model_dump(mode="json", exclude={"engines"}),
+                # The fingerprint names the world, and the variant of the engine, that was opened.
+                "config": config.model_dump(mode="json", exclude={"engines", "world"} | ({"agent"} if config.agent is None else set())),
                 "seed": seed,
                 "split": split,
                 "format": FORMAT,
@@ -114,6 +117,34 @@ class _DomainRecorder:
         if spec.id not in ENGINES:
             raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(sorted(ENGINES))}")
         self.spec, self._config = spec, config
+        self._choose()
+        if config.form == "state":
+            raise SpecError("collect", "form", config.form, "full or change; `preparation.form` renders rows anew")
+        form: Form = config.form if spec.turn.restates else "full"
+        index = load_index(spec.id) if config.profile == "compact" else None
+        self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
+        self._runner, self.provenance = self._opened()
+        self._agent = None if config.agent is None else LanguageAgent(open_generator(config.agent), spec)
+
+    def _opened(self) -> tuple[EpisodeRunner, Provenance]:
+        """Open the world, and say where its rows come from."""
+        spec, config = self.spec, self._config
+        handle = ":".join(filter(None, ("grounded", config.engines.get(spec.id))))
+        world = open_world(handle, WorldOptions(spec))
+        parts = world.fingerprint.parts
+        provenance = Provenance(
+            source="collect",
+            engine=spec.id,
+            variant=parts["engine"].value.partition(":")[2],
+            libraries={library: parts[library].value for library in ENGINES[spec.id].libraries},
+            fingerprint=world.fingerprint.digest,
+            package=installed("agentworld-gym"),
+        )
+        return EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns), provenance
+
+    def _choose(self) -> None:
+        """Find out which tasks there are, and who plays them."""
+        spec, config = self.spec, self._config
         families = sorted(spec.tasks.families)
         self._families = [name for name in families if not config.families or name in config.families]
         if not self._families:
@@ -123,23 +154,6 @@ class _DomainRecorder:
         if not self._policies:
             raise SpecError("collect", "policies", list(config.policies), f"some that can play {spec.id}, as expert")
         self._cases = solver_cases(spec.id, self._families, config.levels) if config.controls_share else []
-        if config.form == "state":
-            raise SpecError("collect", "form", config.form, "full or change; `preparation.form` renders rows anew")
-        form: Form = config.form if spec.turn.restates else "full"
-        index = load_index(spec.id) if config.profile == "compact" else None
-        self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
-        handle = ":".join(filter(None, ("grounded", config.engines.get(spec.id))))
-        world = open_world(handle, WorldOptions(spec))
-        self._runner = EpisodeRunner(spec, world, TaskSource(spec), max_steps=config.max_turns)
-        parts = world.fingerprint.parts
-        self.provenance = Provenance(
-            source="collect",
-            engine=spec.id,
-            variant=parts["engine"].value.partition(":")[2],
-            libraries={library: parts[library].value for library in ENGINES[spec.id].libraries},
-            fingerprint=world.fingerprint.digest,
-            package=installed("agentworld-gym"),
-        )
 
     def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
         """Draw a task and who plays it.
@@ -164,6 +178,11 @@ class _DomainRecorder:
             task = task.model_copy(update=disturbed)
         if case is not None:
             return _Assignment(task, AWARE, case.aware(task))
+        return self._assigned(task, policy, rng)
+
+    def _assigned(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
+        if self._agent is not None:
+            return _Assignment(task, self._agent.name, self._agent.actions(task, rng.getrandbits(31)))
         return _Assignment(task, policy, policy_actions(policy, task, rng, self._config))
 
     def play(self, assignment: _Assignment, rng: random.Random) -> SessionRecording:
@@ -177,6 +196,44 @@ class _DomainRecorder:
             return session
         finally:
             session.close()
+
+
+class _AwmRecorder(_DomainRecorder):
+    """A folder of AWM's worlds, whose tasks it brings."""
+
+    def _choose(self) -> None:
+        config = self._config
+        if config.families or config.controls_share:
+            key = "families" if config.families else "controls_share"
+            raise SpecError("collect", key, getattr(config, key), f"its default: {config.world} brings its tasks")
+        shares = {name: share for name, share in config.policies.items() if name in ("menu", "explore")}
+        self._policies = shares or {"menu": 1.0, "explore": 1.0}
+
+    def _opened(self) -> tuple[EpisodeRunner, Provenance]:
+        world = open_world(self._config.world, WorldOptions(self.spec))
+        if not isinstance(world, AwmWorld):
+            world.close()
+            raise SpecError("collect", "world", self._config.world, "grounded, or awm:DIR")
+        world.tasks.without_judge()
+        provenance = Provenance(
+            source="collect",
+            engine="awm",
+            libraries=dict(world.engine.libraries.versions),
+            fingerprint=world.fingerprint.digest,
+            package=installed("agentworld-gym"),
+        )
+        source = TaskSource(self.spec, pool=world.tasks)
+        return EpisodeRunner(self.spec, world, source, max_steps=self._config.max_turns), provenance
+
+    def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
+        """Draw a task and who plays it."""
+        task = self._runner.source.pick(rng.randrange(TASK_SEEDS), {})
+        return self._assigned(task, _draw(rng, self._policies), rng)
+
+
+def recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:
+    """Return what records sessions of a domain in the world of a configuration."""
+    return _DomainRecorder(spec, config) if config.world == "grounded" else _AwmRecorder(spec, config)
 
 
 def _draw(rng: random.Random, shares: Mapping[T, float]) -> T:

@@ -13,6 +13,7 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import ActionStream, Sight, folds, on_screen
 from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
+from agentworld_gym.worlds.awm.world import AwmSession
 from agentworld_gym.worlds.grounded import GroundedSession
 
 
@@ -106,7 +107,7 @@ class SessionRecording:
     @property
     def _machine(self) -> Machine:
         session = self._episode.session
-        assert isinstance(session, GroundedSession)
+        assert isinstance(session, GroundedSession | AwmSession)
         return session.machine
 
     def _shown(self) -> tuple[str, Sequence[Span]]:

@@ -177,6 +177,31 @@ class Database:
                     found[f"{table}/{key}/{column[1]}"] = shown
         return found
 
+    def stored(self, most: int) -> dict[str, Any]:
+        """Return what is stored: the statements of `schema`, the first rows of `tables`, and their `counts`.
+
+        Args:
+            most: The most bytes of the rows of a table, roughly.
+        """
+        held, tables, counts = self._idle[-1], {}, {}
+        query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        schema = [statement for (statement,) in held.execute(query).fetchall()]
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        for (table,) in held.execute(query).fetchall():
+            quoted = '"' + table.replace('"', '""') + '"'
+            [(counts[table],)] = held.execute(f"SELECT count(*) FROM {quoted}").fetchall()
+            cursor, rows, left = held.execute(f"SELECT * FROM {quoted}"), [], most
+            names = [column for column, *_ in cursor.description]
+            for row in cursor:
+                shown = [value.hex() if isinstance(value, bytes) else value for value in row]
+                left -= sum(len(str(value)) + 8 for value in shown)
+                if left < 0:
+                    break
+                rows.append(dict(zip(names, shown, strict=True)))
+            cursor.close()
+            tables[table] = rows
+        return {"schema": ";\n".join(schema), "tables": tables, "counts": counts}
+
     def close(self) -> None:
         """Free the database."""
         for held in (*self._idle, *self._lent):

@@ -51,6 +51,7 @@ class Worker:
             "fork": self._fork,
             "image": self._image,
             "fields": self._fields,
+            "stored": self._stored,
             "end": self._end,
             "may copy": lambda message, blob: ({"copied": self._alone()}, b""),
         }
@@ -148,6 +149,9 @@ class Worker:
 
     def _fields(self, message: dict[str, Any], blob: bytes) -> Reply:
         return {"fields": self._sessions[message["session"]].database.fields()}, b""
+
+    def _stored(self, message: dict[str, Any], blob: bytes) -> Reply:
+        return self._sessions[message["session"]].database.stored(message["most"]), b""
 
     def _end(self, message: dict[str, Any], blob: bytes) -> Reply:
         session = self._sessions.pop(message["session"], None)

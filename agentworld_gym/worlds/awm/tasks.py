@@ -12,6 +12,8 @@ from agentworld_gym.engines.awm.files import Scenario, Verifier
 from agentworld_gym.engines.awm.meta_tools import META_TOOLS
 from agentworld_gym.engines.mcp.machine import greeting
 from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.worlds.awm.database import is_whole, told
+from agentworld_gym.worlds.awm.menu import menu_of
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +30,27 @@ QUESTION = (
 """What a judge is asked of an episode, before what the program found."""
 
 
+WORDING = (
+    "The tools are endpoints of a web app, and what they print is its answer. A successful call prints the JSON of the "
+    "answer, indented by two blanks. An error prints `Error calling NAME. Status code: 404. Response: ` and the JSON "
+    'of the answer, such as `{"detail":"Port not found"}`, on one line; where the code fails, the status is 500 and '
+    "the answer `Internal Server Error`. Arguments that do not fit the schema print `Input validation error: ` and what "
+    "is wrong with the first of them, such as `'x' is not of type 'integer'`. An action takes a second; times in the "
+    "database and in answers begin at the `now` of the state."
+)
+"""What a language world is told of the texts of these tools, beside what holds for all tool servers."""
+
+LARGE = " The tables of the state show their first rows only; `rows` says how many there are."
+
+UNJUDGED = "only a judge can decide it, and there is none: pass judge="
+"""Why a task is left out whose verifier does not decide by itself."""
+
+
 class AwmTasks:
     """The tasks of a folder, made when they are asked for; those that are done at the start are dropped and counted.
+
+    Their state tells a language world of the database, see `agentworld_gym.worlds.awm.database`. Their menu is made
+    from the database.
 
     Args:
         engine: The engine of the folder.
@@ -54,6 +75,17 @@ class AwmTasks:
         self._made: dict[str, Task] = {}
         self.dropped: dict[str, dict[int, str]] = {}
         """The tasks that are not played, by scenario and number, with the reason; scenarios enter as they are used."""
+        self._has_judge = True
+
+    def without_judge(self) -> None:
+        """Leave out the tasks that only a judge can decide: there is none.
+
+        Raises:
+            SpecError: It is asked for that a judge decides.
+        """
+        if self._judged:
+            raise SpecError("options", "judge", None, "a judge: with awm={'verifier': 'judge'} it decides all tasks")
+        self._has_judge = False
 
     def pick(self, seed: int) -> Task:
         """Return the task of a seed: consecutive seeds walk through the scenarios, then through the tasks of each.
@@ -81,7 +113,7 @@ class AwmTasks:
     def _dropped(self, name: str) -> dict[int, str]:
         if name not in self.dropped:
             try:
-                self.dropped[name] = satisfied_at_start(self._engine, name)
+                self.dropped[name] = satisfied_at_start(self._engine, name) | self._unjudged(name)
             except EngineError as error:
                 if self._only is not None:
                     raise AgentWorldError(f"scenario {name} cannot be played: {error}") from error
@@ -90,17 +122,24 @@ class AwmTasks:
                 logger.info("%s: %d of %d tasks are dropped: %s", name, len(dropped), self._counts[name], dropped)
         return self.dropped[name]
 
+    def _unjudged(self, name: str) -> dict[int, str]:
+        scenario = self._engine.server(name).scenario
+        left = () if self._has_judge else scenario.judged.keys() - scenario.decided.keys()
+        return {number: UNJUDGED for number in sorted(left) if number < self._counts[name]}
+
     def _task(self, name: str, number: int) -> Task:
         key = f"{name}-{number}"
         if key not in self._made:
             server = self._engine.server(name)
-            scenario = server.scenario
+            scenario, stored = server.scenario, server.stored
             self._made[key] = Task(
                 id=key,
                 domain="mcp",
                 instruction=scenario.tasks[number],
-                state={"scenario": name, "user": USER, "now": NOW},
+                state={"scenario": name, "user": USER, "now": NOW, **told(stored)},
                 tools=META_TOOLS if self._meta else server.about.tools,
+                simulation=WORDING if is_whole(stored) else WORDING + LARGE,
+                menu=menu_of(server.about.tools, stored.tables, scenario.tasks[number], key) if not self._meta else (),
                 success=(self._check(scenario, number),),
                 family=re.sub(r"-+", "_", name),
             )

@@ -20,7 +20,7 @@ from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.worlds.awm_tasks import AwmTasks, greeting_of, verifier_of
+from agentworld_gym.worlds.awm.tasks import AwmTasks, greeting_of, verifier_of
 from agentworld_gym.worlds.concurrency import rounds
 
 DOMAIN = "mcp"

@@ -1,0 +1,105 @@
+"""A language model that calls tools: the agent of tool worlds in recordings, over any generator."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from agentworld_gym.contracts import ChatRequest, Failure, Generator, Message
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.prompting.tool_definitions import tool_definitions
+from agentworld_gym.screens.sight import ActionStream
+
+SYSTEM = """You solve tasks by calling tools. Each of your messages holds one action and nothing behind it: a call
+
+{{"name": "<tool>", "arguments": {{...}}}}
+
+or, once the task is done, `finish`; where the task asks for something, `finish: ANSWER`. What a call returns is the next
+message.
+
+The tools:
+
+{tools}"""
+"""What the model is told."""
+
+FINISH = re.compile(r"^\s*(finish\b.*)$", re.MULTILINE | re.DOTALL)
+
+
+class LanguageAgent:
+    """Plays tasks of tool worlds by asking a generator for each action.
+
+    Args:
+        generator: The generator.
+        spec: The domain, whose sampling is used.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> from agentworld_gym.generators.scripted import ScriptedGenerator
+    >>> agent = LanguageAgent(ScriptedGenerator(lambda request: "Done.\\nfinish: 3"), load_spec("mcp"))
+    >>> task = Task(id="t", domain="mcp", instruction="Count.", success=[{"answer": {"equals": "3"}}])
+    >>> list(agent.actions(task, seed=0))
+    ['finish: 3']
+    """
+
+    name = "model"
+
+    def __init__(self, generator: Generator, spec: DomainSpec) -> None:
+        self._generator, self._sampling = generator, spec.sampling.sampling()
+
+    def actions(self, task: Task, seed: int) -> ActionStream:
+        """Yield the actions on a task; what each of them showed is sent back.
+
+        Args:
+            task: The task.
+            seed: The seed of the requests.
+
+        Raises:
+            AgentWorldError: The generator gave no completion.
+        """
+        tools = tool_definitions(task.tools)
+        messages = [
+            Message(role="system", content=SYSTEM.format(tools=tools)),
+            Message(role="user", content=task.instruction),
+        ]
+        action, turn = "", 0
+        while not action.startswith("finish"):
+            sampling = self._sampling.seeded((seed + turn) % 2**31)
+            ((_, answer),) = self._generator.submit([ChatRequest(list(messages), sampling)])
+            if isinstance(answer, Failure):
+                raise AgentWorldError(f"the agent gave no action: {answer.message}")
+            action = action_in(answer.text)
+            messages.append(Message(role="assistant", content=action))
+            shown = yield action
+            messages.append(Message(role="user", content=str(shown)))
+            turn += 1
+
+
+def action_in(text: str) -> str:
+    """Return the action that a completion holds: its last JSON object with a name, or what begins with `finish`.
+
+    A completion without either is the action as it is, to which the world answers that it is none.
+
+    >>> action_in('I look first.\\n```json\\n{"name": "list_books", "arguments": {}}\\n```')
+    '{"name": "list_books", "arguments": {}}'
+    """
+    text = text.rpartition("</think>")[2].strip()
+    found = list(_objects(text))
+    finish = FINISH.search(text)
+    if found and (finish is None or finish.start() < text.rfind(found[-1])):
+        return found[-1]
+    return finish[1].strip() if finish else text
+
+
+def _objects(text: str) -> Iterator[str]:
+    place, decoder = text.find("{"), json.JSONDecoder()
+    while place >= 0:
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            end = place + 1
+        else:
+            if isinstance(value, dict) and "name" in value:
+                yield text[place:end]
+        place = text.find("{", end)

@@ -1,0 +1,117 @@
+"""A menu for a task of AWM: calls whose arguments fit the tools and come from the database and the task's sentence."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.actions.toolset import example_call
+from agentworld_gym.worlds.awm.database import Rows, forms_of
+
+VARIANTS = 2
+"""How many calls a menu has of each tool that takes arguments."""
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|“([^”]+)”")
+
+
+def menu_of(
+    tools: Sequence[Mapping[str, Any]], tables: Mapping[str, Rows], instruction: str, seed: str
+) -> tuple[str, ...]:
+    """Return the menu of a task; it ends with `finish`.
+
+    Args:
+        tools: The tools, with the JSON Schema of their arguments.
+        tables: Rows of the database.
+        instruction: The sentence of the task, whose numbers and quoted texts are arguments too.
+        seed: What the draws follow from.
+
+    >>> tool = {"name": "get_port", "parameters": {"properties": {"port_id": {"type": "integer"}}, "required": ["port_id"]}}
+    >>> menu_of([tool], {"ports": [{"id": 7}]}, "Look at port 7.", "a")
+    ('{"name": "get_port", "arguments": {"port_id": 7}}', 'finish')
+    """
+    draw = random.Random(seed)
+    calls: dict[str, None] = {}
+    for tool in tools:
+        schema = tool.get("parameters") or {}
+        for variant in range(VARIANTS if schema.get("properties") else 1):
+            arguments = _arguments(str(tool["name"]), schema, tables, instruction, draw, variant)
+            calls[json.dumps({"name": tool["name"], "arguments": arguments}, ensure_ascii=False)] = None
+    return (*calls, "finish")
+
+
+def _arguments(
+    tool: str,
+    schema: Mapping[str, Any],
+    tables: Mapping[str, Rows],
+    instruction: str,
+    draw: random.Random,
+    variant: int,
+) -> dict[str, Any]:
+    """Return arguments of a call: the first variant has those that must be there, the next ones some of the others."""
+    arguments = {}
+    smallest = json.loads(example_call({"name": tool, "parameters": schema}))["arguments"]
+    for name, inner in (schema.get("properties") or {}).items():
+        needed = name in (schema.get("required") or ())
+        if not needed and (variant == 0 or draw.random() < 0.5):
+            continue
+        values = list(dict.fromkeys(_values(tool, name, inner, tables, instruction)))
+        if values:
+            arguments[name] = values[0] if variant == 0 else draw.choice(values)
+        elif needed:
+            arguments[name] = smallest[name]
+    return arguments
+
+
+def _values(
+    tool: str, name: str, schema: Mapping[str, Any], tables: Mapping[str, Rows], instruction: str
+) -> Iterator[Any]:
+    """Yield values for an argument: those of the task that the database holds, other values of it, those of the task."""
+    if schema.get("enum"):
+        yield from schema["enum"]
+        return
+    kind = schema.get("type")
+    mentioned = list(_mentioned(kind, instruction))
+    held = [value for value in _held(tool, name, tables) if _fits(value, kind)]
+    yield from (value for value in mentioned if value in held)
+    yield from held[:8] if held else mentioned
+
+
+def _held(tool: str, name: str, tables: Mapping[str, Rows]) -> Iterator[Any]:
+    """Yield what columns hold that an argument is named after; numbers of the path are ids of the tool's own table."""
+    owner = forms_of(name.removesuffix("_id"))
+    words = forms_of(tool)
+    for table, rows in tables.items():
+        own = name in ("id", "number") and words & forms_of(table)
+        refers = name.endswith("_id") and owner & forms_of(table)
+        for row in rows:
+            if name in row and row[name] is not None:
+                yield row[name]
+            elif "id" in row and (own or refers):
+                yield row["id"]
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    match kind:
+        case "integer":
+            return isinstance(value, int)
+        case "number":
+            return isinstance(value, int | float)
+        case "boolean":
+            return False
+    return isinstance(value, str)
+
+
+def _mentioned(kind: Any, instruction: str) -> Iterator[Any]:
+    match kind:
+        case "integer":
+            yield from (int(text) for text in NUMBER.findall(instruction) if "." not in text)
+        case "number":
+            yield from (float(text) for text in NUMBER.findall(instruction))
+        case "boolean":
+            yield from (True, False)
+        case "string":
+            yield from (next(filter(None, found)) for found in QUOTED.findall(instruction))

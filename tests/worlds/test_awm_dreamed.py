@@ -1,0 +1,121 @@
+"""A language world that plays the tasks of AWM's worlds, and what compares it with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import awm_worlds
+import pytest
+
+from agentworld_gym.contracts import ChatRequest
+from agentworld_gym.env import AgentWorldEnv
+from agentworld_gym.errors import WorldNotConfigured
+from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
+from agentworld_gym.evaluation.transfer import transfer
+from agentworld_gym.generators.scripted import ScriptedGenerator
+from agentworld_gym.options import EnvOptions
+from agentworld_gym.worlds import WorldOptions, open_world
+from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
+from agentworld_gym.worlds.awm.world import AwmWorld
+from agentworld_gym.worlds.registry import REGISTRY, register_world
+
+BORROW = '{"name": "borrow_book", "arguments": {"book_id": 1}}'
+
+
+class Knowing:
+    """A generator that knows the real world: it makes the calls of a prompt there, and keeps what it was asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[ChatRequest] = []
+        self._options = EnvOptions(spec="mcp", world=f"awm:{folder}", judge="none")
+
+    def __call__(self, request: ChatRequest) -> str:
+        self.asked.append(request)
+        text = request.messages[0]["content"]
+        task = "corner_library-0" if "corner_library" in text else "harbor_logistics-0"
+        with closing(self._options.runner()) as runner:
+            [(episode, _, _)] = runner.start([0], {"task": task})
+            for message in request.messages[1:]:
+                if message["role"] == "user":
+                    action = message["content"].rpartition("```json\n")[2].partition("\n```")[0]
+                    (step,) = runner.advance([episode], [action])
+            return f"**Environment Observation:**\n{step.observation}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a small world and one whose database is large."""
+    if reason := awm_worlds.unplayable():
+        pytest.skip(reason)
+    return awm_worlds.write(tmp_path_factory.mktemp("awm"), awm_worlds.library(), awm_worlds.harbor(60))
+
+
+@pytest.fixture
+def knowing(folder: Path) -> Iterator[Knowing]:
+    """Return a generator that knows the world, which plays the world `knowing`."""
+    made = Knowing(folder)
+    register_world("knowing", lambda options: options.language(ScriptedGenerator(made)))
+    yield made
+    del REGISTRY.factories["knowing"]
+
+
+def test_a_small_database_is_told_whole_and_success_is_that_of_the_calls(folder: Path, knowing: Knowing) -> None:
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+knowing", scenario="corner_library", judge="none")
+    observation, info = env.reset(options={"task": "corner_library-0"})
+    assert observation.startswith("Borrow the book Emma.\n\nConnected to server corner_library.")
+    assert [tool["name"] for tool in info["tools"]] == ["list_books", "get_book", "borrow_book", "return_book"]
+    assert json.loads(env.step(BORROW)[0])["book_id"] == 1
+    system = knowing.asked[-1].messages[0]["content"]
+    assert "Finnegan's Wake" in system and "CREATE TABLE books" in system and "get_book" in system
+    assert "Rows of the start" not in knowing.asked[-1].messages[-1]["content"]
+    assert env.step("finish")[1] == 1.0
+    env.close()
+
+
+def test_of_a_large_database_each_call_is_shown_the_rows_that_it_may_touch(folder: Path, knowing: Knowing) -> None:
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+knowing", scenario="harbor_logistics", judge="none")
+    env.reset(options={"task": "harbor_logistics-0"})
+    env.step('{"name": "get_port", "arguments": {"number": 57}}')
+    *_, last = knowing.asked[-1].messages
+    assert "Rows of the start" in last["content"] and '"Port 57"' in last["content"]
+    system = knowing.asked[-1].messages[0]["content"]
+    assert "Port 3" in system and "Port 57" not in system
+    env.step('{"name": "get_port", "arguments": {"number": 58}}')
+    assert "Port 57" not in "".join(message["content"] for message in knowing.asked[-1].messages[1:2])
+    env.close()
+
+
+def test_what_a_dream_says_of_a_call_does_not_make_it_one(folder: Path) -> None:
+    register_world("boasting", lambda options: options.language(ScriptedGenerator(lambda request: '{"book_id": 1}')))
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+boasting", scenario="corner_library", judge="none")
+    env.reset(options={"task": "corner_library-0"})
+    env.step('{"name": "borrow_book", "arguments": {"book_id": 99}}')
+    assert env.step("finish")[1] == 0.0
+    env.close()
+    del REGISTRY.factories["boasting"]
+
+
+def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, knowing: Knowing) -> None:
+    rows = list(record("mcp", 3, 0, "train", (1,), world=f"awm:{folder}"))
+    assert rows and {row.policy for row in rows} <= {"menu", "explore"}
+    options = EnvOptions(spec="mcp", world=f"awm:{folder}+knowing", task="corner_library-0")
+    found, _ = measure(options, Plan([row for row in rows if row.family == "corner_library"]))
+    assert found.taught is not None and found.taught.measures.exact.share == 1.0
+    compared = transfer("menu", options, range(2))
+    assert compared.grounded.world == f"awm:{folder}" and compared.gap.share == 0.0
+
+
+def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:
+    with pytest.raises(WorldNotConfigured, match=r"behind the plus stands a language world, as in awm:DIR\+tiny"):
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+grounded")
+
+
+def test_its_fingerprint_names_the_files_and_the_model(folder: Path, knowing: Knowing) -> None:
+    spec = EnvOptions(spec="mcp").domain_spec()
+    with closing(open_world(f"awm:{folder}+knowing", WorldOptions(spec))) as dreamed:
+        assert isinstance(dreamed, DreamedAwmWorld) and isinstance(dreamed.truth, AwmWorld)
+        parts = dreamed.fingerprint.parts
+        assert parts["world"].value == "language" and parts["files"] == dreamed.truth.fingerprint.parts["files"]
