@@ -77,8 +77,9 @@ def sandbox_command(interpreter: Interpreter) -> tuple[str, ...]:
     for folder in packages:
         if os.path.isdir(join(interpreter.prefix, folder)):
             command += ["--tmpfs", join(prefix, folder), "--remount-ro", join(prefix, folder)]
-    # The folders of `--dev` lie in memory without a bound, so nothing may be written there.
-    return (*command, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
+    # The folders of `--dev` lie in memory without a bound, so nothing may be written there. The user inside is that of
+    # the host; if that is root, the settings of its kernel are files in /proc that the user may write.
+    return (*command, "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
 
 
 @cache

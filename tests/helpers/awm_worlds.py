@@ -362,14 +362,14 @@ def unplayable() -> str:
     return "" if usable() else "bubblewrap cannot run here"
 
 
-def attacks(names: Mapping[str, str], name: str = "Nasty") -> dict[str, list[dict[str, Any]]]:
-    """Return a world whose endpoints run the given bodies of functions, each under its name."""
+def attacks(names: Mapping[str, str], name: str = "Nasty", top: str = "") -> dict[str, list[dict[str, Any]]]:
+    """Return a world whose endpoints run the given bodies of functions, each under its name, and which begins so."""
     endpoints = "".join(
         f'@app.get("/api/{tool}", operation_id="{tool}")\nasync def {tool}(word: str = ""):\n'
         + "".join(f"    {line}\n" for line in body.strip().splitlines())
         for tool, body in names.items()
     )
-    code = f"{HEAD}\nSEEN: List[str] = []\n{endpoints}\n{TAIL}"
+    code = f"{HEAD}\n{top}SEEN: List[str] = []\n{endpoints}\n{TAIL}"
     return scenario(name, code, LIBRARY_TABLES, LIBRARY_ROWS, LIBRARY_TASKS)
 
 

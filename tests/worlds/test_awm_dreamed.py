@@ -30,19 +30,22 @@ class Knowing:
 
     def __init__(self, folder: Path) -> None:
         self.asked: list[ChatRequest] = []
-        self._options = EnvOptions(spec="mcp", world=f"awm:{folder}", judge="none")
+        self._runner = EnvOptions(spec="mcp", world=f"awm:{folder}", judge="none").runner()
 
     def __call__(self, request: ChatRequest) -> str:
         self.asked.append(request)
         text = request.messages[0]["content"]
         task = "corner_library-0" if "corner_library" in text else "harbor_logistics-0"
-        with closing(self._options.runner()) as runner:
-            [(episode, _, _)] = runner.start([0], {"task": task})
-            for message in request.messages[1:]:
-                if message["role"] == "user":
-                    action = message["content"].rpartition("```json\n")[2].partition("\n```")[0]
-                    (step,) = runner.advance([episode], [action])
-            return f"**Environment Observation:**\n{step.observation}"
+        [(episode, _, _)] = self._runner.start([0], {"task": task})
+        for message in request.messages[1:]:
+            if message["role"] == "user":
+                action = message["content"].rpartition("```json\n")[2].partition("\n```")[0]
+                (step,) = self._runner.advance([episode], [action])
+        return f"**Environment Observation:**\n{step.observation}"
+
+    def close(self) -> None:
+        """Close the real world."""
+        self._runner.close()
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +56,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return awm_worlds.write(tmp_path_factory.mktemp("awm"), awm_worlds.library(), awm_worlds.harbor(60))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def knowing(folder: Path) -> Iterator[Knowing]:
     """Return a generator that knows the world, which plays the world `knowing`."""
     made = Knowing(folder)
     register_world("knowing", lambda options: options.language(ScriptedGenerator(made)))
     yield made
+    made.close()
     del REGISTRY.factories["knowing"]
 
 

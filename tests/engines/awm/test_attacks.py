@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from awm_attacks import ANSWERED, AT_IMPORT, REFUSED, STOPPED, VERIFIERS
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm import machine as machines
+from agentworld_gym.engines.awm import server as servers
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import Verifier
 from agentworld_gym.engines.awm.machine import AwmMachine
@@ -20,11 +23,23 @@ def called(machine: AwmMachine, name: str, word: str = "") -> Any:
     return text if machine.refused else json.loads(text)
 
 
-REFUSED = (
-    *("write_file", "write_usr", "connect", "listen", "fork", "run_program", "kill_others", "raise_limits", "attach"),
-    "eat_memory_in_sql",
-)
-"""Attempts that the system refuses: the code gets an error, and its client a plain 500."""
+@pytest.fixture(scope="module")
+def neighbours(engine: AwmEngine) -> Iterator[list[AwmMachine]]:
+    """Return two other sessions of the same world, which go on through all attempts."""
+    made = [engine.start("nasty", seed) for seed in (8, 9)]
+    yield made
+    for each in made:
+        each.close()
+
+
+@pytest.fixture(autouse=True)
+def undisturbed(neighbours: list[AwmMachine], request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the other sessions act after each attempt: in the same process, and with all that they had seen."""
+    places = [each.place() for each in neighbours]
+    yield
+    for each, place in zip(neighbours, places, strict=True):
+        seen = called(each, "remember", request.node.name)["seen"]
+        assert each.place() is place and len(seen) == each.steps and seen[-1] == request.node.name
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -35,49 +50,44 @@ def test_the_system_refuses(engine: AwmEngine, name: str) -> None:
     machine.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("read_host", {"found": []}),
-        ("read_others", {"found": []}),
-        ("trace_others", {"result": -1, "errno": 1}),
-        ("new_namespace", {"result": -1, "errno": 1}),
-        ("thread_works", {"ok": True}),
-    ],
-)
-def test_the_code_sees_nothing_of_the_host_and_of_other_processes(engine: AwmEngine, name: str, answer: Any) -> None:
+@pytest.mark.parametrize("name", ANSWERED)
+def test_the_code_sees_nothing_of_the_host_and_of_other_processes(engine: AwmEngine, name: str) -> None:
     machine = engine.start("nasty", 0)
-    assert called(machine, name) == answer
+    assert called(machine, name) == ANSWERED[name][1]
     machine.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("leave_process", "tried to end its process"),
-        ("kill_process", "ended with exit code 1"),
-        ("hang", "took longer than 0.7 s"),
-        ("hang_stubbornly", "took longer than 0.7 s"),
-        ("stop_clock", "took longer than 0.7 s"),
-        ("eat_memory", "more memory than it may have"),
-        ("answer_much", "has 5000011 bytes, the limit is 1000000"),
-        ("forge_reply", "wrote what is no answer"),
-    ],
-)
+@pytest.mark.parametrize("name", STOPPED)
 def test_a_session_that_is_stopped_fails_alone_and_can_go_on(
-    engine: AwmEngine, name: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    engine: AwmEngine, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    reason = STOPPED[name][1]
     if "longer" in reason:
         monkeypatch.setattr(machines, "CALL_SECONDS", 0.7)
-    machine, other = engine.start("nasty", 0), engine.start("nasty", 1)
+    machine = engine.start("nasty", 0)
     called(machine, "remember", "a")
-    called(other, "remember", "b")
     with pytest.raises(EngineError, match=reason):
         called(machine, name)
+    monkeypatch.undo()
     assert called(machine, "remember", "c") == {"seen": ["a", "c"]}
-    assert called(other, "remember", "d") == {"seen": ["b", "d"]}
     machine.close()
-    other.close()
+
+
+@pytest.mark.parametrize("name", AT_IMPORT)
+def test_a_world_that_attacks_when_it_is_loaded_is_not_played(
+    engine: AwmEngine, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "longer" in AT_IMPORT[name][1]:
+        monkeypatch.setattr(servers, "LOAD_SECONDS", 2.0)
+    with pytest.raises(EngineError, match=AT_IMPORT[name][1]):
+        engine.start(name, 0)
+
+
+def test_a_file_that_was_opened_before_sessions_began_carries_no_note(engine: AwmEngine) -> None:
+    one, other = engine.start("nasty", 0), engine.start("nasty", 1)
+    for machine in (one, other):  # The file is closed in each session.
+        assert called(machine, "note_at_file").startswith("Error calling note_at_file. Status code: 500.")
+    one.close(), other.close()
 
 
 def test_code_that_keeps_state_has_a_process_for_each_session(engine: AwmEngine) -> None:
@@ -92,24 +102,6 @@ def test_a_session_finds_no_database_but_its_own_and_that_of_the_start(engine: A
     library, machine = engine.start("corner_library", 0), engine.start("nasty", 0)
     assert set(called(machine, "see_sessions")["titles"]) == {"Emma", "Ulysses", "Finnegan's Wake"}
     library.close(), machine.close()
-
-
-VERIFIERS = {
-    "reads the host": ("return {'result': os.listdir('/root')}", "raised FileNotFoundError"),
-    "writes": ("open(final_db_path, 'w')", "raised PermissionError"),
-    "writes after it changed the mode": (
-        "os.chmod(final_db_path, 0o666)\n    open(final_db_path, 'ab', buffering=0).write(b'x')",
-        "raised OSError",
-    ),
-    "forks": ("os.fork()", "raised (BlockingIOError|PermissionError)"),
-    "connects": ("import socket\n    socket.create_connection(('127.0.0.1', 1))", "raised PermissionError"),
-    "kills": ("os.kill(1, 9)", "raised PermissionError"),
-    "leaves": ("os._exit(0)", "wrote no result"),
-    "eats memory": ("x = bytearray(4 << 30)", "raised MemoryError"),
-    "returns what is no verdict": ("return 'complete'", "returned"),
-    "crashes": ("raise KeyError('x')", "raised KeyError: 'x'"),
-    "hangs": ("while True: pass", "took longer than"),
-}
 
 
 @pytest.mark.parametrize("name", list(VERIFIERS))

@@ -102,7 +102,7 @@ class App:
             return f"Input validation error: {problem}", True
         status, body = self._response(operation, arguments)
         if len(body) > MAX_ANSWER:
-            raise Stopped(f"an answer of {name} has {len(body)} bytes, the limit is {MAX_ANSWER}")
+            raise Stopped(f"an answer of {name} has {len(body)} bytes or more, the limit is {MAX_ANSWER}")
         text = body.decode("utf-8", "replace")
         if 400 <= status < 600:
             return f"Error calling {name}. Status code: {status}. Response: {text}", True
@@ -160,22 +160,26 @@ class App:
         return answered
 
     async def _answered(self, scope: dict[str, Any], body: bytes) -> tuple[int, bytes]:
-        status, parts = 500, list[bytes]()
-        asked = False
+        status, size, parts = 500, 0, list[bytes]()
+        asked, ended = False, asyncio.Event()
 
         async def receive() -> dict[str, Any]:
             nonlocal asked
             if asked:
+                await ended.wait()
                 return {"type": "http.disconnect"}
             asked = True
             return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: dict[str, Any]) -> None:
-            nonlocal status
+            nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
             elif message["type"] == "http.response.body":
                 parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MAX_ANSWER:
+                    raise OverflowError("the answer is too long")
 
         try:
             await self.app(scope, receive, send)

@@ -129,8 +129,13 @@ class Database:
         return twin
 
     def image(self) -> bytes:
-        """Return the bytes of a file with this content."""
-        return self._idle[-1].serialize()
+        """Return the bytes of a file with this content; none of a database without a table."""
+        try:
+            return self._idle[-1].serialize()
+        except sqlite3.OperationalError:
+            if self._idle[-1].execute("PRAGMA page_count").fetchone() == (0,):
+                return b""
+            raise
 
     def fill(self, image: bytes) -> None:
         """Replace the content by that of a file.
