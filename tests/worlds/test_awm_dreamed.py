@@ -102,6 +102,7 @@ def test_what_a_dream_says_of_a_call_does_not_make_it_one(folder: Path) -> None:
     del REGISTRY.factories["boasting"]
 
 
+@pytest.mark.slow
 def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, knowing: Knowing) -> None:
     rows = list(record("mcp", 3, 0, "train", (1,), world=f"awm:{folder}"))
     assert rows and {row.policy for row in rows} <= {"menu", "explore"}

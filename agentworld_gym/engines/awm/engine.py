@@ -85,6 +85,8 @@ class AwmEngine:
         evidence = json.dumps(returned, ensure_ascii=False, indent=2)
         if verifier.judged:
             return Found(None, evidence)
+        if isinstance(returned, bool):
+            return Found(returned, evidence)
         if not isinstance(returned, dict) or "result" not in returned:
             raise EngineError(f'the verifier returned {evidence[:200]}, expected {{"result": "complete" or "others"}}')
         return Found(returned["result"] == "complete", evidence)

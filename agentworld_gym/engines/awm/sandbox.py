@@ -195,7 +195,7 @@ def _command(libraries: Libraries, worlds: bool, number: int) -> list[str]:
     for folder in OURS:
         command += ["--ro-bind", str(package / folder), f"{CODE}/agentworld_gym/{folder}"]
     path = [CODE]
-    for place, folder in enumerate(libraries.folders if worlds else ()):
+    for place, folder in enumerate(libraries.folders):
         command += ["--ro-bind", folder, f"/opt/packages/{place}"]
         path.append(f"/opt/packages/{place}")
     if not worlds:

@@ -15,6 +15,7 @@ VARIANTS = 2
 """How many calls a menu has of each tool that takes arguments."""
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
 QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|“([^”]+)”")
 
 
@@ -74,8 +75,8 @@ def _values(
         yield from schema["enum"]
         return
     kind = schema.get("type")
-    mentioned = list(_mentioned(kind, instruction))
-    held = [value for value in _held(tool, name, tables) if _fits(value, kind)]
+    mentioned = [] if schema.get("format") else list(_mentioned(kind, instruction))
+    held = [value for value in _held(tool, name, tables) if _fits(value, schema)]
     yield from (value for value in mentioned if value in held)
     yield from held[:8] if held else mentioned
 
@@ -94,15 +95,16 @@ def _held(tool: str, name: str, tables: Mapping[str, Rows]) -> Iterator[Any]:
                 yield row["id"]
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    match kind:
+def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    match schema.get("type"):
         case "integer":
             return isinstance(value, int)
         case "number":
             return isinstance(value, int | float)
-        case "boolean":
-            return False
-    return isinstance(value, str)
+        case "string":
+            dated = str(schema.get("format", "")).startswith("date")
+            return isinstance(value, str) and (not dated or DATE.match(value) is not None)
+    return False
 
 
 def _mentioned(kind: Any, instruction: str) -> Iterator[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import awm_attacks
 import awm_factory
+import awm_styles
 import awm_worlds
 import pytest
 
@@ -47,6 +48,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         pytest.skip(reason)
     nasty = awm_worlds.attacks(awm_attacks.BODIES, top=awm_attacks.TOP)
     shared = awm_worlds.attacks(SHARED, "shared")
+    ticking = awm_worlds.attacks(
+        {"note": SHARED["note"]},
+        "ticking",
+        "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n",
+    )
     loaded = [awm_worlds.attacks({}, name, top=f"{code}\n") for name, (code, _) in awm_attacks.AT_IMPORT.items()]
     timely = awm_worlds.attacks({tool: SHARED[tool] for tool in ("tell_time", "note")}, "timely")
     worlds = (
@@ -57,6 +63,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         timely,
         awm_factory.factory(),
         awm_factory.kept_session(),
+        ticking,
+        awm_styles.clinic(),
+        awm_styles.diary(),
         *loaded,
     )
     engine = AwmEngine(AwmFiles(awm_worlds.write(tmp_path_factory.mktemp("awm"), *worlds)))

@@ -186,6 +186,33 @@ def test_the_fork_of_a_world_that_keeps_state_keeps_it_too(engine: AwmEngine) ->
     twin.close()
 
 
+def test_a_process_that_loaded_the_code_is_copied_for_each_session_and_each_fork(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = engine.server("nasty")
+    engine.start("nasty", 0).close()
+    monkeypatch.setattr(server, "_load", lambda: pytest.fail("the code is loaded again"))
+    one, other = engine.start("nasty", 0), engine.start("nasty", 1)
+    called(one, "remember", word="a")
+    twin = one.fork()
+    workers = [each.place().worker for each in (one, other, twin)]
+    assert len({worker.pid for worker in workers}) == 3
+    assert [called(each, "remember", word="b")["seen"] for each in (one, other, twin)] == [["a", "b"], ["b"], ["a", "b"]]
+    server.lose(workers[0])
+    assert called(one, "remember", word="c")["seen"] == ["a", "b", "c"]
+    for each in (one, other, twin):
+        each.close()
+
+
+def test_a_world_that_starts_a_thread_is_loaded_for_each_session(engine: AwmEngine) -> None:
+    server = engine.server("ticking")
+    for seed in (0, 1):
+        machine = engine.start("ticking", seed)
+        assert called(machine, "note", word="a") == {"titles": ["a"]}
+        assert server._template is None
+        machine.close()
+
+
 def test_a_machine_whose_process_was_lost_is_as_before(engine: AwmEngine) -> None:
     machine = engine.start("shared", 3)
     called(machine, "note", word="a")

@@ -67,3 +67,50 @@ def test_a_session_of_the_orm_may_serve_all_calls(engine: AwmEngine) -> None:
     ]
     assert counts == [1, 1, 2, 2, 1]
     machine.close(), other.close()
+
+
+def test_a_world_may_use_all_that_fastapi_and_the_orm_offer(engine: AwmEngine) -> None:
+    server = engine.server("clinic_care_visits")
+    assert [error.partition(":")[0] for _, error in server.about.failed] == [
+        "UNIQUE constraint failed",
+        "CHECK constraint failed",
+    ]
+    machine = engine.start("clinic_care_visits", 0)
+    answers = {
+        "list_patients": {"q": "ben", "tags": ["a", "b"], "active": True, "born_after": "1985-01-01"},
+        "get_patient": {"patient_id": 99},
+        "create_patient": {"full_name": " Dora ", "tags": ["x"]},
+        "create_visit": {"patient_id": 1, "starts_at": "2026-02-01T10:00:00", "kind": "surgery"},
+        "set_visit_status": {"visit_id": 1, "new_status": "done", "reason": "well"},
+        "delete_patient": {"patient_id": 2},
+        "get_stats": {},
+        "export_patients": {},
+        "get_slow": {},
+    }
+    told = {name: machine.act({"name": name, "arguments": given}) for name, given in answers.items()}
+    assert json.loads(told["list_patients"])[0]["full_name"] == "Ben -- junior"
+    assert told["get_patient"].endswith('404. Response: {"detail":{"code":"not_found","id":99}}')
+    assert json.loads(told["create_patient"])["full_name"] == "Dora"
+    assert told["create_visit"].endswith('400. Response: {"error":"no surgery"}')
+    assert json.loads(told["set_visit_status"]) == {"changed": 1, "reason": "well"}
+    assert told["delete_patient"] == "" and json.loads(told["get_stats"])["total"] == 1
+    assert told["export_patients"] == "Ana; the 'first'\nCy\nDora" and json.loads(told["get_slow"]) == {"ok": True}
+    found = []
+    for _, verifier in sorted(server.scenario.decided.items())[:2]:
+        found.append(engine.verdict("clinic_care_visits", verifier, machine.database()).complete)
+    assert found == [True, False]  # The second one opens the database by SQLAlchemy.
+    truth = engine.verdict("clinic_care_visits", server.scenario.decided[3], machine.database())
+    assert truth.complete is True and truth.evidence == "true"
+    machine.close()
+
+
+def test_a_world_may_use_sqlite3_itself(engine: AwmEngine) -> None:
+    machine, other = engine.start("diary", 0), engine.start("diary", 1)
+    assert json.loads(machine.act({"name": "add_entry", "arguments": {"day": "2026-01-02"}})) == {"id": 2}
+    undone = machine.act({"name": "add_entry", "arguments": {"day": "2026-01-03", "words": "undo"}})
+    assert undone.endswith('{"detail":"undone"}')
+    days = [entry["day"] for entry in json.loads(machine.act({"name": "list_entries", "arguments": {}}))]
+    assert days == ["2026-01-01", "2026-01-02"]
+    assert json.loads(machine.act({"name": "count_slowly", "arguments": {}})) == [2]
+    assert json.loads(other.act({"name": "count_slowly", "arguments": {}})) == [1]
+    machine.close(), other.close()
