@@ -1,0 +1,116 @@
+"""Episodes in worlds of AWM, recorded by a process that is killed on the way: nothing may be lost or doubled.
+
+    AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm_kills.py [--worlds awm:DIR] [--episodes 1000] [--kills 10]
+
+Each time, `agentworld collect` is killed (SIGKILL) after a share of its episodes, and started again. At the end the file
+must hold all episodes, each number once and in order, and some of them are played again in this process and compared.
+`--worlds` takes a folder of AWM's own worlds; otherwise all worlds of the tests are played.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "helpers"))
+
+import awm_factory  # noqa: E402
+import awm_styles  # noqa: E402
+import awm_worlds  # noqa: E402
+
+from agentworld_gym.domain.spec import load_spec  # noqa: E402
+from agentworld_gym.recipe.collect.config import CollectConfig  # noqa: E402
+from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
+
+COMPARED = 20
+"""How many episodes are played again."""
+
+LOOK = 0.5
+
+
+def all_worlds(folder: Path) -> Path:
+    """Write all worlds of the tests that can be played."""
+    worlds = (awm_worlds.library(), awm_worlds.harbor(), awm_factory.factory(), awm_factory.kept_session())
+    return awm_worlds.write(folder, *worlds, awm_styles.clinic(), awm_styles.diary())
+
+
+def lines_of(file: Path) -> int:
+    """Return how many whole lines a file has."""
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def left_behind(root: Path) -> list[str]:
+    """Return the sandboxes that live on without the process that started them."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+            parent = (path.parent / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if words[0].endswith(b"bwrap") and str(root).encode() in b" ".join(words) and parent == "1":
+            found.append(path.parent.name)
+    return found
+
+
+def play(worlds: Path, out: Path, episodes: int, until: int | None) -> None:
+    """Record episodes until a file has so many lines, and kill the recording then; None lets it end.
+
+    Raises:
+        SystemExit: The recording failed.
+    """
+    command = [sys.executable, "-m", "agentworld_gym", "collect", "mcp", "--world", f"awm:{worlds}", "--out", str(out)]
+    process = subprocess.Popen([*command, "-n", str(episodes)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while process.poll() is None:
+        if until is not None and lines_of(out) >= until:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            return
+        time.sleep(LOOK)
+    if process.returncode:
+        assert process.stderr is not None
+        raise SystemExit(process.stderr.read().decode())
+
+
+def main() -> None:
+    """Run the benchmark."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--worlds", help="a folder of AWM's worlds, as awm:DIR")
+    options.add_argument("--episodes", type=int, default=1000)
+    options.add_argument("--kills", type=int, default=10)
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        out = Path(made) / "rows.jsonl"
+        worlds = Path(chosen.worlds.removeprefix("awm:")) if chosen.worlds else all_worlds(Path(made) / "worlds")
+        began = time.perf_counter()
+        for kill in range(1, chosen.kills + 1):
+            play(worlds, out, chosen.episodes, chosen.episodes * kill // (chosen.kills + 1))
+            print(f"killed with {lines_of(out)} episodes in the file", flush=True)
+        play(worlds, out, chosen.episodes, None)
+        seconds = time.perf_counter() - began
+        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        numbers = [row["number"] for row in rows]
+        whole = len(rows) == chosen.episodes and numbers == sorted(set(numbers))
+        recorder = Recorder([load_spec("mcp")], CollectConfig(world=f"awm:{worlds}"), 0)
+        sample = random.Random(0).sample(rows, min(COMPARED, len(rows)))
+        again = [recorder.row(row["number"]) for row in sample]
+        equal = sum(one is not None and json.loads(one.model_dump_json()) == row for one, row in zip(again, sample))
+        families = sorted({row["family"] for row in rows})
+        print(f"{len(rows)} episodes of {len(families)} worlds in {seconds:.0f} s, {chosen.kills} kills")
+        print(f"each number once, and none lost: {'yes' if whole else 'NO'}")
+        print(f"played again and equal: {equal} of {len(sample)}; sandboxes left behind: {len(left_behind(Path(made)))}")
+        print(f"successes: {sum(bool(row['success']) for row in rows)}, unknown: {sum(row['success'] is None for row in rows)}")
+        if not whole or equal < len(sample):
+            raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
