@@ -106,8 +106,12 @@ def main() -> None:
         families = sorted({row["family"] for row in rows})
         print(f"{len(rows)} episodes of {len(families)} worlds in {seconds:.0f} s, {chosen.kills} kills")
         print(f"each number once, and none lost: {'yes' if whole else 'NO'}")
-        print(f"played again and equal: {equal} of {len(sample)}; sandboxes left behind: {len(left_behind(Path(made)))}")
-        print(f"successes: {sum(bool(row['success']) for row in rows)}, unknown: {sum(row['success'] is None for row in rows)}")
+        print(
+            f"played again and equal: {equal} of {len(sample)}; sandboxes left behind: {len(left_behind(Path(made)))}"
+        )
+        print(
+            f"successes: {sum(bool(row['success']) for row in rows)}, unknown: {sum(row['success'] is None for row in rows)}"
+        )
         if not whole or equal < len(sample):
             raise SystemExit(1)
 

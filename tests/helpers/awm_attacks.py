@@ -144,10 +144,12 @@ STOPPED: dict[str, tuple[str, str]] = {
     "copy_itself": (system_call(56, 0x8000 | 17, 0, 0, 0, 0), "took longer than 0.7 s"),
     "ask_for_a_socket": (system_call(56, 0x8000, 0, 0, 0, 0), "took longer than 0.7 s"),
     "eat_memory": ("kept = []\nwhile True:\n    kept.append(bytearray(64 << 20))", "more memory than it may have"),
-    "answer_much": ("return {'word': 'x' * 5_000_000}", "an answer of answer_much has .* bytes or more, the limit is 1000000"),
+    "answer_much": (
+        "return {'word': 'x' * 5_000_000}",
+        "an answer of answer_much has .* bytes or more, the limit is 1000000",
+    ),
     "answer_without_end": (
-        "from fastapi.responses import StreamingResponse\n"
-        "return StreamingResponse(iter(lambda: b'x' * 65536, None))",
+        "from fastapi.responses import StreamingResponse\nreturn StreamingResponse(iter(lambda: b'x' * 65536, None))",
         "an answer of answer_without_end has .* bytes or more, the limit is 1000000",
     ),
     "forge_reply": (
@@ -196,7 +198,10 @@ VERIFIERS = {
     ),
     "changes the database": ("sqlite3.connect(final_db_path).execute('DROP TABLE loans')", "raised OperationalError"),
     "forks": ("os.fork()", "raised (BlockingIOError|PermissionError)"),
-    "runs a program": ("import subprocess\n    subprocess.run(['/bin/true'])", "raised (BlockingIOError|PermissionError)"),
+    "runs a program": (
+        "import subprocess\n    subprocess.run(['/bin/true'])",
+        "raised (BlockingIOError|PermissionError)",
+    ),
     "connects": ("import socket\n    socket.create_connection(('127.0.0.1', 1))", "raised PermissionError"),
     "kills": ("os.kill(1, 9)", "raised PermissionError"),
     "leaves": ("os._exit(0)", "wrote no result"),

@@ -277,7 +277,7 @@ CLINIC_ROWS = {
     ],
 }
 
-ORM_VERIFIER = '''
+ORM_VERIFIER = """
 import sqlite3, os, sys
 from typing import Dict, Any
 
@@ -304,8 +304,8 @@ def verify_task_completion(initial_db_path: str, final_db_path: str, final_answe
 
 if __name__ == "__main__":
     print(verify_task_completion(sys.argv[1], sys.argv[2]))
-'''
-SQLALCHEMY_VERIFIER = '''
+"""
+SQLALCHEMY_VERIFIER = """
 from sqlalchemy import create_engine, text
 
 def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
@@ -313,17 +313,17 @@ def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
     with engine.connect() as connection:
         count = connection.execute(text('SELECT count(*) FROM "Patients"')).scalar()
     return {"result": "complete" if count > 3 else "others"}
-'''
-NONE_VERIFIER = '''
+"""
+NONE_VERIFIER = """
 def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
     return None
-'''
-BOOLEAN_VERIFIER = '''
+"""
+BOOLEAN_VERIFIER = """
 def verify_task_completion(initial_db_path, final_db_path, final_answer=None):
     import sqlite3
     with sqlite3.connect(final_db_path) as connection:
         return connection.execute("SELECT count(*) FROM Patients WHERE full_name = 'Dora'").fetchone()[0] == 1
-'''
+"""
 
 
 def clinic() -> dict[str, list[dict[str, Any]]]:
@@ -337,7 +337,7 @@ def clinic() -> dict[str, list[dict[str, Any]]]:
     return awm_worlds.scenario("Clinic: Care & Visits!", CLINIC, CLINIC_TABLES, CLINIC_ROWS, tasks)
 
 
-DIARY = '''
+DIARY = """
 import os, sqlite3
 from contextlib import closing
 from fastapi import FastAPI, HTTPException
@@ -377,7 +377,7 @@ def count_slowly():
     cursor = connection.cursor()
     cursor.execute("SELECT count(*) FROM entries")
     return cursor.fetchone()
-'''
+"""
 
 
 def diary() -> dict[str, list[dict[str, Any]]]:

@@ -87,9 +87,7 @@ def test_a_vector_run_without_a_judge_meets_no_task_that_needs_one(folder: Path)
 
 
 def test_with_a_judge_all_tasks_are_played(folder: Path) -> None:
-    made = AgentWorldEnv(
-        spec="mcp", world=f"awm:{folder}", scenario="corner_library", judge="http://localhost:1/v1"
-    )
+    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", judge="http://localhost:1/v1")
     assert "corner_library-4" in {made.runner.source.pick(seed, {}).id for seed in range(8)}
     made.close()
 

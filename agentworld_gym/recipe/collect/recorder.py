@@ -61,7 +61,9 @@ class Recorder:
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
                 # The fingerprint names the world, and the variant of the engine, that was opened.
-                "config": config.model_dump(mode="json", exclude={"engines", "world"} | ({"agent"} if config.agent is None else set())),
+                "config": config.model_dump(
+                    mode="json", exclude={"engines", "world"} | ({"agent"} if config.agent is None else set())
+                ),
                 "seed": seed,
                 "split": split,
                 "format": FORMAT,

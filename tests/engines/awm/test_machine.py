@@ -197,7 +197,11 @@ def test_a_process_that_loaded_the_code_is_copied_for_each_session_and_each_fork
     twin = one.fork()
     workers = [each.place().worker for each in (one, other, twin)]
     assert len({worker.pid for worker in workers}) == 3
-    assert [called(each, "remember", word="b")["seen"] for each in (one, other, twin)] == [["a", "b"], ["b"], ["a", "b"]]
+    assert [called(each, "remember", word="b")["seen"] for each in (one, other, twin)] == [
+        ["a", "b"],
+        ["b"],
+        ["a", "b"],
+    ]
     server.lose(workers[0])
     assert called(one, "remember", word="c")["seen"] == ["a", "b", "c"]
     for each in (one, other, twin):

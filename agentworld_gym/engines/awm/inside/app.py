@@ -32,6 +32,7 @@ MAX_ANSWER = 1_000_000
 THREADED = re.compile(r"asyncio|thread|contextvars|concurrent")
 """What code names that may find out which thread it runs in."""
 
+
 class Stopped(Exception):
     """The code of a world cannot go on: it ended its process, took too much memory, or answered too much."""
 

@@ -57,7 +57,7 @@ class _Worlds:
         import gc
 
         import anyio.to_thread  # noqa: F401
-        import fastapi.middleware.cors  # noqa: F401
+        import fastapi.middleware.cors
         import fastapi.openapi.utils  # noqa: F401
         import jsonschema  # noqa: F401
         import pydantic  # noqa: F401
