@@ -1,9 +1,9 @@
 """Episodes in worlds of AWM, recorded by a process that is killed on the way: nothing may be lost or doubled.
 
-    AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm_kills.py [--worlds awm:DIR] [--episodes 1000] [--kills 10]
+    AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm_kills.py [--worlds awm:DIR] [--episodes N] [--kills N]
 
-Each time, `agentworld collect` is killed (SIGKILL) after a share of its episodes, and started again. At the end the file
-must hold all episodes, each number once and in order, and some of them are played again in this process and compared.
+Each time, `agentworld collect` is killed (SIGKILL) after a share of its episodes, and started again. At the end the
+file must hold all episodes, each number once and in order, and some of them are played again here and compared.
 `--worlds` takes a folder of AWM's own worlds; otherwise all worlds of the tests are played.
 """
 
@@ -102,16 +102,17 @@ def main() -> None:
         recorder = Recorder([load_spec("mcp")], CollectConfig(world=f"awm:{worlds}"), 0)
         sample = random.Random(0).sample(rows, min(COMPARED, len(rows)))
         again = [recorder.row(row["number"]) for row in sample]
-        equal = sum(one is not None and json.loads(one.model_dump_json()) == row for one, row in zip(again, sample))
+        equal = sum(
+            one is not None and json.loads(one.model_dump_json()) == row for one, row in zip(again, sample, strict=True)
+        )
         families = sorted({row["family"] for row in rows})
         print(f"{len(rows)} episodes of {len(families)} worlds in {seconds:.0f} s, {chosen.kills} kills")
         print(f"each number once, and none lost: {'yes' if whole else 'NO'}")
         print(
             f"played again and equal: {equal} of {len(sample)}; sandboxes left behind: {len(left_behind(Path(made)))}"
         )
-        print(
-            f"successes: {sum(bool(row['success']) for row in rows)}, unknown: {sum(row['success'] is None for row in rows)}"
-        )
+        successes, unknown = ([row["success"] for row in rows].count(value) for value in (True, None))
+        print(f"successes: {successes}, unknown: {unknown}")
         if not whole or equal < len(sample):
             raise SystemExit(1)
 

@@ -17,8 +17,8 @@ SYSTEM = """You solve tasks by calling tools. Each of your messages holds one ac
 
 {{"name": "<tool>", "arguments": {{...}}}}
 
-or, once the task is done, `finish`; where the task asks for something, `finish: ANSWER`. What a call returns is the next
-message.
+or, once the task is done, `finish`; where the task asks for something, `finish: ANSWER`. What a call returns is the
+next message.
 
 The tools:
 

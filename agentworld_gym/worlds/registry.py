@@ -26,8 +26,8 @@ from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = (
-    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, record:PATH+WORLD, "
-    "or a registered name"
+    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, "
+    "record:PATH+WORLD, or a registered name"
 )
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
@@ -74,7 +74,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     Args:
         handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a language world,
-            `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment variable
+            AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:

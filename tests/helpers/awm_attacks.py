@@ -42,7 +42,7 @@ REFUSED: dict[str, str] = {
     "fork_with_terminal": "return {'pid': os.forkpty()[0]}",
     "run_program": "import subprocess\nreturn {'code': subprocess.run(['/bin/ls', '/']).returncode}",
     "spawn": "return {'pid': os.posix_spawn('/bin/ls', ['ls'], {})}",
-    "multiprocess": "import multiprocessing\nmultiprocessing.get_context('fork').Process(target=list).start()\nreturn {}",
+    "multiprocess": "import multiprocessing\nmultiprocessing.get_context('fork').Process().start()\nreturn {}",
     "clone": system_call(56, 17, 0, 0, 0, 0),
     "kill_others": "for pid in range(1, 40):\n    if pid != os.getpid(): os.kill(pid, 9)\nreturn {}",
     "kill_by_handle": "return {'handle': os.pidfd_open(1)}",

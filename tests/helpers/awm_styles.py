@@ -18,8 +18,8 @@ from enum import Enum
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Dict, Generator, List, Literal, Optional, Union
 
-from fastapi import (APIRouter, BackgroundTasks, Body, Cookie, Depends, FastAPI, Header, HTTPException, Path, Query,
-                     Request, Response, status)
+from fastapi import (APIRouter, BackgroundTasks, Body, Cookie, Depends, FastAPI, Header, HTTPException, Path,
+                     Query, Request, Response, status)
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -37,7 +37,8 @@ logger = logging.getLogger(__name__)
 DB_PATH = os.environ.get("DATABASE_PATH") or "sqlite:///./clinic.db"
 if not DB_PATH.startswith("sqlite"):
     DB_PATH = f"sqlite:///{DB_PATH}"
-engine = create_engine(DB_PATH, connect_args={"check_same_thread": False, "timeout": 30}, pool_pre_ping=True, echo=False)
+engine = create_engine(DB_PATH, connect_args={"check_same_thread": False, "timeout": 30}, pool_pre_ping=True,
+                       echo=False)
 
 @event.listens_for(engine, "connect")
 def set_sqlite_pragma(dbapi_connection, connection_record):
@@ -258,21 +259,25 @@ CREATE TABLE IF NOT EXISTS "Patients" (
     {
         "name": "order",
         "ddl": """CREATE TABLE "order" (id INTEGER PRIMARY KEY, patient_id INTEGER NOT NULL,
-"group" TEXT, starts_at DATETIME NOT NULL, status TEXT DEFAULT 'planned' CHECK (status IN ('planned','done','cancelled')),
+"group" TEXT, starts_at DATETIME NOT NULL,
+status TEXT DEFAULT 'planned' CHECK (status IN ('planned','done','cancelled')),
 FOREIGN KEY (patient_id) REFERENCES Patients(id) ON DELETE CASCADE)""",
         "indexes": None,
     },
 ]
 CLINIC_ROWS = {
     "Patients": [
-        "INSERT INTO Patients (id, full_name, email, born, tags) VALUES (1, 'Ana; the ''first''', 'a@x.org', '1980-02-03', '[\"vip\"]');",
-        "INSERT INTO Patients (full_name, email, born, tags) VALUES ('Ben -- junior', 'b@x.org', '1990-05-06', '[]'), ('Cy', 'c@x.org', NULL, '[]');",
+        "INSERT INTO Patients (id, full_name, email, born, tags) "
+        "VALUES (1, 'Ana; the ''first''', 'a@x.org', '1980-02-03', '[\"vip\"]');",
+        "INSERT INTO Patients (full_name, email, born, tags)\n"
+        "VALUES ('Ben -- junior', 'b@x.org', '1990-05-06', '[]'), ('Cy', 'c@x.org', NULL, '[]');",
         "INSERT INTO Patients (full_name, email) VALUES ('Double', 'a@x.org');",
         "-- nothing",
     ],
     "order": [
         "INSERT INTO \"order\" VALUES (1, 1, 'check', '2026-01-05 10:00:00', 'planned');",
-        "INSERT INTO \"order\" (patient_id, \"group\", starts_at, status) VALUES (2, 'check', '2026-01-06T10:00:00', 'planned');",
+        'INSERT INTO "order" (patient_id, "group", starts_at, status) '
+        "VALUES (2, 'check', '2026-01-06T10:00:00', 'planned');",
         "INSERT INTO \"order\" (patient_id, starts_at, status) VALUES (2, '2026-01-07 10:00:00', 'lost');",
     ],
 }

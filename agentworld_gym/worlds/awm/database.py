@@ -145,5 +145,5 @@ def _plain(arguments: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(arguments, list):
         for value in arguments:
             yield from _plain(value, name)
-    elif (isinstance(arguments, str) and arguments) or (isinstance(arguments, int | float) and not isinstance(arguments, bool)):
+    elif isinstance(arguments, str | int | float) and not isinstance(arguments, bool) and arguments != "":
         yield name, arguments

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Finding
+from agentworld_gym.checks.verifiers import Finding
+from agentworld_gym.contracts import Action, Failure, FailureKind
 from agentworld_gym.engines import EngineError
 from agentworld_gym.errors import WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.worlds.awm.database import is_whole, touched
 from agentworld_gym.worlds.awm.tasks import AwmTasks
 from agentworld_gym.worlds.awm.world import AwmWorld
-from agentworld_gym.worlds.language import Demonstrations, LanguageSession, LanguageWorld
+from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+from agentworld_gym.worlds.language_session import LanguageSession
 
 
 @dataclass
@@ -80,7 +82,7 @@ class DreamedAwmWorld(LanguageWorld):
     def verify(
         self, sessions: Sequence[LanguageSession], verifiers: Sequence[str], answers: Sequence[str | None]
     ) -> list[Finding | Failure]:
-        """Run verifiers on what the calls leave in the world itself; see `agentworld_gym.contracts.Verifying`."""
+        """Run verifiers on what the calls leave in the world itself: `agentworld_gym.checks.verifiers.Verifying`."""
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
     def _verify(self, session: LanguageSession, verifier: str, answer: str | None) -> Finding | Failure:

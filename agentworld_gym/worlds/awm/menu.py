@@ -30,8 +30,8 @@ def menu_of(
         instruction: The sentence of the task, whose numbers and quoted texts are arguments too.
         seed: What the draws follow from.
 
-    >>> tool = {"name": "get_port", "parameters": {"properties": {"port_id": {"type": "integer"}}, "required": ["port_id"]}}
-    >>> menu_of([tool], {"ports": [{"id": 7}]}, "Look at port 7.", "a")
+    >>> schema = {"properties": {"port_id": {"type": "integer"}}, "required": ["port_id"]}
+    >>> menu_of([{"name": "get_port", "parameters": schema}], {"ports": [{"id": 7}]}, "Look at port 7.", "a")
     ('{"name": "get_port", "arguments": {"port_id": 7}}', 'finish')
     """
     draw = random.Random(seed)
@@ -70,7 +70,7 @@ def _arguments(
 def _values(
     tool: str, name: str, schema: Mapping[str, Any], tables: Mapping[str, Rows], instruction: str
 ) -> Iterator[Any]:
-    """Yield values for an argument: those of the task that the database holds, other values of it, those of the task."""
+    """Yield values for an argument: those of the task that the database holds, then others of either."""
     if schema.get("enum"):
         yield from schema["enum"]
         return

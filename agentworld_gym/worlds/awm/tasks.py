@@ -34,9 +34,9 @@ WORDING = (
     "The tools are endpoints of a web app, and what they print is its answer. A successful call prints the JSON of the "
     "answer, indented by two blanks. An error prints `Error calling NAME. Status code: 404. Response: ` and the JSON "
     'of the answer, such as `{"detail":"Port not found"}`, on one line; where the code fails, the status is 500 and '
-    "the answer `Internal Server Error`. Arguments that do not fit the schema print `Input validation error: ` and what "
-    "is wrong with the first of them, such as `'x' is not of type 'integer'`. An action takes a second; times in the "
-    "database and in answers begin at the `now` of the state."
+    "the answer `Internal Server Error`. Arguments that do not fit the schema print `Input validation error: ` and "
+    "what is wrong with the first of them, such as `'x' is not of type 'integer'`. An action takes a second; times in "
+    "the database and in answers begin at the `now` of the state."
 )
 """What a language world is told of the texts of these tools, beside what holds for all tool servers."""
 

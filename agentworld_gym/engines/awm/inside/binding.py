@@ -1,4 +1,4 @@
-"""How the libraries of a world are bound to its process: databases are those of sessions, and nothing needs a thread."""
+"""Binds the libraries of a world to its process: databases are those of sessions, and nothing needs a thread."""
 
 from __future__ import annotations
 
