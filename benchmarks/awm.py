@@ -48,6 +48,12 @@ WAVE = 128
 SESSIONS = 1024
 """The sessions whose memory is measured."""
 
+KEEPING, REMEMBER = "keeping", "SEEN.append(word)\nreturn {'seen': SEEN}"
+"""The world that keeps a list in its module, so that each session has a process, and the body of its endpoint."""
+
+KEPT = 128
+"""The sessions of that world whose memory is measured."""
+
 
 def eight_worlds(folder: Path) -> Path:
     """Write the world of the usual size under eight names."""
@@ -59,7 +65,7 @@ def eight_worlds(folder: Path) -> Path:
                 key = "name" if "name" in row else "scenario"
                 row[key] = f"{row[key]} {number}"
         worlds.append(world)
-    return awm_worlds.write(folder, *worlds)
+    return awm_worlds.write(folder, *worlds, awm_worlds.attacks({"remember": REMEMBER}, KEEPING))
 
 
 def reading_calls(tools: Any) -> list[dict[str, Any]]:
@@ -176,7 +182,7 @@ def show(name: str, value: float, unit: str) -> None:
 
 def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
     """Measure and print everything."""
-    name, *others = engine.files.names
+    name, *others = (name for name in engine.files.names if name != KEEPING)
     started, _ = timed(engine._sandbox_of_worlds)
     show("the pre-loaded process starts", started, "s")
     first, machine = timed(lambda: engine.start(name, 0))
@@ -187,9 +193,34 @@ def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
     show("a fork (median)", 1e3 * statistics.median(seconds for seconds, _ in forked), "ms")
     for _, made in (*begun, *forked):
         made.close()
+    if KEEPING in engine.files.names:
+        keeping(engine)
     calls = reading_calls(machine.tools)
     steps(engine, name, machine, calls, rounds, folder)
     memory(engine, [name, *others], calls)
+
+
+def keeping(engine: AwmEngine) -> None:
+    """Measure sessions that have a process each."""
+    engine.start(KEEPING, 0).close()
+    memory, spent = memory_of(os.getpid()), cpu_of(os.getpid())
+    begun = [timed(lambda: engine.start(KEEPING, 1)) for _ in range(KEPT)]
+    show("a world that keeps state: the next session (median)", 1e3 * middle(begun), "ms")
+    show("the same, CPU time", 1e3 * (cpu_of(os.getpid()) - spent) / KEPT, "ms")
+    for number, (_, machine) in enumerate(begun):
+        machine.act({"name": "remember", "arguments": {"word": str(number)}})
+    show("the same, memory of a session", (memory_of(os.getpid()) - memory) / KEPT, "MiB")
+    spent = cpu_of(os.getpid())
+    forked = [timed(begun[0][1].fork) for _ in range(50)]
+    show("the same, a fork (median)", 1e3 * middle(forked), "ms")
+    show("the same, CPU time", 1e3 * (cpu_of(os.getpid()) - spent) / 50, "ms")
+    for _, machine in (*begun, *forked):
+        machine.close()
+
+
+def middle(made: list[tuple[float, Any]]) -> float:
+    """Return the median of the seconds of some actions."""
+    return statistics.median(seconds for seconds, _ in made)
 
 
 def steps(

@@ -69,7 +69,7 @@ def knowing(folder: Path) -> Iterator[Knowing]:
 def test_a_small_database_is_told_whole_and_success_is_that_of_the_calls(folder: Path, knowing: Knowing) -> None:
     env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+knowing", scenario="corner_library", judge="none")
     observation, info = env.reset(options={"task": "corner_library-0"})
-    assert observation.startswith("Borrow the book Emma.\n\nConnected to server corner_library.")
+    assert observation.startswith("Borrow the book Emma.\n\nConnected to server corner_library. Signed in as user 1.")
     assert [tool["name"] for tool in info["tools"]] == ["list_books", "get_book", "borrow_book", "return_book"]
     assert json.loads(env.step(BORROW)[0])["book_id"] == 1
     system = knowing.asked[-1].messages[0]["content"]

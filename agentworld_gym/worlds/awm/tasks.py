@@ -138,6 +138,7 @@ class AwmTasks:
                 instruction=scenario.tasks[number],
                 state={"scenario": name, "user": USER, "now": NOW, **told(stored)},
                 tools=META_TOOLS if self._meta else server.about.tools,
+                first_observation=greeting(name, f"user {USER}", NOW),
                 simulation=WORDING if is_whole(stored) else WORDING + LARGE,
                 menu=menu_of(server.about.tools, stored.tables, scenario.tasks[number], key) if not self._meta else (),
                 success=(self._check(scenario, number),),
