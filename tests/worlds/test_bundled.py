@@ -41,7 +41,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("terminal", {}, "tiny-terminal", "full", False),
         ("terminal", {"ledger": True}, "tiny-terminal-ledger", "full", True),
         ("terminal", {"ledger": False, "profile": "compact"}, "tiny-terminal", "full", False),
-        ("web", {}, "tiny", "change", False),
+        ("web", {}, "tiny-web-state", "state", False),
+        ("web", {"form": "change"}, "tiny", "change", False),
+        ("desktop", {}, "tiny", "change", False),
         ("mcp", {}, "tiny", "full", False),
     ],
 )
@@ -63,7 +65,11 @@ def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trai
             "profile: got 'full', expected 'compact', as the bundled model tiny-terminal",
         ),
         ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny-search was trained"),
-        ("web", {"form": "state"}, "form: got 'state', expected 'change', as the bundled model tiny was trained"),
+        (
+            "android:droidrun",
+            {"form": "state"},
+            "form: got 'state', expected 'change', as the bundled model tiny was trained",
+        ),
     ],
 )
 def test_what_no_model_does_is_an_error_that_names_both(domain: str, asked: dict[str, Any], says: str) -> None:
