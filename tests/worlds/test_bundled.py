@@ -43,7 +43,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("terminal", {"ledger": False, "profile": "compact"}, "tiny-terminal", "full", False),
         ("web", {}, "tiny-web-state", "state", False),
         ("web", {"form": "change"}, "tiny", "change", False),
-        ("desktop", {}, "tiny", "change", False),
+        ("desktop", {}, "tiny-desktop-state", "state", False),
         ("mcp", {}, "tiny", "full", False),
     ],
 )
