@@ -1,0 +1,159 @@
+"""What the claims share: agents that choose from menus, the worlds that they learn and are tested in, kept results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.integrations.sb3 import AgentWorldVecEnv, Result, evaluate_policy, make_sb3_env
+from agentworld_gym.integrations.sb3.ppo import train_ppo
+from agentworld_gym.statistics.bootstrap import bootstrap_interval
+
+RESULTS = Path(__file__).parent / "results"
+GROUNDED, DREAM = (16, 16), (32, 8)
+"""Environments, and steps of each in a rollout. Both make up 256 steps; a dream is cheaper in larger waves."""
+EPOCHS = 10
+"""Passes over a rollout: steps are what is scarce here."""
+TESTED = 512
+"""Grounded steps between two tests."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The tasks of a comparison."""
+
+    domain: str
+    """The id of the domain."""
+
+    families: tuple[str, ...]
+    """The families of tasks, all at level 1."""
+
+    max_steps: int
+    """The step limit, in training and in tests."""
+
+    backplay: float = 0.0
+    """The share of training episodes that begin somewhere on the expert's way."""
+
+    controls: tuple[tuple[str, float], ...] = ()
+    """The faults in force, with their strengths."""
+
+    def under(self, **controls: float) -> Tasks:
+        """The same tasks under some controls, whose names are written with underscores."""
+        return replace(self, controls=tuple((name.replace("_", "-"), value) for name, value in controls.items()))
+
+    @property
+    def env_id(self) -> str:
+        """The id of the environment."""
+        return load_spec(self.domain).env_id
+
+    def options(self) -> dict[str, Any]:
+        """The options of `gym.make`, but the world."""
+        chosen = {"families": list(self.families), "levels": [1], "max_steps": self.max_steps}
+        return {**chosen, "controls": dict(self.controls)} if self.controls else chosen
+
+    def env(self, world: str, members: int, seed: int) -> AgentWorldVecEnv:
+        """The environment to learn in, on training tasks."""
+        return make_sb3_env(self.env_id, members, 1000 * seed, world=world, backplay=self.backplay, **self.options())
+
+    def tested(self, agent: MaskablePPO, tasks: int, world: str = "grounded") -> Result:
+        """Play unseen tasks from their start, the best choice at each step."""
+        return evaluate_policy(agent, self.env_id, range(tasks), world=world, **self.options())
+
+
+def dreamed(tasks: Tasks, steps: int, seed: int, world: str = "tiny") -> MaskablePPO:
+    """An agent that has learned in a dream alone."""
+    members, rollout = DREAM
+    env = tasks.env(world, members, seed)
+    try:
+        return train_ppo(env, steps, seed=seed, n_steps=rollout, n_epochs=EPOCHS).model
+    finally:
+        env.close()
+
+
+def grounded(
+    tasks: Tasks, steps: int, seed: int, start: MaskablePPO | None = None
+) -> Iterator[tuple[int, MaskablePPO]]:
+    """Let an agent learn in the grounded world; yield it with the steps taken so far, first before any step.
+
+    An agent that begins with the weights of another one has an optimizer of its own.
+    """
+    members, rollout = GROUNDED
+    env = tasks.env("grounded", members, seed)
+    try:
+        agent = train_ppo(env, 0, seed=seed, n_steps=rollout, n_epochs=EPOCHS).model
+        if start is not None:
+            agent.policy.load_state_dict(start.policy.state_dict())
+        yield 0, agent
+        for done in range(TESTED, steps + 1, TESTED):
+            agent.learn(TESTED, reset_num_timesteps=False)
+            yield done, agent
+    finally:
+        env.close()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Runs in a file, one JSON object a line, so that a benchmark that was stopped goes on with the next run."""
+
+    path: Path
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs so far."""
+        if not self.path.is_file():
+            return []
+        return [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
+
+    def run(self, key: Mapping[str, Any], measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """The run with this key: the kept one, or else what is measured."""
+        for kept in self.runs():
+            if key.items() <= kept.items():
+                return kept
+        found = {**key, **measure()}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(found) + "\n")
+        return found
+
+
+def bits(result: Result) -> str:
+    """Which tasks succeeded, as a string of 1 and 0; an episode whose world failed is `-`."""
+    return "".join("-" if one.success is None else str(int(one.success)) for one in result.episodes)
+
+
+def mean(runs: Sequence[str]) -> str:
+    """The share of successes over runs, with its 95 % interval, bootstrapped over runs and their episodes."""
+    return _cell([[float(bit) for bit in run if bit != "-"] for run in runs])
+
+
+def difference(runs: Sequence[str], others: Sequence[str]) -> str:
+    """The difference of two arms on the same seeds and tasks, with its interval, bootstrapped as in `mean`."""
+    pairs = [[(one, other) for one, other in zip(*two, strict=True)] for two in zip(runs, others, strict=True)]
+    return _cell([[float(one) - float(other) for one, other in run if "-" not in one + other] for run in pairs])
+
+
+def _cell(values: Sequence[Sequence[float]]) -> str:
+    low, high = bootstrap_interval(values)
+    return f"{np.mean([np.mean(run) for run in values]):.3f} ({low:.3f} to {high:.3f})"
+
+
+def row(*cells: object) -> str:
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def heading(*cells: str) -> str:
+    """The heading of a table in Markdown."""
+    return row(*cells) + "\n" + row(*("---" for _ in cells))
+
+
+def one_thread() -> None:
+    """Compute on one thread, as all figures of the claims were measured."""
+    torch.set_num_threads(1)

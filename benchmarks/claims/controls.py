@@ -1,0 +1,77 @@
+"""Controls: does training in a faulty world help in faulty worlds, and what does it cost in a sound one?
+
+    python benchmarks/claims/controls.py                   # MCP and Search, five seeds; goes on where it was stopped
+    python benchmarks/claims/controls.py --quick           # seconds, to see that it runs; its figures mean nothing
+
+Two agents learn the same tasks in the grounded world for the same number of steps, one of them with calls that fail now
+and then (`intermittent-errors`). Both are tested on the same unseen tasks, with these faults and without. Intervals are
+95 %, bootstrapped over seeds and episodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents import RESULTS, Kept, Tasks, bits, difference, grounded, heading, mean, one_thread, row
+
+STRENGTH = 0.4
+TASKS = {"mcp": Tasks("mcp", ("pay_bill",), 16), "search": Tasks("search", ("lookup",), 16, backplay=0.5)}
+ARMS = ("with controls", "without")
+
+
+def trained(tasks: Tasks, arm: str, seed: int, steps: int, episodes: int) -> dict[str, Any]:
+    """One agent: which test tasks it solves with faults and without."""
+    began = time.process_time()
+    faulty = tasks.under(intermittent_errors=STRENGTH)
+    *_, (done, agent) = grounded(faulty if arm == "with controls" else tasks, steps, seed)
+    found = {"with faults": faulty.tested(agent, episodes), "without faults": tasks.tested(agent, episodes)}
+    return {
+        "steps": done,
+        **{test: bits(result) for test, result in found.items()},
+        "lengths": {test: round(result.steps, 2) for test, result in found.items()},
+        "seconds": round(time.process_time() - began, 1),
+    }
+
+
+def report(runs: Sequence[dict[str, Any]]) -> str:
+    """The table in Markdown, of the seeds whose two agents are there."""
+    lines = [heading("domain", "tested", "seeds", *(f"trained {arm}" for arm in ARMS), "difference")]
+    for domain in dict.fromkeys(run["domain"] for run in runs):
+        arms = [{run["seed"]: run for run in runs if (run["domain"], run["arm"]) == (domain, arm)} for arm in ARMS]
+        both = sorted(arms[0].keys() & arms[1].keys())
+        for test in ("with faults", "without faults"):
+            first, second = ([arm[seed][test] for seed in both] for arm in arms)
+            if both:
+                lines.append(row(domain, test, len(both), mean(first), mean(second), difference(first, second)))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domains", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--steps", type=int, default=4096, help="training steps")
+    parser.add_argument("--episodes", type=int, default=100, help="unseen test tasks")
+    parser.add_argument("--out", type=Path, default=RESULTS / "controls.jsonl", help="where finished runs are kept")
+    parser.add_argument("--quick", action="store_true", help="one domain, one seed, one rollout")
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.domains, chosen.seeds, chosen.steps, chosen.episodes = ["mcp"], [0], 512, 4
+    one_thread()
+    kept, runs = Kept(chosen.out), []
+    for seed in chosen.seeds:
+        for domain in chosen.domains:
+            for arm in ARMS:
+                sizes = (chosen.steps, chosen.episodes)
+                key = {"domain": domain, "arm": arm, "seed": seed, "sizes": list(sizes)}
+                runs.append(kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: trained(TASKS[d], a, s, *z)))
+    print(report(runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Dream before reality: does an agent that first learned in the small dream need fewer steps in the grounded world?
+
+    python benchmarks/claims/dream_first.py                    # three domains, five seeds; goes on where it was stopped
+    python benchmarks/claims/dream_first.py --domains search --seeds 0 1
+    python benchmarks/claims/dream_first.py --quick            # seconds, to see that it runs; its figures mean nothing
+
+For every domain and seed two agents learn the same tasks in the grounded world for the same number of steps, tested on
+unseen tasks every 512 steps. One of them has learned in the dream before (`world="tiny"`), and starts from the weights
+that it had then. Two readings of the same curves: the success after a fixed number of grounded steps, and the grounded
+steps to a success of 0.5. Intervals are 95 %, bootstrapped over seeds and episodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents import RESULTS, Kept, Tasks, bits, difference, dreamed, grounded, heading, mean, one_thread, row
+
+TASKS = {
+    "terminal": Tasks("terminal", ("permissions",), 12, backplay=0.8),
+    "search": Tasks("search", ("lookup",), 10, backplay=0.8),
+    "android": Tasks("android", ("set_alarms",), 12, backplay=0.8),
+}
+STEPS = {"terminal": 4096, "search": 4096, "android": 3072}
+"""Steps in the grounded world."""
+ARMS = ("dream first", "grounded alone")
+GOAL = 0.5
+
+
+def curve(tasks: Tasks, arm: str, seed: int, dream: int, steps: int, episodes: int) -> dict[str, Any]:
+    """One agent: which test tasks it solves after each number of grounded steps."""
+    began = time.process_time()
+    start = dreamed(tasks, dream, seed) if arm == "dream first" else None
+    dream_seconds = time.process_time() - began
+    found = {str(done): bits(tasks.tested(agent, episodes)) for done, agent in grounded(tasks, steps, seed, start)}
+    return {
+        "dream_steps": dream if start else 0,
+        "dream_seconds": round(dream_seconds, 1),
+        "seconds": round(time.process_time() - began - dream_seconds, 1),
+        "curve": found,
+    }
+
+
+def steps_to_goal(run: dict[str, Any]) -> int | None:
+    """The grounded steps after which a test first reached the goal; None where none did."""
+    reached = (int(done) for done, found in run["curve"].items() if found.count("1") >= GOAL * len(found))
+    return next(reached, None)
+
+
+def report(runs: Sequence[dict[str, Any]]) -> str:
+    """Both readings as tables in Markdown, of the seeds whose two agents are there."""
+    places = [str(done) for done in dict.fromkeys(int(step) for run in runs for step in run["curve"])]
+    lines = ["Success in the grounded world after so many steps there:", ""]
+    lines.append(heading("domain", "grounded steps", "seeds", *ARMS, "difference"))
+    pairs = {domain: paired(runs, domain) for domain in dict.fromkeys(run["domain"] for run in runs)}
+    for domain, (first, alone) in pairs.items():
+        for place in places:
+            with_dream, without = (
+                [run["curve"][place] for run in arm if place in run["curve"]] for arm in (first, alone)
+            )
+            if with_dream and len(with_dream) == len(without):
+                cells = (mean(with_dream), mean(without), difference(with_dream, without))
+                lines.append(row(domain, f"{int(place):,}", len(with_dream), *cells))
+    lines += ["", f"Grounded steps to a success of {GOAL}, seed by seed; a dash where it was not reached:", ""]
+    lines.append(heading("domain", "steps at most", *ARMS))
+    for domain, arms in pairs.items():
+        if arms[0]:
+            cells = (
+                ", ".join(str(steps_to_goal(run) if steps_to_goal(run) is not None else "–") for run in arm)
+                for arm in arms
+            )
+            lines.append(row(domain, f"{max(map(int, arms[0][0]['curve'])):,}", *cells))
+    return "\n".join(lines)
+
+
+def paired(runs: Sequence[dict[str, Any]], domain: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The runs of both arms in a domain, of the seeds that both have."""
+    arms = [{run["seed"]: run for run in runs if (run["domain"], run["arm"]) == (domain, arm)} for arm in ARMS]
+    both = sorted(arms[0].keys() & arms[1].keys())
+    return [arms[0][seed] for seed in both], [arms[1][seed] for seed in both]
+
+
+def main() -> None:
+    """Run what is missing, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domains", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--dream", type=int, default=2048, help="steps in the dream")
+    parser.add_argument("--steps", type=int, help="steps in the grounded world, in place of those of the domain")
+    parser.add_argument("--episodes", type=int, default=40, help="unseen test tasks")
+    parser.add_argument("--out", type=Path, default=RESULTS / "dream_first.jsonl", help="where finished runs are kept")
+    parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 64, 512, 4
+    one_thread()
+    kept = Kept(chosen.out)
+    runs = []
+    for seed in chosen.seeds:
+        for domain in chosen.domains:
+            for arm in ARMS:
+                sizes = (chosen.dream, chosen.steps or STEPS[domain], chosen.episodes)
+                key = {"domain": domain, "arm": arm, "seed": seed, "sizes": list(sizes)}
+                runs.append(kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: curve(TASKS[d], a, s, *z)))
+    print(report(runs))
+
+
+if __name__ == "__main__":
+    main()
