@@ -22,7 +22,7 @@ GROUNDED, DREAM = (16, 16), (32, 8)
 """Environments, and steps of each in a rollout. Both make up 256 steps; a dream is cheaper in larger waves."""
 EPOCHS = 10
 """Passes over a rollout: steps are what is scarce here."""
-TESTED = 512
+TESTED = 1024
 """Grounded steps between two tests."""
 
 

@@ -4,10 +4,10 @@
     python benchmarks/claims/dream_first.py --domains search --seeds 0 1
     python benchmarks/claims/dream_first.py --quick            # seconds, to see that it runs; its figures mean nothing
 
-For every domain and seed two agents learn the same tasks in the grounded world for the same number of steps, tested on
-unseen tasks every 512 steps. One of them has learned in the dream before (`world="tiny"`), and starts from the weights
-that it had then. Two readings of the same curves: the success after a fixed number of grounded steps, and the grounded
-steps to a success of 0.5. Intervals are 95 %, bootstrapped over seeds and episodes.
+For every domain and seed two agents learn the same tasks in the grounded world for the same number of steps. Each is
+tested on unseen tasks every 1,024 steps. One of them has learned in the dream before (`world="tiny"`), and starts from
+the weights that it had then. Two readings of the same curves: the success after a fixed number of grounded steps, and
+the grounded steps to a success of 0.5. Intervals are 95 %, bootstrapped over seeds and episodes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,20 @@ TASKS = {
     "search": Tasks("search", ("lookup",), 10, backplay=0.8),
     "android": Tasks("android", ("set_alarms",), 12, backplay=0.8),
 }
-STEPS = {"terminal": 4096, "search": 4096, "android": 3072}
-"""Steps in the grounded world."""
+SIZES = {"terminal": (2048, 4096), "search": (2048, 4096), "android": (1536, 3072)}
+"""Steps in the dream, and in the grounded world."""
 ARMS = ("dream first", "grounded alone")
 GOAL = 0.5
 
 
-def curve(tasks: Tasks, arm: str, seed: int, dream: int, steps: int, episodes: int) -> dict[str, Any]:
-    """One agent: which test tasks it solves after each number of grounded steps."""
+def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder: Path) -> dict[str, Any]:
+    """One agent: which test tasks it solves after each number of grounded steps. Its start from a dream is kept."""
+    dream, steps, episodes = sizes
     began = time.process_time()
     start = dreamed(tasks, dream, seed) if arm == "dream first" else None
+    if start is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        start.save(folder / f"{tasks.domain}-dream-{seed}.zip")
     dream_seconds = time.process_time() - began
     found = {str(done): bits(tasks.tested(agent, episodes)) for done, agent in grounded(tasks, steps, seed, start)}
     return {
@@ -89,23 +93,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domains", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--dream", type=int, default=2048, help="steps in the dream")
+    parser.add_argument("--dream", type=int, help="steps in the dream, in place of those of the domain")
     parser.add_argument("--steps", type=int, help="steps in the grounded world, in place of those of the domain")
     parser.add_argument("--episodes", type=int, default=40, help="unseen test tasks")
+    parser.add_argument("--folder", type=Path, default=Path("runs/dream_first"), help="where the agents are kept")
     parser.add_argument("--out", type=Path, default=RESULTS / "dream_first.jsonl", help="where finished runs are kept")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 64, 512, 4
+        chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 256, 1024, 4
     one_thread()
     kept = Kept(chosen.out)
     runs = []
     for seed in chosen.seeds:
         for domain in chosen.domains:
             for arm in ARMS:
-                sizes = (chosen.dream, chosen.steps or STEPS[domain], chosen.episodes)
+                dream, steps = SIZES[domain]
+                sizes = (chosen.dream or dream, chosen.steps or steps, chosen.episodes)
                 key = {"domain": domain, "arm": arm, "seed": seed, "sizes": list(sizes)}
-                runs.append(kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: curve(TASKS[d], a, s, *z)))
+                runs.append(
+                    kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: curve(TASKS[d], a, s, z, chosen.folder))
+                )
     print(report(runs))
 
 

@@ -1,51 +1,84 @@
-"""Fooling the dream: does the transfer report notice by itself that an agent has learned the simulator?
+"""Fooling the dream: does the transfer report notice by itself that a policy has learned the simulator?
 
     python benchmarks/claims/fooled.py                     # goes on where it was stopped
+    python benchmarks/claims/fooled.py --agents runs/dream_first/terminal-dream-0.zip
     python benchmarks/claims/fooled.py --quick             # seconds, to see that it runs; its figures mean nothing
 
-For every domain and seed one agent is optimised against the dream alone (`world="tiny"`), and one learns the same tasks
-in the grounded world. Each plays the same unseen tasks in both worlds, and `agentworld eval transfer` compares: this
-prints its verdict, word for word. The agents lie in `--folder`, for
-
-    agentworld eval transfer DOMAIN --policy FOLDER/DOMAIN-dream-0.zip --world tiny --levels 1 --families FAMILY
+A policy is optimised against the dream alone (`world="tiny"`), as hard as can be: for each task it draws plans of an
+expert that errs before most steps, plays them in the dream, and keeps the first plan that the dream calls a success.
+What is wrong and what the dream takes for right is kept too. `agentworld eval transfer` then plays the chosen plans in
+both worlds; this prints its verdict, word for word. Beside it stand the same careless expert that nothing has
+optimised, the expert, and agents of PPO that learned in the dream alone (`--agents`, as `dream_first.py` keeps them).
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import RESULTS, Kept, Tasks, dreamed, grounded, heading, one_thread, row
+from agents import RESULTS, Kept, heading, one_thread, row
 
+from agentworld_gym.domain.task import Task
+from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
+from agentworld_gym.policies.playing import FunctionPolicy, Policy, ScriptedPolicy, play
+from agentworld_gym.policies.scripted import mixed_policy
+from agentworld_gym.screens.sight import ActionStream
 
-TASKS = {
-    "terminal": Tasks("terminal", ("permissions",), 12, backplay=0.8),
-    "android": Tasks("android", ("change_settings",), 14, backplay=0.8),
-}
-ARMS = ("dream", "grounded")
+SLIP = 0.6
+"""The probability that the careless expert errs before a step."""
 
 
-def judged(tasks: Tasks, arm: str, seed: int, dream: int, steps: int, episodes: int, folder: Path) -> dict[str, Any]:
-    """One agent and what the transfer report says of it."""
+def careless(draw: int = 0) -> ScriptedPolicy:
+    """An expert that errs before most steps; another draw errs elsewhere."""
+
+    def script(task: Task, chance: random.Random) -> ActionStream:
+        return mixed_policy(task, chance, SLIP)
+
+    return ScriptedPolicy("careless", script, draw)
+
+
+def optimised(dream: EnvOptions, tasks: int, draws: int) -> tuple[Policy, list[int]]:
+    """The plans that the dream approves of, as a policy, and for how many tasks there was one after each draw."""
+    plans: dict[int, Sequence[str]] = {}
+    approved = []
+    runner = dream.runner()
+    try:
+        for draw in range(draws):
+            left = [seed for seed in range(tasks) if seed not in plans]
+            plans |= {one.seed: one.actions for one in play(runner, careless(draw), left) if one.success}
+            approved.append(len(plans))
+    finally:
+        runner.close()
+
+    def act(episode: Episode) -> str:
+        plan = plans.get(episode.seed, ())
+        return plan[episode.steps] if episode.steps < len(plan) else "finish"
+
+    return FunctionPolicy("optimised against the dream", act), approved
+
+
+def judged(policy: str, dream: EnvOptions, tasks: int, draws: int) -> dict[str, Any]:
+    """What the transfer report says of a policy."""
     began = time.process_time()
-    if arm == "dream":
-        agent = dreamed(tasks, dream, seed)
-    else:
-        *_, (_, agent) = grounded(tasks, steps, seed)
-    path = folder / f"{tasks.domain}-{arm}-{seed}.zip"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    agent.save(path)
-    options = EnvOptions(spec=tasks.domain, world="tiny", split="test", **tasks.options())
-    found = transfer(str(path), options, range(episodes))
+    approved: list[int] = []
+    player: str | Policy = policy
+    if policy == "optimised":
+        player, approved = optimised(dream, tasks, draws)
+    elif policy == "careless":
+        player = careless()
+    found = transfer(player, dream, range(tasks))
     return {
-        "dream": str(found.dream.success),
+        "approved": approved,
+        "in the dream": str(found.dream.success),
         "grounded": str(found.grounded.success),
         "gap": str(found.gap),
+        "tells": found.tells,
         "verdict": found.verdict,
         "failures": found.dream.failures,
         "seconds": round(time.process_time() - began, 1),
@@ -54,37 +87,35 @@ def judged(tasks: Tasks, arm: str, seed: int, dream: int, steps: int, episodes: 
 
 def report(runs: Sequence[dict[str, Any]]) -> str:
     """What the transfer reports say, as a table in Markdown."""
-    lines = [heading("domain", "trained in", "seed", "success in the dream", "grounded", "difference", "the verdict")]
-    for run in runs:
-        keys = ("domain", "trained", "seed", "dream", "grounded", "gap", "verdict")
-        lines.append(row(*(run[key] for key in keys)))
-    return "\n".join(lines)
+    lines = [heading("domain", "policy", "success in the dream", "grounded", "difference", "the verdict")]
+    keys = ("domain", "policy", "in the dream", "grounded", "gap", "verdict")
+    return "\n".join([*lines, *(row(*(run[key] for key in keys)) for run in runs)])
 
 
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", choices=TASKS, default=list(TASKS))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--dream", type=int, default=8192, help="steps in the dream")
-    parser.add_argument("--steps", type=int, default=4096, help="steps of the other agent in the grounded world")
-    parser.add_argument("--episodes", type=int, default=100, help="unseen test tasks")
-    parser.add_argument("--folder", type=Path, default=Path("runs/fooled"), help="where the agents are kept")
+    parser.add_argument("--domain", default="terminal")
+    parser.add_argument("--policies", nargs="+", default=["expert", "careless", "optimised"])
+    parser.add_argument("--agents", nargs="+", default=[], help="agents of PPO to test too")
+    parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
+    parser.add_argument("--levels", type=int, nargs="+", default=[1])
+    parser.add_argument("--tasks", type=int, default=64, help="unseen test tasks")
+    parser.add_argument("--draws", type=int, default=16, help="plans that are tried for a task")
     parser.add_argument("--out", type=Path, default=RESULTS / "fooled.jsonl", help="where finished runs are kept")
-    parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
+    parser.add_argument("--quick", action="store_true", help="four tasks, two draws")
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 64, 512, 4
+        chosen.policies, chosen.tasks, chosen.draws = ["optimised"], 4, 2
     one_thread()
+    dream = EnvOptions(
+        spec=chosen.domain, world="tiny", split="test", families=chosen.families, levels=tuple(chosen.levels)
+    )
     kept, runs = Kept(chosen.out), []
-    for seed in chosen.seeds:
-        for domain in chosen.domains:
-            for arm in ARMS:
-                sizes = (chosen.dream, chosen.steps, chosen.episodes)
-                key = {"domain": domain, "trained": arm, "seed": seed, "sizes": list(sizes)}
-                runs.append(
-                    kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: judged(TASKS[d], a, s, *z, chosen.folder))
-                )
+    for policy in (*chosen.policies, *chosen.agents):
+        sizes = [chosen.tasks, chosen.draws]
+        key = {"domain": chosen.domain, "policy": policy, "families": chosen.families, "sizes": sizes}
+        runs.append(kept.run(key, lambda p=policy: judged(p, dream, chosen.tasks, chosen.draws)))
     print(report(runs))
 
 

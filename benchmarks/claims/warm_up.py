@@ -44,10 +44,10 @@ from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.recipe.training.model import build_model, write_model
 from agentworld_gym.recipe.training.model_config import ModelShape
-from agentworld_gym.recipe.training.pipeline import fit
+from agentworld_gym.recipe.training.sft import train
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.sessions.row_reading import read_rows
-from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.sessions.samples import Sample, write_samples
 
 SHIPPED = Path(str(resources.files("agentworld_gym"))) / "models" / "tiny-terminal"
 SHAPE = ModelShape(hidden_size=128, intermediate_size=384, num_hidden_layers=4, max_position_embeddings=2048)
@@ -141,15 +141,15 @@ def as_plain_text(samples: Sequence[Sample]) -> list[Sample]:
     ]
 
 
-def configuration(name: str, model: Path, seed: int, **train: Any) -> SftConfig:
+def configuration(model: Path, samples: Path, seed: int, **budget: Any) -> SftConfig:
     """A short training on one thread at the rates for a model from scratch, whatever it starts from."""
     rates = {"optimizer": "muon+adamw", "muon_lr": 0.02, "adamw_lr": 3e-3, "curriculum": 0.0, "tensorboard": False}
     return SftConfig.model_validate(
         {
-            "name": name,
-            "data": {"max_tokens": 1024, "validation": 0},
+            "name": "warm-up",
+            "data": {"samples": [str(samples)], "max_tokens": 1024, "validation": 0},
             "model": {"path": str(model)},
-            "train": {"seed": seed, **rates, **train},
+            "train": {"seed": seed, **rates, **budget},
         }
     )
 
@@ -161,16 +161,16 @@ def untrained(folder: Path, shape: ModelShape, seed: int) -> Path:
     return write_model(build_model(shape, tokenizer), tokenizer, folder)
 
 
-def pretrained(folder: Path, start: Path, samples: Sequence[Sample], tokens: int) -> Path:
+def pretrained(folder: Path, start: Path, samples: Path, tokens: int) -> Path:
     """A model that has learned from sessions."""
-    config = configuration(folder.name, start, 0, max_tokens=tokens, batch_tokens=2048, checkpoint_seconds=600)
-    outcome = fit(config, folder, lambda: samples, lambda: ())
+    config = configuration(start, samples, 0, max_tokens=tokens, batch_tokens=2048, checkpoint_seconds=600)
+    outcome = train(config, folder)
     if outcome.model is None:
         raise KeyboardInterrupt
     return outcome.model
 
 
-def imitated(start: Path, samples: Sequence[Sample], seed: int, steps: int, every: int, tasks: int) -> dict[str, Any]:
+def imitated(start: Path, samples: Path, seed: int, steps: int, every: int, tasks: int) -> dict[str, Any]:
     """Which unseen tasks a model solves after so many steps of imitation."""
     curve: dict[str, str] = {}
     began = time.process_time()
@@ -184,8 +184,8 @@ def imitated(start: Path, samples: Sequence[Sample], seed: int, steps: int, ever
                 curve[str(done)] = played(folder, tasks)
             return {}
 
-        config = configuration("imitation", start, seed, max_steps=steps, batch_tokens=1024, checkpoint_steps=every)
-        fit(config, Path(name) / "run", lambda: samples, lambda: (), evaluate=evaluate)
+        config = configuration(start, samples, seed, max_steps=steps, batch_tokens=1024, checkpoint_steps=every)
+        train(config, Path(name) / "run", evaluate=evaluate)
     return {"curve": curve, "seconds": round(time.process_time() - began, 1)}
 
 
@@ -208,10 +208,12 @@ def starts(folder: Path, chosen: argparse.Namespace) -> Iterator[tuple[str, int,
             yield "bundled world model", seed, SHIPPED
             yield "scratch, its shape", seed, untrained(folder / f"large-{seed}", shape, seed)
         return
-    samples = recorded(folder / "rows.jsonl", chosen.sessions)
+    sessions = recorded(folder / "rows.jsonl", chosen.sessions)
+    write_samples(folder / "sessions.jsonl", sessions)
+    write_samples(folder / "text.jsonl", as_plain_text(sessions))
     blank = untrained(folder / "blank", SHAPE, 0)
-    world = pretrained(folder / "world", blank, samples, chosen.tokens)
-    plain = pretrained(folder / "plain", blank, as_plain_text(samples), chosen.tokens)
+    world = pretrained(folder / "world", blank, folder / "sessions.jsonl", chosen.tokens)
+    plain = pretrained(folder / "plain", blank, folder / "text.jsonl", chosen.tokens)
     for seed in chosen.seeds:
         yield "world model", seed, world
         yield "plain text", seed, plain
@@ -254,7 +256,8 @@ def main() -> None:
         chosen.steps, chosen.every, chosen.tasks = 2, 2, 2
     one_thread()
     kept, runs = Kept(chosen.out), []
-    samples = demonstrations(chosen.experts)
+    samples = chosen.folder / "demonstrations.jsonl"
+    write_samples(samples, demonstrations(chosen.experts))
     sizes = [0 if chosen.shipped else chosen.tokens, chosen.experts, chosen.steps, chosen.every, chosen.tasks]
     for start, seed, model in starts(chosen.folder, chosen):
         key = {"start": start, "seed": seed, "sizes": sizes}

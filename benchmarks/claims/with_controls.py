@@ -1,7 +1,7 @@
 """Controls: does training in a faulty world help in faulty worlds, and what does it cost in a sound one?
 
-    python benchmarks/claims/controls.py                   # MCP and Search, five seeds; goes on where it was stopped
-    python benchmarks/claims/controls.py --quick           # seconds, to see that it runs; its figures mean nothing
+    python benchmarks/claims/with_controls.py                 # MCP and Search, five seeds; goes on where it was stopped
+    python benchmarks/claims/with_controls.py --quick           # seconds, to see that it runs; its figures mean nothing
 
 Two agents learn the same tasks in the grounded world for the same number of steps, one of them with calls that fail now
 and then (`intermittent-errors`). Both are tested on the same unseen tasks, with these faults and without. Intervals are
@@ -57,11 +57,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--steps", type=int, default=4096, help="training steps")
     parser.add_argument("--episodes", type=int, default=100, help="unseen test tasks")
-    parser.add_argument("--out", type=Path, default=RESULTS / "controls.jsonl", help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS / "with_controls.jsonl", help="where finished runs are kept")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, one rollout")
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.domains, chosen.seeds, chosen.steps, chosen.episodes = ["mcp"], [0], 512, 4
+        chosen.domains, chosen.seeds, chosen.steps, chosen.episodes = ["mcp"], [0], 1024, 4
     one_thread()
     kept, runs = Kept(chosen.out), []
     for seed in chosen.seeds:

@@ -1,0 +1,71 @@
+"""`benchmarks/claims` keeps finished runs, compares arms on the same tasks, and runs from end to end."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks" / "claims"))
+
+pytest.importorskip("sb3_contrib")
+
+import agents
+import warm_up
+
+from agentworld_gym.sessions.samples import Sample
+
+
+def test_a_run_that_is_kept_is_not_measured_again(tmp_path: Path) -> None:
+    kept = agents.Kept(tmp_path / "runs.jsonl")
+    first = kept.run({"seed": 0}, lambda: {"found": "01"})
+    again = kept.run({"seed": 0}, lambda: pytest.fail("measured twice"))
+    other = kept.run({"seed": 1}, lambda: {"found": "11"})
+    assert first == again == {"seed": 0, "found": "01"}
+    assert kept.runs() == [first, other]
+
+
+def test_a_difference_pairs_tasks_and_leaves_out_those_that_a_world_failed() -> None:
+    assert agents.mean(["1100", "11-0"]).startswith("0.583 (")
+    assert agents.difference(["1100", "111-"], ["0100", "111-"]).startswith("0.125 (")
+    assert agents.difference(["10"], ["10"]) == "0.000 (0.000 to 0.000)"
+
+
+def test_tasks_under_controls_differ_from_the_others_in_their_controls_alone() -> None:
+    tasks = agents.Tasks("mcp", ("pay_bill",), 16)
+    faulty = tasks.under(intermittent_errors=0.4)
+    assert faulty.options() == {**tasks.options(), "with_controls": {"intermittent-errors": 0.4}}
+
+
+def test_plain_text_has_the_same_messages_in_other_places() -> None:
+    def session(number: int) -> Sample:
+        contents = [("system", f"s{number}"), ("user", f"u{number}"), ("assistant", f"a{number}")]
+        messages = tuple({"role": role, "content": content} for role, content in contents)
+        return Sample(id=str(number), domain="terminal", messages=messages, weights=(0.1,), context_weight=0.1)
+
+    sessions = [session(number) for number in range(20)]
+    texts = warm_up.as_plain_text(sessions)
+    flat = [[message for sample in samples for message in sample.messages] for samples in (sessions, texts)]
+    assert sorted(map(str, flat[0])) == sorted(map(str, flat[1]))
+    assert [message["role"] for message in flat[0]] == [message["role"] for message in flat[1]]
+    assert sum(one["content"][1:] == other["content"][1:] for one, other in zip(*flat, strict=True)) < len(flat[0]) / 2
+    assert all((sample.weights, sample.context_weight) == ((1.0,), 1.0) for sample in texts)
+
+
+def test_steps_to_the_goal_are_those_of_the_first_test_that_reaches_it() -> None:
+    assert warm_up.steps_to_goal({"curve": {"20": "0001", "40": "1100", "60": "1000"}}) == 40
+    assert warm_up.steps_to_goal({"curve": {"20": "0001"}}) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", ["dream_first", "with_controls", "warm_up", "fooled"])
+def test_a_claim_runs_from_end_to_end(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = [claim, "--quick", "--out", str(tmp_path / "runs.jsonl")]
+    if claim in ("dream_first", "warm_up"):
+        arguments += ["--folder", str(tmp_path / "kept")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    importlib.import_module(claim).main()
+    runs = agents.Kept(tmp_path / "runs.jsonl").runs()
+    assert len(runs) == {"dream_first": 2, "with_controls": 2, "warm_up": 3, "fooled": 1}[claim]
