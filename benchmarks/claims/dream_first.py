@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="steps in the grounded world, in place of those of the domain")
     parser.add_argument("--episodes", type=int, default=40, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/dream_first"), help="where the agents are kept")
-    parser.add_argument("--out", type=Path, default=RESULTS / "dream_first.jsonl", help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS / "dream_first.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
     chosen = parser.parse_args()
     if chosen.quick:

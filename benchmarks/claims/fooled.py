@@ -1,7 +1,7 @@
 """Fooling the dream: does the transfer report notice by itself that a policy has learned the simulator?
 
     python benchmarks/claims/fooled.py                     # goes on where it was stopped
-    python benchmarks/claims/fooled.py --agents runs/dream_first/terminal-dream-0.zip
+    python benchmarks/claims/fooled.py --policies --agents runs/dream_first/terminal-dream-0.zip --families permissions
     python benchmarks/claims/fooled.py --quick             # seconds, to see that it runs; its figures mean nothing
 
 A policy is optimised against the dream alone (`world="tiny"`), as hard as can be: for each task it draws plans of an
@@ -96,13 +96,13 @@ def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domain", default="terminal")
-    parser.add_argument("--policies", nargs="+", default=["expert", "careless", "optimised"])
-    parser.add_argument("--agents", nargs="+", default=[], help="agents of PPO to test too")
+    parser.add_argument("--policies", nargs="*", default=["expert", "careless", "optimised"])
+    parser.add_argument("--agents", nargs="*", default=[], help="agents of PPO to test too")
     parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
     parser.add_argument("--levels", type=int, nargs="+", default=[1])
     parser.add_argument("--tasks", type=int, default=64, help="unseen test tasks")
     parser.add_argument("--draws", type=int, default=16, help="plans that are tried for a task")
-    parser.add_argument("--out", type=Path, default=RESULTS / "fooled.jsonl", help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS / "fooled.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="four tasks, two draws")
     chosen = parser.parse_args()
     if chosen.quick:

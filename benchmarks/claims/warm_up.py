@@ -50,7 +50,7 @@ from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.sessions.samples import Sample, write_samples
 
 SHIPPED = Path(str(resources.files("agentworld_gym"))) / "models" / "tiny-terminal"
-SHAPE = ModelShape(hidden_size=128, intermediate_size=384, num_hidden_layers=4, max_position_embeddings=2048)
+SHAPE = ModelShape(hidden_size=128, intermediate_size=384, num_hidden_layers=3, max_position_embeddings=2048)
 FAMILIES = ("permissions", "copy_move", "find_file")
 MIXTURE: dict[PolicyName, float] = {"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}
 """Who plays the recorded sessions: as for the bundled model."""
@@ -248,7 +248,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=20, help="steps between two tests")
     parser.add_argument("--tasks", type=int, default=40, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/warm_up"), help="where models lie")
-    parser.add_argument("--out", type=Path, default=RESULTS / "warm_up.jsonl", help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS / "warm_up.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="one seed and a few steps")
     chosen = parser.parse_args()
     if chosen.quick:

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--steps", type=int, default=4096, help="training steps")
     parser.add_argument("--episodes", type=int, default=100, help="unseen test tasks")
-    parser.add_argument("--out", type=Path, default=RESULTS / "with_controls.jsonl", help="where finished runs are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS / "with_controls.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, one rollout")
     chosen = parser.parse_args()
     if chosen.quick:
