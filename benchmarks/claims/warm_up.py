@@ -1,7 +1,7 @@
 """Warm-up: does a language model learn to act sooner if it was a world model before?
 
     python benchmarks/claims/warm_up.py                    # goes on where it was stopped
-    python benchmarks/claims/warm_up.py --shipped          # the bundled model of the terminal beside one from scratch
+    python benchmarks/claims/warm_up.py --shipped          # starts from bundled models, which have seen far more
     python benchmarks/claims/warm_up.py --quick            # a minute, to see that it runs; its figures mean nothing
 
 Small language models of one shape and one vocabulary learn to act in the terminal by imitating the same few expert
@@ -11,6 +11,9 @@ sessions, in the same order and by the same steps. Only their starts differ:
 - `plain text`: trained on the very same sessions, but each message stands in a random place of some session, and every
   token is learned alike. It reads the same tokens, and cannot learn what follows from what.
 - `scratch`: not trained before.
+
+With `--shipped` the starts are the bundled world model of the terminal; that of the search, whose layers come with the
+vocabulary of the terminal, and which never saw one; and a model of their shape from scratch.
 
 A model plays unseen tasks of the grounded terminal every few steps of imitation. It writes commands, with no menu.
 Intervals are 95 %, bootstrapped over seeds and episodes.
@@ -42,8 +45,8 @@ from agentworld_gym.policies.playing import open_policy, play
 from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-from agentworld_gym.recipe.training.model import build_model, write_model
-from agentworld_gym.recipe.training.model_config import ModelShape
+from agentworld_gym.recipe.training.model import build_model, make_model, write_model
+from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
 from agentworld_gym.recipe.training.sft import train
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.sessions.row_reading import read_rows
@@ -71,7 +74,7 @@ class Writer:
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[None]) -> list[str]:
         """Write the likeliest action of each episode; what cannot be written ends its episode."""
-        sampling = Sampling(temperature=0.0, max_tokens=48, thinking=False)
+        sampling = Sampling(temperature=0.0, max_tokens=32, thinking=False)
         asked = [ChatRequest(tuple(chat(one.observations, one.actions)), sampling) for one in episodes]
         actions = ["finish"] * len(asked)
         for place, answer in self._lease.submit(asked):
@@ -147,7 +150,7 @@ def configuration(model: Path, samples: Path, seed: int, **budget: Any) -> SftCo
     return SftConfig.model_validate(
         {
             "name": "warm-up",
-            "data": {"samples": [str(samples)], "max_tokens": 1024, "validation": 0},
+            "data": {"samples": [str(samples)], "max_tokens": 512, "validation": 0},
             "model": {"path": str(model)},
             "train": {"seed": seed, **rates, **budget},
         }
@@ -184,7 +187,7 @@ def imitated(start: Path, samples: Path, seed: int, steps: int, every: int, task
                 curve[str(done)] = played(folder, tasks)
             return {}
 
-        config = configuration(start, samples, seed, max_steps=steps, batch_tokens=1024, checkpoint_steps=every)
+        config = configuration(start, samples, seed, max_steps=steps, batch_tokens=512, checkpoint_steps=every)
         train(config, Path(name) / "run", evaluate=evaluate)
     return {"curve": curve, "seconds": round(time.process_time() - began, 1)}
 
@@ -203,10 +206,15 @@ def played(model: Path, tasks: int) -> str:
 def starts(folder: Path, chosen: argparse.Namespace) -> Iterator[tuple[str, int, Path]]:
     """The models to start from, by name and seed; pre-training has one seed, so that its models are the same."""
     if chosen.shipped:
+        tokenizer = load_tokenizer(SHIPPED, local_files_only=True)
         shape = SHAPE.model_copy(update={"hidden_size": 192, "intermediate_size": 512, "num_hidden_layers": 6})
+        longer = shape.model_copy(update={"rope_theta": 1e7, "max_position_embeddings": 8192})  # as that model has it
+        other = make_model(ModelConfig(shape=longer, layers_of="tiny-search"), tokenizer, 0)
+        elsewhere = write_model(other, tokenizer, folder / "search")
         for seed in chosen.seeds:
-            yield "bundled world model", seed, SHIPPED
-            yield "scratch, its shape", seed, untrained(folder / f"large-{seed}", shape, seed)
+            yield "world model of the terminal", seed, SHIPPED
+            yield "world model of the search", seed, elsewhere
+            yield "scratch", seed, untrained(folder / f"large-{seed}", shape, seed)
         return
     sessions = recorded(folder / "rows.jsonl", chosen.sessions)
     write_samples(folder / "sessions.jsonl", sessions)
@@ -239,14 +247,16 @@ def steps_to_goal(run: dict[str, Any]) -> int | None:
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shipped", action="store_true", help="the bundled model, and one from scratch of its shape")
+    parser.add_argument(
+        "--shipped", action="store_true", help="start from bundled models, and from scratch in their shape"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--sessions", type=int, default=2000, help="recorded for pre-training")
     parser.add_argument("--tokens", type=int, default=400_000, help="of pre-training, for both models")
     parser.add_argument("--experts", type=int, default=200, help="sessions to imitate")
-    parser.add_argument("--steps", type=int, default=100, help="of imitation, 1,024 tokens each")
-    parser.add_argument("--every", type=int, default=20, help="steps between two tests")
-    parser.add_argument("--tasks", type=int, default=40, help="unseen test tasks")
+    parser.add_argument("--steps", type=int, default=60, help="of imitation, 512 tokens each")
+    parser.add_argument("--every", type=int, default=15, help="steps between two tests")
+    parser.add_argument("--tasks", type=int, default=32, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/warm_up"), help="where models lie")
     parser.add_argument("--out", type=Path, default=RESULTS / "warm_up.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="one seed and a few steps")
