@@ -68,4 +68,4 @@ def test_a_claim_runs_from_end_to_end(claim: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "argv", arguments)
     importlib.import_module(claim).main()
     runs = agents.Kept(tmp_path / "runs.jsonl").runs()
-    assert len(runs) == {"dream_first": 2, "with_controls": 2, "warm_up": 3, "fooled": 1}[claim]
+    assert len(runs) == {"dream_first": 2, "with_controls": 2, "warm_up": 5, "fooled": 1}[claim]

@@ -1,19 +1,18 @@
 """Warm-up: does a language model learn to act sooner if it was a world model before?
 
     python benchmarks/claims/warm_up.py                    # goes on where it was stopped
-    python benchmarks/claims/warm_up.py --shipped          # starts from bundled models, which have seen far more
     python benchmarks/claims/warm_up.py --quick            # a minute, to see that it runs; its figures mean nothing
 
 Small language models of one shape and one vocabulary learn to act in the terminal by imitating the same few expert
 sessions, in the same order and by the same steps. Only their starts differ:
 
-- `world model`: trained on recorded sessions to predict what an action shows, as every world model here is.
-- `plain text`: trained on the very same sessions, but each message stands in a random place of some session, and every
-  token is learned alike. It reads the same tokens, and cannot learn what follows from what.
-- `scratch`: not trained before.
-
-With `--shipped` the starts are the bundled world model of the terminal; that of the search, whose layers come with the
-vocabulary of the terminal, and which never saw one; and a model of their shape from scratch.
+- `terminal`: the bundled world model of the terminal, which has seen 44 million tokens of it.
+- `search`: the layers of the bundled world model of the search. It can copy, and comes from the model of seven domains,
+  which saw the terminal among them under another vocabulary.
+- `search, sessions`: these layers after `--tokens` tokens of the terminal, learned as a world model learns.
+- `search, plain text`: these layers after the very same tokens as plain text: each message stands in a random place of
+  some session, and every token is learned alike, so that nothing can be learned of what follows from what.
+- `scratch`: random weights.
 
 A model plays unseen tasks of the grounded terminal every few steps of imitation. It writes commands, with no menu.
 Intervals are 95 %, bootstrapped over seeds and episodes.
@@ -31,7 +30,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import torch
 from agents import RESULTS, Kept, heading, mean, one_thread, row
 
 from agentworld_gym.contracts import ChatRequest, Failure, Message
@@ -45,20 +43,22 @@ from agentworld_gym.policies.playing import open_policy, play
 from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-from agentworld_gym.recipe.training.model import build_model, make_model, write_model
+from agentworld_gym.recipe.training.model import make_model, write_model
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
 from agentworld_gym.recipe.training.sft import train
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.sessions.row_reading import read_rows
 from agentworld_gym.sessions.samples import Sample, write_samples
 
-SHIPPED = Path(str(resources.files("agentworld_gym"))) / "models" / "tiny-terminal"
-SHAPE = ModelShape(hidden_size=128, intermediate_size=384, num_hidden_layers=3, max_position_embeddings=2048)
+TERMINAL = Path(str(resources.files("agentworld_gym"))) / "models" / "tiny-terminal"
+SHAPE = ModelShape(hidden_size=192, intermediate_size=512, num_hidden_layers=6)
+"""The shape of the bundled models."""
+SEARCH = SHAPE.model_copy(update={"rope_theta": 1e7, "max_position_embeddings": 8192})
+"""The same with the positions of the bundled model of the search."""
 FAMILIES = ("permissions", "copy_move", "find_file")
 MIXTURE: dict[PolicyName, float] = {"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}
 """Who plays the recorded sessions: as for the bundled model."""
 GOAL = 0.5
-STARTS = ("world model", "plain text", "scratch")
 
 
 class Writer:
@@ -157,11 +157,10 @@ def configuration(model: Path, samples: Path, seed: int, **budget: Any) -> SftCo
     )
 
 
-def untrained(folder: Path, shape: ModelShape, seed: int) -> Path:
-    """A model with random weights and the vocabulary of the bundled one."""
-    torch.manual_seed(seed)
-    tokenizer = load_tokenizer(SHIPPED, local_files_only=True)
-    return write_model(build_model(shape, tokenizer), tokenizer, folder)
+def made(folder: Path, config: ModelConfig, seed: int) -> Path:
+    """A model with the vocabulary of the bundled model of the terminal."""
+    tokenizer = load_tokenizer(TERMINAL, local_files_only=True)
+    return write_model(make_model(config, tokenizer, seed), tokenizer, folder)
 
 
 def pretrained(folder: Path, start: Path, samples: Path, tokens: int) -> Path:
@@ -203,29 +202,21 @@ def played(model: Path, tasks: int) -> str:
     return "".join(str(int(bool(one.success))) for one in episodes)
 
 
-def starts(folder: Path, chosen: argparse.Namespace) -> Iterator[tuple[str, int, Path]]:
-    """The models to start from, by name and seed; pre-training has one seed, so that its models are the same."""
-    if chosen.shipped:
-        tokenizer = load_tokenizer(SHIPPED, local_files_only=True)
-        shape = SHAPE.model_copy(update={"hidden_size": 192, "intermediate_size": 512, "num_hidden_layers": 6})
-        longer = shape.model_copy(update={"rope_theta": 1e7, "max_position_embeddings": 8192})  # as that model has it
-        other = make_model(ModelConfig(shape=longer, layers_of="tiny-search"), tokenizer, 0)
-        elsewhere = write_model(other, tokenizer, folder / "search")
-        for seed in chosen.seeds:
-            yield "world model of the terminal", seed, SHIPPED
-            yield "world model of the search", seed, elsewhere
-            yield "scratch", seed, untrained(folder / f"large-{seed}", shape, seed)
-        return
-    sessions = recorded(folder / "rows.jsonl", chosen.sessions)
-    write_samples(folder / "sessions.jsonl", sessions)
-    write_samples(folder / "text.jsonl", as_plain_text(sessions))
-    blank = untrained(folder / "blank", SHAPE, 0)
-    world = pretrained(folder / "world", blank, folder / "sessions.jsonl", chosen.tokens)
-    plain = pretrained(folder / "plain", blank, folder / "text.jsonl", chosen.tokens)
+def starts(folder: Path, chosen: argparse.Namespace) -> Iterator[tuple[str, int, int, Path]]:
+    """The models to start from: name, tokens of pre-training here, seed, and folder. Pre-training has one seed."""
+    sessions, text = folder / "sessions.jsonl", folder / "text.jsonl"
+    samples = recorded(folder / "rows.jsonl", chosen.sessions)
+    write_samples(sessions, samples)
+    write_samples(text, as_plain_text(samples))
+    search = made(folder / "search", ModelConfig(shape=SEARCH, layers_of="tiny-search"), 0)
+    further = {"sessions": pretrained(folder / "of-sessions", search, sessions, chosen.tokens)}
+    further["plain text"] = pretrained(folder / "of-text", search, text, chosen.tokens)
     for seed in chosen.seeds:
-        yield "world model", seed, world
-        yield "plain text", seed, plain
-        yield "scratch", seed, untrained(folder / f"blank-{seed}", SHAPE, seed)
+        yield "terminal", 0, seed, TERMINAL
+        yield "search", 0, seed, search
+        for name, model in further.items():
+            yield f"search, {name}", chosen.tokens, seed, model
+        yield "scratch", 0, seed, made(folder / f"scratch-{seed}", ModelConfig(shape=SHAPE), seed)
 
 
 def report(runs: Sequence[dict[str, Any]]) -> str:
@@ -247,16 +238,13 @@ def steps_to_goal(run: dict[str, Any]) -> int | None:
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--shipped", action="store_true", help="start from bundled models, and from scratch in their shape"
-    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--sessions", type=int, default=2000, help="recorded for pre-training")
-    parser.add_argument("--tokens", type=int, default=400_000, help="of pre-training, for both models")
-    parser.add_argument("--experts", type=int, default=200, help="sessions to imitate")
+    parser.add_argument("--sessions", type=int, default=300, help="recorded for pre-training")
+    parser.add_argument("--tokens", type=int, default=100_000, help="of pre-training")
+    parser.add_argument("--experts", type=int, default=150, help="sessions to imitate")
     parser.add_argument("--steps", type=int, default=60, help="of imitation, 512 tokens each")
     parser.add_argument("--every", type=int, default=15, help="steps between two tests")
-    parser.add_argument("--tasks", type=int, default=32, help="unseen test tasks")
+    parser.add_argument("--tasks", type=int, default=24, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/warm_up"), help="where models lie")
     parser.add_argument("--out", type=Path, default=RESULTS / "warm_up.jsonl", help="for finished runs")
     parser.add_argument("--quick", action="store_true", help="one seed and a few steps")
@@ -268,15 +256,10 @@ def main() -> None:
     kept, runs = Kept(chosen.out), []
     samples = chosen.folder / "demonstrations.jsonl"
     write_samples(samples, demonstrations(chosen.experts))
-    sizes = [0 if chosen.shipped else chosen.tokens, chosen.experts, chosen.steps, chosen.every, chosen.tasks]
-    for start, seed, model in starts(chosen.folder, chosen):
-        key = {"start": start, "seed": seed, "sizes": sizes}
-        runs.append(
-            kept.run(
-                key,
-                lambda m=model, s=seed: imitated(m, samples, s, chosen.steps, chosen.every, chosen.tasks),
-            )
-        )
+    sizes = [chosen.experts, chosen.steps, chosen.every, chosen.tasks]
+    for start, tokens, seed, model in starts(chosen.folder, chosen):
+        key = {"start": start, "seed": seed, "sizes": [tokens, *sizes]}
+        runs.append(kept.run(key, lambda m=model, s=seed: imitated(m, samples, s, *sizes[1:])))
     print(report(runs))
 
 
