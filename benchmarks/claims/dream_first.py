@@ -25,7 +25,7 @@ TASKS = {
     "search": Tasks("search", ("lookup",), 10, backplay=0.8),
     "android": Tasks("android", ("set_alarms",), 12, backplay=0.8),
 }
-SIZES = {"terminal": (2048, 4096), "search": (2048, 4096), "android": (1536, 3072)}
+SIZES = {"terminal": (2048, 4096), "search": (4096, 12_288), "android": (1536, 3072)}
 """Steps in the dream, and in the grounded world."""
 ARMS = ("dream first", "grounded alone")
 GOAL = 0.5
