@@ -30,13 +30,17 @@ def test_a_run_that_is_kept_is_not_measured_again(tmp_path: Path) -> None:
 def test_a_difference_pairs_tasks_and_leaves_out_those_that_a_world_failed() -> None:
     assert agents.mean(["1100", "11-0"]).startswith("0.583 (")
     assert agents.difference(["1100", "111-"], ["0100", "111-"]).startswith("0.125 (")
-    assert agents.difference(["10"], ["10"]) == "0.000 (0.000 to 0.000)"
+
+
+def test_an_interval_has_a_width_where_all_episodes_went_alike() -> None:
+    assert agents.mean(["0" * 40]) == "0.000 (0.000 to 0.088)"
+    assert agents.difference(["01" * 20], ["01" * 20]) == "0.000 (-0.066 to 0.066)"
 
 
 def test_tasks_under_controls_differ_from_the_others_in_their_controls_alone() -> None:
     tasks = agents.Tasks("mcp", ("pay_bill",), 16)
     faulty = tasks.under(intermittent_errors=0.4)
-    assert faulty.options() == {**tasks.options(), "with_controls": {"intermittent-errors": 0.4}}
+    assert faulty.options() == {**tasks.options(), "controls": {"intermittent-errors": 0.4}}
 
 
 def test_plain_text_has_the_same_messages_in_other_places() -> None:

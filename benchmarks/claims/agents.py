@@ -15,7 +15,8 @@ from sb3_contrib import MaskablePPO
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.integrations.sb3 import AgentWorldVecEnv, Result, evaluate_policy, make_sb3_env
 from agentworld_gym.integrations.sb3.ppo import train_ppo
-from agentworld_gym.statistics.bootstrap import bootstrap_interval
+from agentworld_gym.statistics.bootstrap import Share, bootstrap_interval
+from agentworld_gym.statistics.proportions import paired_gap, proportion
 
 RESULTS = Path(__file__).parent / "results"
 GROUNDED, DREAM = (16, 16), (32, 8)
@@ -129,19 +130,34 @@ def bits(result: Result) -> str:
 
 
 def mean(runs: Sequence[str]) -> str:
-    """The share of successes over runs, with its 95 % interval, bootstrapped over runs and their episodes."""
-    return _cell([[float(bit) for bit in run if bit != "-"] for run in runs])
+    """The share of successes over runs, with its 95 % interval, bootstrapped over runs and their episodes.
+
+    Where all episodes went alike, a bootstrap has no width; the interval is then Wilson's for the tasks of one run.
+    """
+    values = [[float(bit) for bit in run if bit != "-"] for run in runs]
+    if len({value for run in values for value in run}) == 1:
+        return _cell(proportion([bool(value) for value in values[0]]))
+    return _cell(values)
 
 
 def difference(runs: Sequence[str], others: Sequence[str]) -> str:
-    """The difference of two arms on the same seeds and tasks, with its interval, bootstrapped as in `mean`."""
-    pairs = [[(one, other) for one, other in zip(*two, strict=True)] for two in zip(runs, others, strict=True)]
-    return _cell([[float(one) - float(other) for one, other in run if "-" not in one + other] for run in pairs])
+    """The difference of two arms on the same seeds and tasks, with its interval, bootstrapped as in `mean`.
+
+    Where the difference is the same in all episodes, the interval is Bonett and Price's for the tasks of one run.
+    """
+    pairs = [
+        [(one == "1", other == "1") for one, other in zip(*two, strict=True) if "-" not in one + other]
+        for two in zip(runs, others, strict=True)
+    ]
+    values = [[float(one) - float(other) for one, other in run] for run in pairs]
+    return _cell(paired_gap(pairs[0]) if len({value for run in values for value in run}) == 1 else values)
 
 
-def _cell(values: Sequence[Sequence[float]]) -> str:
-    low, high = bootstrap_interval(values)
-    return f"{np.mean([np.mean(run) for run in values]):.3f} ({low:.3f} to {high:.3f})"
+def _cell(found: Share | Sequence[Sequence[float]]) -> str:
+    if not isinstance(found, Share):
+        low, high = bootstrap_interval(found)
+        found = Share(share=float(np.mean([np.mean(run) for run in found])), low=low, high=high, count=len(found))
+    return f"{found.share:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
 def row(*cells: object) -> str:
