@@ -10,8 +10,8 @@ sessions, in the same order and by the same steps. Only their starts differ:
 - `search`: the layers of the bundled world model of the search. It can copy, and comes from the model of seven domains,
   which saw the terminal among them under another vocabulary.
 - `search, sessions`: these layers after `--tokens` tokens of the terminal, learned as a world model learns.
-- `search, plain text`: these layers after the very same tokens as plain text: each message stands in a random place of
-  some session, and every token is learned alike, so that nothing can be learned of what follows from what.
+- `search, plain text`: these layers after as many tokens of the same messages as plain text: each stands in a random
+  place of some session, and every token is learned alike, so that nothing can be learned of what follows from what.
 - `scratch`: random weights.
 
 A model plays unseen tasks of the grounded terminal every few steps of imitation. It writes commands, with no menu.
