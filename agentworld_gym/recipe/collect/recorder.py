@@ -208,8 +208,9 @@ class _AwmRecorder(_DomainRecorder):
         if config.families or config.controls_share:
             key = "families" if config.families else "controls_share"
             raise SpecError("collect", key, getattr(config, key), f"its default: {config.world} brings its tasks")
-        shares = {name: share for name, share in config.policies.items() if name in ("menu", "explore")}
-        self._policies = shares or {"menu": 1.0, "explore": 1.0}
+        knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore")
+        shares = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
+        self._policies = shares or dict.fromkeys(knowing_no_expert, 1.0)
 
     def _opened(self) -> tuple[EpisodeRunner, Provenance]:
         world = open_world(self._config.world, WorldOptions(self.spec))
