@@ -6,6 +6,7 @@ turns the action into a `ChatRequest`, which a `Generator` answers with a `Compl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -35,6 +36,7 @@ class FailureKind(StrEnum):
     ENGINE = "engine"  # A grounded world gave up (limits, sandbox).
     RECORDING = "recording"  # The recording lacks this transition.
     UNJUDGED = "unjudged"  # A check asks for what the world does not show.
+    UNLIKELY = "unlikely"  # The model holds its own answer to be less likely than a guard asks for.
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,13 @@ class Action:
         return self.kind in (ActionKind.ACT, ActionKind.CONFIRM)
 
 
+class Source(StrEnum):
+    """Who answered in the place of a world's model."""
+
+    LEDGER = "ledger"  # The entries of the ledger in the history: a probe asked for what stands there.
+    GROUNDED = "grounded"  # The grounded world of a guard.
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What a world shows after an action, with what it cost.
@@ -163,9 +172,26 @@ class Observation:
     state: str | None = None
     """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
 
+    source: Source | None = None
+    """Who answered in the place of the world's model; None where the world did itself."""
+
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
+
+    @property
+    def probability(self) -> float | None:
+        """The probability that the model gives to its whole answer; None where the generator does not tell.
+
+        It is the product of the probabilities of the tokens.
+
+        >>> sure = Observation("a", Usage(completion_tokens=2), confidence=math.log(0.9))
+        >>> round(sure.probability, 3)
+        0.81
+        """
+        if self.confidence is None:
+            return None
+        return math.exp(min(0.0, self.confidence) * max(self.usage.completion_tokens, 1))
 
     @property
     def told_ledger(self) -> dict[str, Any] | None:

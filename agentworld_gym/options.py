@@ -42,6 +42,7 @@ _ONLY_IN_LANGUAGE_WORLDS = {
     "ledger": "keeps a ledger",
     "retrieval": "is shown recorded steps",
     "demonstrations": "is shown recorded calls",
+    "guard": "is guarded",
 }
 
 

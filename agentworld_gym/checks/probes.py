@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,9 @@ from agentworld_gym.contracts import Failure, Session, Usage, World
 from agentworld_gym.domain.task import Check, Task
 from agentworld_gym.flow import Call, Work, answering_of, in_one_wave
 from agentworld_gym.screens.sight import Sight
+
+ASKED = "asked"
+"""The key under which the answers of the world itself are counted."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,9 @@ class Probe:
 
     usage: Usage = field(default_factory=Usage)
     """The tokens that the probe took."""
+
+    answers: Counter[str] = field(default_factory=Counter)
+    """How many of its actions the world itself was `asked`, and how many were answered in its place, by the source."""
 
     def __post_init__(self) -> None:
         self.left = list(reversed(self.check.probes))
@@ -88,6 +95,7 @@ def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
         probe.failure = _failed(answer)
         return
     probe.usage += answer.usage
+    probe.answers[ASKED if answer.source is None else answer.source.value] += 1
     observation = in_first_dialect(parser.spec, probe.session, action, answer)
     if probe.left:
         probe.sight.see(observation)

@@ -104,6 +104,7 @@ class Checker:
         yield [probing(self._world, self._parser, probe, self.output) for probe in probes]
         for number, probe in zip(numbers, probes, strict=True):
             results.usage += probe.usage
+            results.answers += probe.answers
             if probe.score is not None:
                 results.passed[number] = probe.score
             results.failure = probe.failure or results.failure

@@ -40,6 +40,13 @@ class Info(TypedDict, total=False):
     them, and the numbers of what is wrong with them, `malformed`, `contradictions` and `unchanged`; these numbers are
     missing where the notation of the ledger is not known."""
 
+    source: str
+    """Who answered in the place of a language world's model: `grounded`, the grounded world of its guard."""
+
+    probes: dict[str, int]
+    """How many actions of probes the world's model was `asked`, and how many were answered in its place, by the
+    `ledger` or by the `grounded` world of a guard; it is there where any were."""
+
     check_tokens: dict[str, int]
     """The tokens that probes and judges cost."""
 

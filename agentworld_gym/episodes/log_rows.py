@@ -93,6 +93,8 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
         row["confidence"] = answer.confidence
     if (ledger := answer.told_ledger) is not None:
         row["ledger"] = ledger
+    if answer.source is not None:
+        row["source"] = answer.source.value
     if answer.prompt:
         row |= {"prompt": answer.prompt, "completion": answer.completion}
         row |= {"reasoning": answer.reasoning, "seed": answer.seed}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.checks.checks import score
 from agentworld_gym.checks.collateral import score_with_collateral
+from agentworld_gym.checks.probes import ASKED
 from agentworld_gym.contracts import Failure, Observation, Usage
 from agentworld_gym.domain.spec import RewardSpec
 from agentworld_gym.episodes.checking import SOLVED
@@ -28,10 +29,14 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
             info["confidence"] = answer.confidence
         if (ledger := answer.told_ledger) is not None:
             info["ledger"] = ledger
+        if answer.source is not None:
+            info["source"] = answer.source.value
     if step.action.error is not None:
         info["action_error"] = step.action.error
     if results is not None and results.usage != Usage():
         info["check_tokens"] = results.usage.as_dict()
+    if results is not None and results.answers.keys() - {ASKED}:
+        info["probes"] = {ASKED: 0, **results.answers}
     failure = answer if isinstance(answer, Failure) else results.failure if results else None
     if failure is not None:
         info["failure"] = failure.as_dict()

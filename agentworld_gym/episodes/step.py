@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -32,6 +33,9 @@ class CheckResults:
 
     usage: Usage = field(default_factory=Usage)
     """The tokens that probes and judges cost."""
+
+    answers: Counter[str] = field(default_factory=Counter)
+    """Who answered the actions of probes: see `agentworld_gym.checks.probes.Probe.answers`."""
 
     failure: Failure | None = None
     """Why the checks could not be tested."""

@@ -15,6 +15,7 @@ from agentworld_gym.contracts import (
     Generator,
     Message,
     Observation,
+    Source,
 )
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec
@@ -24,7 +25,7 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.prompting.answers import StateAnswers
-from agentworld_gym.prompting.ledger import StateChange, split_ledger
+from agentworld_gym.prompting.ledger import StateChange, recalled, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.state_changes import SAME
@@ -34,6 +35,7 @@ from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
+from agentworld_gym.worlds.guard import Guard
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
 
 Demonstrations = Callable[[LanguageSession, Action], str]
@@ -63,6 +65,7 @@ class LanguageWorld:
             user message, between the turn and the closing request, exactly as it is returned (data in it must be
             escaped already), and never enters the history. Its tokens count like all of the prompt's. The fingerprint
             holds its attribute `digest`, or else its name, which is only declared.
+        guard: What becomes of answers that the model itself holds to be unlikely; None takes them as they are.
     """
 
     spec: DomainSpec
@@ -70,6 +73,7 @@ class LanguageWorld:
     generator: Generator
     sampling: Sampling
     demonstrations: Demonstrations | None = None
+    guard: Guard | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +90,8 @@ class LanguageWorld:
             digest = self.demonstrations.digest if isinstance(self.demonstrations, Digested) else None
             name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
             parts["demonstrations"] = Part(str(digest or name), digest is not None)
+        if self.guard is not None:
+            parts["guard"] = Part(self.guard.digest, True)
         parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}
         self.fingerprint = Fingerprint(parts)
 
@@ -133,6 +139,8 @@ class LanguageWorld:
             observed = Observation(action.error, prompt=turn)
         elif (seen := self._seen(session, action)) is not None:
             observed = Observation(seen)
+        elif (recalled := self._recalled(session, action)) is not None:
+            observed = Observation(recalled, prompt=turn, source=Source.LEDGER)
         elif session.tokens >= self.spec.limits.context_tokens:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
@@ -141,6 +149,8 @@ class LanguageWorld:
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, action, turn, request.sampling.seed)
         yield TOGETHER
+        if self.guard is not None:
+            observed = self.guard.checked(session, action, observed)
         if isinstance(observed, Failure):
             session.failures += 1
         else:
@@ -209,6 +219,16 @@ class LanguageWorld:
         if not looks(domain, action.parsed) or session.task.controls or not shows(domain, last):
             return None
         return page_of(last)
+
+    def _recalled(self, session: LanguageSession, action: Action) -> str | None:
+        """Return what the ledger says that a probe shows; None where the model has to be asked.
+
+        An agent is always answered by the model. Where controls are in force, an action may show something else than
+        what is there.
+        """
+        if session.acted is None or session.books is None or session.task.controls:
+            return None
+        return recalled(session.books[1], action.raw, session.observation)
 
     def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
         session.tokens = observed.usage.prompt_tokens or session.tokens

@@ -8,6 +8,7 @@ from agentworld_gym.contracts import Action, Conversation, Message
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.ledger import LedgerBook
 from agentworld_gym.screens.history import History
+from agentworld_gym.worlds.twin import Twin
 
 
 @dataclass
@@ -38,6 +39,12 @@ class LanguageSession:
     books: tuple[LedgerBook, LedgerBook] | None = None
     """What the history said of the hidden state before the last turn, and says at this moment; None where no ledger is
     kept, or its notation is not known."""
+
+    acted: int | None = None
+    """Where this is a copy for a probe: how many turns the agent took before it; None where the agent acts itself."""
+
+    twin: Twin | None = None
+    """The same episode in a grounded world, as far as a guard has played it there."""
 
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
@@ -85,14 +92,17 @@ class LanguageSession:
 
     def fork(self) -> LanguageSession:
         """Return an exact copy: equal actions on both give equal requests."""
-        return replace(self, history=list(self.history), seen=self.seen.fork())
+        twin = None if self.twin is None else self.twin.fork()
+        return replace(self, history=list(self.history), seen=self.seen.fork(), twin=twin)
 
     def probe(self) -> LanguageSession:
         """Return a fork, in which controls are in force: what the model was told of them cannot be taken back."""
-        return self.fork()
+        return replace(self.fork(), acted=self.turn)
 
     def close(self) -> None:
-        """Do nothing: the history is plain data."""
+        """Free the twin, if there is one; the history is plain data."""
+        if self.twin is not None:
+            self.twin.close()
 
 
 MASK = 2**64 - 1

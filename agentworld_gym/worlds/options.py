@@ -18,6 +18,8 @@ from agentworld_gym.engines.catalog import load_index, load_view
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.official import VARIABLE, OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.worlds.grounded_variants import open_grounded
+from agentworld_gym.worlds.guard import Guard, GuardOptions
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
 
 FilePath = str | os.PathLike[str]
@@ -77,6 +79,10 @@ class LanguageOptions(Options):
     ] = None
     """An index that `agentworld index` wrote: each request shows the recorded steps most like the next one. It is a
     path, or a mapping with `path`, `k` (3) and `max_chars` (3000). None shows none."""
+
+    guard: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'least': 0.9}")] = None
+    """What becomes of answers that the model itself holds to be unlikely: `least` and `remedy` of
+    `agentworld_gym.worlds.guard.GuardOptions`. None takes all answers as they are."""
 
 
 class WorldOptions(LanguageOptions):
@@ -138,11 +144,19 @@ class WorldOptions(LanguageOptions):
         """Return a language world over a generator, with the profile, form and sampling that the world prefers.
 
         Raises:
-            SpecError: A sampling field does not exist, or there is no such index of recorded steps.
+            SpecError: A sampling field or one of the guard does not exist, or there is no such index of recorded steps.
+            WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
         """
         prompts = self.templates(profile, form)
         sampled = self.chosen_sampling(**sampling)
-        return LanguageWorld(self.spec, prompts, generator, sampled, self._demonstrations(prompts))
+        demonstrations, guard = self._demonstrations(prompts), self._guard(prompts)
+        return LanguageWorld(self.spec, prompts, generator, sampled, demonstrations, guard)
+
+    def _guard(self, prompts: Prompts) -> Guard | None:
+        if self.guard is None:
+            return None
+        options = validated(GuardOptions, self.guard, "options.guard")
+        return Guard(options, prompts, open_grounded(self.spec, scenario=self.scenario) if options.remedy == "ground" else None)
 
     def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
         if self.retrieval is None:

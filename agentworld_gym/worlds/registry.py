@@ -8,23 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import World
-from agentworld_gym.engines import EngineError, VariantEngine
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import AwmFiles
-from agentworld_gym.engines.catalog import ENGINES, parts_of
 from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.tasks.scenario_tasks import scenarios_digest
+from agentworld_gym.fingerprint import Part
 from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
 from agentworld_gym.worlds.awm.world import AwmOptions, AwmWorld
 from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
-from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
-MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
 KINDS = (
     f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, "
     "record:PATH+WORLD, or a registered name"
@@ -90,9 +87,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if handle in REGISTRY.factories:
         return REGISTRY.factories[handle](options)
     if kind == "grounded":
-        return _grounded(options, rest)
+        return open_grounded(options.spec, rest, options.scenario)
     if handle == "chromium":
-        return _grounded(options, handle)
+        return open_grounded(options.spec, handle, options.scenario)
     if handle == "scripted":
         return _scripted(options)
     if handle == TINY or handle in bundled_models():
@@ -108,33 +105,6 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         if path and plus and inner:
             return RecordingWorld(open_world(inner, options), Path(path))
     raise WorldNotConfigured(f"world={handle!r} names no world; pass {KINDS}")
-
-
-def _grounded(options: WorldOptions, variant: str) -> World[Any]:
-    spec = options.spec
-    entry = ENGINES.get(spec.id)
-    if entry is None:
-        raise WorldNotConfigured(
-            f"{spec.env_id} has no grounded world; pass world={MODELS}, 'scripted' or 'recorded:PATH', "
-            "or set AGENTWORLD_WORLD"
-        )
-    if variant and variant not in entry.variants:
-        variants = ", ".join(["grounded", *(f"grounded:{name}" for name in entry.variants if name)])
-        raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {variants}")
-    try:
-        engine = entry.load(variant or entry.variants[0])
-    except EngineError as error:
-        raise WorldNotConfigured(f"world='grounded:{variant}' cannot run here: {error}") from error
-    actual = engine.variant if isinstance(engine, VariantEngine) else variant
-    parts = {
-        "world": Part("grounded", True),
-        "engine": Part(":".join(filter(None, (spec.id, actual))), True),
-        "spec": Part(spec.digest(), True),
-        "agentworld-gym": Part(installed("agentworld-gym"), True),
-    }
-    if options.scenario is not None:
-        parts["scenario"] = Part(scenarios_digest(Path(options.scenario)), True)
-    return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
 
 
 def brings_tasks(handle: str) -> bool:

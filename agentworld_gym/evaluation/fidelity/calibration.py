@@ -31,10 +31,9 @@ def probability(observed: Observation, measure: Measure) -> float | None:
     >>> round(probability(sure, "token"), 3), round(probability(sure, "sequence"), 3)
     (0.9, 0.81)
     """
-    if observed.confidence is None:
-        return None
-    tokens = 1 if measure == "token" else max(observed.usage.completion_tokens, 1)
-    return math.exp(min(0.0, observed.confidence) * tokens)
+    if measure == "sequence" or observed.confidence is None:
+        return observed.probability
+    return math.exp(min(0.0, observed.confidence))
 
 
 def calibration(

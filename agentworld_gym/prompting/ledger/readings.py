@@ -12,7 +12,8 @@ from agentworld_gym.screens.terminal import PROMPT, echo_of
 
 _PLAIN = re.compile(r"cat ([\w.,+@%/-]*[\w.,+@%])")
 _NOTE = re.compile(r"([\w.-]+): (.*)", re.DOTALL)
-_UNKNOWN_KEY = "Key not found"
+UNKNOWN_KEY = "Key not found"
+"""What a memory says of a key that it does not hold."""
 
 
 def shown_entries(domain: str, action: str, observation: str, home: str = "") -> dict[str, Any]:
@@ -44,7 +45,7 @@ def _printed(action: str, observation: str, home: str) -> dict[str, Any]:
     begun = PROMPT.match(first)
     if named is None or begun is None or first[begun.end() :] != f" {echo}":
         return {}
-    name = _absolute(named[1], begun[0].partition(":")[2][:-1], home)
+    name = absolute(named[1], begun[0].partition(":")[2][:-1], home)
     # What ends without a line feed has the prompt right behind it.
     text, prompt, rest = "\n".join(lines).rpartition(begun[0])
     if name is None or not prompt or rest:
@@ -54,23 +55,37 @@ def _printed(action: str, observation: str, home: str) -> dict[str, Any]:
     return {name: text} if text.replace("\n", "").isprintable() else {}
 
 
-def _absolute(name: str, folder: str, home: str) -> str | None:
-    """The absolute name of a file that was named in a folder; None for a name with steps up or on the spot."""
+def absolute(name: str, folder: str, home: str) -> str | None:
+    """Return the absolute name of a file that was named in a folder; None for a name with steps up or on the spot.
+
+    >>> absolute("a.txt", "~/docs", "/home/dev"), absolute("../a.txt", "/srv", "/home/dev")
+    ('/home/dev/docs/a.txt', None)
+    """
     folder = home + folder.removeprefix("~") if folder.startswith("~") else folder
     name = name if name.startswith("/") else f"{folder.rstrip('/')}/{name.removeprefix('./')}"
     return None if {"", ".", ".."}.intersection(name.split("/")[1:]) else name
 
 
-def _retrieved(action: str, observation: str, _home: str) -> dict[str, Any]:
-    """The note that a memory gave back for a single key."""
+def retrieved_key(action: str) -> str | None:
+    """Return the key of a note that is retrieved from a memory alone; None for any other action.
+
+    >>> retrieved_key('{"name": "dict_memory", "arguments": {"operation": "retrieve", "key_list": ["depth"]}}')
+    'depth'
+    """
     try:
         arguments = json.loads(action)["arguments"]
         key = arguments["key_list"][0] if len(arguments["key_list"]) == 1 else None
     except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return key if isinstance(key, str) and arguments.get("operation") == "retrieve" else None
+
+
+def _retrieved(action: str, observation: str, _home: str) -> dict[str, Any]:
+    """The note that a memory gave back for a single key."""
+    key = retrieved_key(action)
+    if key is None:
         return {}
-    if not isinstance(key, str) or arguments.get("operation") != "retrieve":
-        return {}
-    if observation == _UNKNOWN_KEY:
+    if observation == UNKNOWN_KEY:
         return {f"memory/{key}": Told.GONE}
     note = _NOTE.fullmatch(observation)
     return {f"memory/{key}": note[2]} if note and note[1] == key else {}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, Observation, Usage
+from agentworld_gym.contracts import Action, Observation, Source, Usage
 from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
@@ -124,7 +124,16 @@ def packed(observed: Observation) -> dict[str, Any]:
         "seed": observed.seed,
         **sure,
         **kept,
+        **_stood_in(observed),
     }
+
+
+def _stood_in(observed: Observation) -> dict[str, Any]:
+    """Return who answered in the model's place, and the structured state, which its completion does not tell then."""
+    if observed.source is None:
+        return {}
+    state = {} if observed.state is None else {"state": observed.state}
+    return {"source": observed.source.value, **state}
 
 
 def unpacked(row: dict[str, Any]) -> Observation:
@@ -139,4 +148,6 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row.get("confidence"),
         unescape(row.get("ledger", "")),
         LedgerCheck(**row["ledger_check"]) if "ledger_check" in row else None,
+        row.get("state"),
+        Source(row["source"]) if "source" in row else None,
     )

@@ -1,0 +1,56 @@
+"""The grounded world of a domain, in one of its variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentworld_gym.domain.spec import DomainSpec
+from agentworld_gym.engines import EngineError, VariantEngine
+from agentworld_gym.engines.catalog import ENGINES, parts_of
+from agentworld_gym.errors import WorldNotConfigured
+from agentworld_gym.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.tasks.scenario_tasks import scenarios_digest
+from agentworld_gym.worlds.grounded import GroundedWorld
+
+MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
+"""The handles of worlds that a language model plays, for messages."""
+
+
+def open_grounded(spec: DomainSpec, variant: str = "", scenario: str | None = None) -> GroundedWorld:
+    """Open the grounded world of a domain.
+
+    Args:
+        spec: The domain.
+        variant: The variant; an empty one takes the first that there is.
+        scenario: The folder of the scenario that its tasks play on; None where they play on those of the package.
+
+    Raises:
+        WorldNotConfigured: The domain has no grounded world, or none of this variant, or it cannot run here.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> open_grounded(load_spec("terminal")).deterministic
+    True
+    """
+    entry = ENGINES.get(spec.id)
+    if entry is None:
+        raise WorldNotConfigured(
+            f"{spec.env_id} has no grounded world; pass world={MODELS}, 'scripted' or 'recorded:PATH', "
+            "or set AGENTWORLD_WORLD"
+        )
+    if variant and variant not in entry.variants:
+        variants = ", ".join(["grounded", *(f"grounded:{name}" for name in entry.variants if name)])
+        raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {variants}")
+    try:
+        engine = entry.load(variant or entry.variants[0])
+    except EngineError as error:
+        raise WorldNotConfigured(f"world='grounded:{variant}' cannot run here: {error}") from error
+    actual = engine.variant if isinstance(engine, VariantEngine) else variant
+    parts = {
+        "world": Part("grounded", True),
+        "engine": Part(":".join(filter(None, (spec.id, actual))), True),
+        "spec": Part(spec.digest(), True),
+        "agentworld-gym": Part(installed("agentworld-gym"), True),
+    }
+    if scenario is not None:
+        parts["scenario"] = Part(scenarios_digest(Path(scenario)), True)
+    return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
