@@ -5,7 +5,7 @@
     python benchmarks/ppo.py --steps 20000 --seeds 0 --no-twin
     python benchmarks/ppo.py --train-worlds grounded tiny --steps 20000 --no-twin    # for real, and in the dream
     python benchmarks/ppo.py --runs benchmarks/dreams.yaml --out runs/dreams         # the same in several domains
-    python benchmarks/ppo.py --train-worlds tiny --guard 0.9 --remedy ground --no-twin
+    python benchmarks/ppo.py --runs benchmarks/dreams.yaml --domains terminal --train-worlds tiny --guard 0.9
 
 An agent that is trained in a dream never meets the grounded world before its test; it is tested in its dream too. The
 twin is the same MaskablePPO on the same tasks for the same number of steps, masks included; its vectors are all zero,
@@ -20,6 +20,7 @@ import argparse
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -202,8 +203,8 @@ def run(arguments: argparse.Namespace, kept: Path | None) -> None:
     console.print(table(arguments.domain, report))
 
 
-def main() -> None:
-    """Run it."""
+def parser_with(defaults: Mapping[str, Any]) -> argparse.ArgumentParser:
+    """The parser of the command line, with other defaults for some options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domain", default="terminal")
     parser.add_argument(
@@ -231,17 +232,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keep what is measured in this JSON file; with --runs, a folder")
     parser.add_argument("--save", type=Path, help="keep the agents in this folder")
     parser.set_defaults(world_options={})
-    arguments = parser.parse_args()
+    if unknown := defaults.keys() - vars(parser.parse_args([])).keys():
+        parser.error(f"there is no option {min(unknown)}")
+    parser.set_defaults(**defaults)
+    return parser
+
+
+def main() -> None:
+    """Run it; what the command line says comes before what the file of --runs says."""
+    arguments = parser_with({}).parse_args()
     torch.set_num_threads(1)
     if arguments.runs is None:
         run(arguments, arguments.out)
         return
     for domain, options in read_yaml(arguments.runs).items():
-        if unknown := options.keys() - vars(arguments).keys():
-            parser.error(f"{arguments.runs}: {domain}: there is no option {min(unknown)}")
         if arguments.domains is None or domain in arguments.domains:
-            chosen = argparse.Namespace(**{**vars(arguments), "domain": domain, **options})
-            run(chosen, arguments.out and arguments.out / f"{domain}.json")
+            chosen = parser_with({**options, "domain": domain}).parse_args()
+            run(chosen, chosen.out and chosen.out / f"{domain}.json")
 
 
 if __name__ == "__main__":
