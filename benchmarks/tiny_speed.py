@@ -1,6 +1,7 @@
 """How many steps a second a small world model answers through transformers, with and without its shortcuts.
 
     python benchmarks/tiny_speed.py [--world tiny] [--envs 64] [--steps 12] [--threads 2]
+    python benchmarks/tiny_speed.py --domains terminal search android     # a row for each, with everything on
 
 A wave of terminals takes random actions of their tasks' menus. Each row of the table plays the same episodes: first
 with the prefix cache and the guesses by copying, then without guesses, then without both, and at last one session
@@ -23,6 +24,7 @@ import numpy as np
 
 import agentworld_gym  # noqa: F401  (registers the ids)
 from agentworld_gym.actions.finish import finishes
+from agentworld_gym.domain.spec import load_spec
 
 TARGET = 60.0
 
@@ -40,11 +42,10 @@ class Speed:
     failed: int
 
 
-def play(world: str, count: int, steps: int, generator: Mapping[str, Any], **options: Any) -> Speed:
-    """Play random menu actions in `count` terminals at once."""
-    envs: Any = gym.make_vec(
-        "AgentWorld/Terminal-v0", num_envs=count, world=world, generator=dict(generator), judge="none", **options
-    )
+def play(domain: str, world: str, count: int, steps: int, generator: Mapping[str, Any], **options: Any) -> Speed:
+    """Play random menu actions in `count` environments at once."""
+    env_id = load_spec(domain).env_id
+    envs: Any = gym.make_vec(env_id, num_envs=count, world=world, generator=dict(generator), judge="none", **options)
     envs.reset(seed=7)
     rng = random.Random(7)
     seconds, processor, failed = 0.0, 0.0, 0
@@ -63,8 +64,8 @@ def play(world: str, count: int, steps: int, generator: Mapping[str, Any], **opt
 
 
 def acts(menu: tuple[str | None, ...]) -> list[str]:
-    """The entries of a menu that do not end the episode."""
-    return [entry for entry in menu if entry and not finishes(entry)] or ["ls"]
+    """The entries of a menu that are on offer and do not end the episode, or else one that does."""
+    return [entry for entry in menu if entry and not finishes(entry)] or ["finish"]
 
 
 def main() -> int:
@@ -74,28 +75,32 @@ def main() -> int:
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--domains", nargs="+", help="domains, in place of the terminal with and without shortcuts")
     parser.add_argument("--vllm", metavar="DIR", help="a model directory that vLLM plays too")
     given = parser.parse_args()
 
     import torch
 
     torch.set_num_threads(given.threads)
-    runs: list[tuple[str, str, int, dict[str, Any]]] = [
-        ("cache and guesses", given.world, given.envs, {}),
-        ("cache alone", given.world, given.envs, {"lookup": False}),
-        ("neither", given.world, given.envs, {"lookup": False, "cache_tokens": 0}),
-        ("one session alone", given.world, 1, {}),
+    runs: list[tuple[str, str, str, int, dict[str, Any]]] = [
+        ("cache and guesses", "terminal", given.world, given.envs, {}),
+        ("cache alone", "terminal", given.world, given.envs, {"lookup": False}),
+        ("neither", "terminal", given.world, given.envs, {"lookup": False, "cache_tokens": 0}),
+        ("one session alone", "terminal", given.world, 1, {}),
     ]
+    if given.domains:
+        runs = [(domain, domain, given.world, given.envs, {}) for domain in given.domains]
     if given.vllm:
-        runs.append(("vLLM", f"vllm:{given.vllm}", given.envs, {"max_model_len": 4096, "enforce_eager": True}))
+        engine = {"max_model_len": 4096, "enforce_eager": True}
+        runs.append(("vLLM", "terminal", f"vllm:{given.vllm}", given.envs, engine))
     fast = 0.0
     form = "{:<20}{:>9}{:>10}{:>10}{:>9}{:>9}{:>9}{:>8}"
     sys.stdout.write(form.format("", "steps/s", "ms a wave", "CPU ms", "prompt", "cached", "written", "failed") + "\n")
-    for name, world, count, generator in runs:
+    for name, domain, world, count, generator in runs:
         extra: dict[str, Any] = {}
         if world.startswith("vllm:"):
             extra = {"profile": "compact", "sampling": {"temperature": 0.0, "thinking": False, "max_tokens": 512}}
-        speed = play(world, count, given.steps, generator, **extra)
+        speed = play(domain, world, count, given.steps, generator, **extra)
         rate = speed.steps / speed.seconds
         fast = fast or rate
         wave, busy = 1000 * speed.seconds / given.steps, 1000 * speed.processor / given.steps
