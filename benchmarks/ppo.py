@@ -84,8 +84,14 @@ def train(seed: int, world: str, arguments: argparse.Namespace, encoder: TextEnc
         def show(point: Point) -> None:
             progress.update(bar, completed=point.steps, success=f"success {point.success:.2f}")
 
-        rollout = {"n_steps": arguments.rollout, "n_epochs": arguments.epochs}
-        training = train_ppo(env, arguments.steps, seed=seed, on_progress=show, **rollout)
+        training = train_ppo(
+            env,
+            arguments.steps,
+            seed=seed,
+            on_progress=show,
+            n_steps=arguments.rollout,
+            n_epochs=arguments.epochs,
+        )
     env.close()
     return Trained(training, counted, time.process_time() - began)
 
