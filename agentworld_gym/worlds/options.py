@@ -156,7 +156,8 @@ class WorldOptions(LanguageOptions):
         if self.guard is None:
             return None
         options = validated(GuardOptions, self.guard, "options.guard")
-        return Guard(options, prompts, open_grounded(self.spec, scenario=self.scenario) if options.remedy == "ground" else None)
+        grounds = options.remedy == "ground"
+        return Guard(options, prompts, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
 
     def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
         if self.retrieval is None:
