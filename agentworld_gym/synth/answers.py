@@ -22,8 +22,9 @@ MAX_CHARS = 400_000
 ANSWER = "answer"
 """How errors call the document that an answer holds."""
 
+# What is taken is not given back (`++`), so that a line without end takes no time that grows with its square.
 _FENCE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+    r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+-]*+)[^\n]*+\n(.*?)(?:^[ \t]*+\1[`~]*+[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE
 )
 
 
@@ -36,9 +37,9 @@ def block(text: str, *languages: str) -> str:
     'SELECT 1;'
 
     Raises:
-        Fault: The text is empty, too long, or has blocks in other languages only.
+        Fault: The text is empty, too long, holds half a character, or has blocks in other languages only.
     """
-    answer = unescape(strip_thinking(text))
+    answer = _whole_characters(unescape(strip_thinking(text)))
     if not answer.strip():
         raise Fault("the answer is empty")
     if len(answer) > MAX_CHARS:
@@ -56,7 +57,8 @@ def block(text: str, *languages: str) -> str:
 def document(text: str, model: type[M]) -> M:
     r"""Return the document of an answer, which is written in YAML or JSON.
 
-    Dates and times are texts, also where YAML takes them for more because they have no quotes.
+    Dates and times are texts, also where YAML takes them for more because they have no quotes. Two escapes that make
+    one character, as JSON has them, become that character.
 
     >>> from agentworld_gym.synth.draft import Sentences
     >>> document("```yaml\ntasks: [Pay the bill of March.]\n```", Sentences).tasks
@@ -66,22 +68,40 @@ def document(text: str, model: type[M]) -> M:
         Fault: It cannot be read, or does not fit the model.
     """
     with spec_errors_as_faults():
-        data = _without_dates(load_yaml(block(text, "yaml", "yml", "json"), ANSWER))
+        data = _as_texts(load_yaml(block(text, "yaml", "yml", "json"), ANSWER))
         if not isinstance(data, dict):
             raise Fault(f"the answer is no mapping but {type(data).__name__}")
         return validated(model, data, ANSWER)
 
 
-def _without_dates(value: Any) -> Any:
-    """Return data with texts in the place of dates and times.
+def _as_texts(value: Any) -> Any:
+    """Return data with texts in the place of dates and times, and with whole characters in all texts.
 
-    >>> _without_dates({"due": [datetime.date(2026, 1, 9)]})
+    >>> _as_texts({"due": [datetime.date(2026, 1, 9)]})
     {'due': ['2026-01-09']}
+
+    Raises:
+        Fault: A text holds half a character.
     """
     if isinstance(value, dict):
-        return {_without_dates(key): _without_dates(item) for key, item in value.items()}
+        return {_as_texts(key): _as_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_dates(item) for item in value]
+        return [_as_texts(item) for item in value]
     if isinstance(value, datetime.date):
         return value.isoformat().replace("+00:00", "Z")
-    return value
+    return _whole_characters(value) if isinstance(value, str) else value
+
+
+def _whole_characters(text: str) -> str:
+    r"""Return a text in which each pair of surrogates is the character that it stands for.
+
+    >>> _whole_characters("\ud83d\ude00") == "\U0001f600"
+    True
+
+    Raises:
+        Fault: A surrogate stands alone: neither a file nor a database can hold it.
+    """
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise Fault("the answer holds half a character (a lone surrogate)") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import suppress
 
 import pytest
@@ -55,6 +56,20 @@ def test_any_parameters_are_checked_or_refused(parameters: dict[str, object]) ->
     ]
     with suppress(Fault):
         check_interface(Interface.model_validate({"tools": tools}), 1)
+
+
+@pytest.mark.parametrize("line", ["`" * 200_000, "```" + "a" * 200_000, "~" * 200_000])
+def test_a_line_without_end_is_read_at_once(line: str) -> None:
+    began = time.process_time()
+    assert block(line, "sql") == line
+    assert time.process_time() - began < 1
+
+
+def test_characters_are_whole() -> None:
+    assert document(r'tasks: ["Send \ud83d\ude00 to Ida."]', Sentences).tasks == ("Send \U0001f600 to Ida.",)
+    for answer in (r'tasks: ["Send \ud83d to Ida."]', "tasks: [Send \ud83d to Ida.]"):
+        with pytest.raises(Fault, match="half a character"):
+            document(answer, Sentences)
 
 
 def test_dates_without_quotes_are_texts() -> None:
