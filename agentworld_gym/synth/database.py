@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentworld_gym.engines.tables.database import building, empty_image, keys_of, opened, quoted, tables_of
-from agentworld_gym.engines.tables.statements import statement
+from agentworld_gym.engines.tables.statements import CLOCK, statement
 from agentworld_gym.synth.faults import Fault, raise_any
 
 MOST_ROWS = 500
@@ -20,7 +20,7 @@ MOST_STATEMENTS = 2_000
 _CREATE = re.compile(r"CREATE\s+(TABLE|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
 _INSERT = re.compile(r"INSERT\s+INTO\b", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_CHANGING = re.compile(r"'now'|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b|\brandom(?:blob)?\s*\(", re.IGNORECASE)
+_CHANGING = re.compile(rf"{CLOCK}|\brandom(?:blob)?\s*\(", re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*", re.DOTALL)
 
 
@@ -57,8 +57,8 @@ def check_schema(sql: str, fewest: int) -> None:
         fewest: How many tables there have to be.
 
     Raises:
-        Fault: A statement does not run or does something else; a table has no primary key; or a foreign key leads
-            nowhere.
+        Fault: A statement does not run or does something else; a table has no primary key, or a column that is
+            computed; or a foreign key leads nowhere.
     """
     faults = []
     connection = building()
@@ -70,10 +70,14 @@ def check_schema(sql: str, fewest: int) -> None:
         keys = keys_of(connection)
         if len(keys) < fewest:
             raise Fault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
+        computed = {table: _computed(connection, table, columns) for table, (columns, _) in keys.items()}
         image = connection.serialize()
     finally:
         connection.close()
     for table, (columns, key) in keys.items():
+        faults += [
+            f"table {table}: the column {name} is computed; plain columns are wanted" for name in computed[table]
+        ]
         faults += [f"table {table}: no primary key"] if not key else []
         faults += [
             f"{name}: a name of other characters than a-z, 0-9, _"
@@ -92,6 +96,12 @@ def _create(connection: sqlite3.Connection, text: str) -> str:
     except (sqlite3.Error, ValueError) as error:
         return str(error)
     return ""
+
+
+def _computed(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> list[str]:
+    """Return the generated columns of a table, which SQLite does not tell among its columns."""
+    shown = connection.execute(f"SELECT * FROM {quoted(table)} LIMIT 0").description
+    return [name for name, *_ in shown if name not in columns]
 
 
 def dangling_keys(image: bytes) -> list[str]:

@@ -70,6 +70,11 @@ def test_a_scenario_that_is_shipped_passes_without_recorded_calls() -> None:
     assert found.problems == () and found.tools == 35 and found.answered > 20
 
 
+def test_what_a_check_does_not_foresee_costs_one_world(world: Path) -> None:
+    told = broken(world, "schema.sql", "CREATE TABLE members (", "CREATE TABLE members (shout TEXT AS (upper(name)),")
+    assert "the check failed: ValueError" in told
+
+
 def test_twins_are_named(world: Path) -> None:
     one = only(world)
     assert alike_worlds([one, one]) == ["tool_library is too much like tool_library (1.00)"]

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 
 _PATTERN = re.compile(r"\b(LIKE|GLOB)\b(?!\s*')", re.IGNORECASE)
-_CHANGING = re.compile(r"'now'|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b|\brandom", re.IGNORECASE)
+CLOCK = (
+    r"'now'|\"now\"|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b"
+    r"|\b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)|\bstrftime\s*\(\s*'[^']*'\s*\)"
+)
+"""A pattern of what reads the clock in SQLite: the word itself, and functions of time that are not told which one."""
+
+_CHANGING = re.compile(rf"{CLOCK}|\brandom", re.IGNORECASE)
 
 
 def statement(sql: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,13 @@ from agentworld_gym.engines.awm.files import CODE
 from agentworld_gym.errors import MissingFile, WorldNotConfigured
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.synth.check.awm import examine_awm
-from agentworld_gym.synth.check.declarative import examine_scenario
+from agentworld_gym.synth.check.declarative import FORM, examine_scenario
 from agentworld_gym.synth.check.examined import Examined
+from agentworld_gym.synth.heap import bound_heap
 from agentworld_gym.synth.pipeline import WORLDS
 from agentworld_gym.tasks.scenario_tasks import scenario_folders
+
+logger = logging.getLogger(__name__)
 
 
 def examine(folder: Path) -> Iterator[Examined]:
@@ -25,6 +29,7 @@ def examine(folder: Path) -> Iterator[Examined]:
         WorldNotConfigured: AWM's worlds cannot be run here; the message says what to install.
         SpecError: A file of AWM's cannot be read.
     """
+    bound_heap()
     places = [place for place in (folder, folder / WORLDS) if place.is_dir()]
     if not places:
         raise MissingFile(folder, "a folder with worlds", kind="folder")
@@ -39,7 +44,16 @@ def examine(folder: Path) -> Iterator[Examined]:
         return
     scenarios = next((place for place in reversed(places) if _has_scenarios(place)), folder)
     for scenario in scenario_folders(scenarios):
-        yield examine_scenario(scenario)
+        yield _examined(scenario)
+
+
+def _examined(folder: Path) -> Examined:
+    try:
+        return examine_scenario(folder)
+    except Exception as error:  # What nobody thought of costs one world, not the check of the others.
+        logger.exception("the check of %s failed", folder)
+        problem = f"the check failed: {type(error).__name__}: {error}"
+        return Examined(None, folder.resolve().name, FORM, problems=(problem,))
 
 
 def _has_scenarios(folder: Path) -> bool:
