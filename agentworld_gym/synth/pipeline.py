@@ -21,13 +21,14 @@ from agentworld_gym.synth.answers import document
 from agentworld_gym.synth.asking import AskingGenerator
 from agentworld_gym.synth.backends.backend import Backend
 from agentworld_gym.synth.config import SynthConfig
-from agentworld_gym.synth.draft import NOW, USER, Brief, Briefs, Draft
+from agentworld_gym.synth.draft import NOW, USER, Brief, Briefs, Draft, Interface, Schema
 from agentworld_gym.synth.faults import Fault
+from agentworld_gym.synth.heap import bound_heap
 from agentworld_gym.synth.journal import FILE, Entry, Journal, Key
 from agentworld_gym.synth.likeness import Profile, alike_brief
 from agentworld_gym.synth.prompts import SynthPrompts
 from agentworld_gym.synth.report import SynthReport, report_of
-from agentworld_gym.synth.stages import INTERFACE, SCENARIO, Stage, WorldStages, profile_of
+from agentworld_gym.synth.stages import INTERFACE, SCENARIO, SCHEMA, Stage, WorldStages, profile_of
 from agentworld_gym.text.escaping import escape
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,7 @@ class Synthesis:
             SpecError: The folder holds a run and `resume` is not given, or the run has other settings.
             TraceError: The journal cannot be read or written, or another run has it open.
         """
+        bound_heap()
         path = self.folder / FILE
         if path.exists() and not resume:
             raise SpecError("options", "folder", str(self.folder), "a folder without a run, or resume")
@@ -149,6 +151,7 @@ class _Making:
         try:
             flow.send([(SCENARIO, self._all_briefs())])
             flow.recv()
+            self._profiles = self._profiles_of_before()
             waiting = iter(self.briefs)
             flow.send(self._some(waiting, self._run.parallel))
             while flow.under_way:
@@ -163,6 +166,23 @@ class _Making:
 
     def _some(self, waiting: Iterator[Brief], most: int) -> list[tuple[str, Work[_Outcome]]]:
         return [(brief.name, self._world(brief)) for brief in islice(waiting, most)]
+
+    def _profiles_of_before(self) -> dict[str, Profile]:
+        """Return the profiles of the worlds whose interface the journal holds, by name.
+
+        Worlds whose turn comes later are compared with as well, so that a run that goes on takes no two alike.
+        """
+        made = {entry.key[:2]: entry.value for entry in self._journal.entries.values() if entry.value is not None}
+        drafts = (
+            Draft(
+                brief,
+                schema=Schema.model_validate(made[brief.name, SCHEMA]),
+                interface=Interface.model_validate(made[brief.name, INTERFACE]),
+            )
+            for brief in self.briefs
+            if (brief.name, SCHEMA) in made and (brief.name, INTERFACE) in made
+        )
+        return {draft.name: profile_of(draft) for draft in drafts}
 
     def _others(self, draft: Draft) -> list[Profile]:
         return [profile for name, profile in self._profiles.items() if name != draft.name]

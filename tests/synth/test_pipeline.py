@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,23 @@ def test_a_killed_run_goes_on_and_asks_for_nothing_twice(tmp_path: Path, count: 
     }
     assert report.made == expected.made
     assert _texts(tmp_path / "run" / WORLDS) == _texts(tmp_path / "whole" / WORLDS)
+
+
+def test_a_run_that_goes_on_compares_with_worlds_whose_turn_comes_later(tmp_path: Path) -> None:
+    """The kill came when the interface of the second world was checked, and that of the first one only answered."""
+    copied = {
+        stage: instead(synth_author.right_answer(stage, WORLD)) for stage in ("schema", "sample data", "interface")
+    }
+    author = Author([WORLD, "vet_clinic"], {("vet_clinic", stage): [fault] * 5 for stage, fault in copied.items()})
+    synthesis(tmp_path, author, 2).run()
+    rows = [json.loads(line) for line in (tmp_path / FILE).read_text().splitlines()]
+    first = next(row for row in rows if row["key"][:2] == [WORLD, "interface"] and "value" in row)
+    before = [row for row in rows if row["key"][1] in ("scenario", "tasks", "schema", "sample data")]
+    answers = [row for row in rows if row["key"][1] == "interface" and row["key"][3] == 1 and "text" in row]
+    held = {**first, "key": ["vet_clinic", "interface", 0, 1]}
+    (tmp_path / FILE).write_text("".join(json.dumps(row) + "\n" for row in (*before, *answers, held)))
+    synthesis(tmp_path, Author([WORLD, "vet_clinic"]), 2).run(resume=True)
+    assert "too much like vet_clinic" in entries(tmp_path, "interface")[0].problem
 
 
 def test_a_torn_line_of_the_journal_is_asked_for_again(tmp_path: Path) -> None:
