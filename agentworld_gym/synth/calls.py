@@ -25,7 +25,7 @@ def call_faults(start: Machine, sketches: Sequence[Sketch], prefix: str) -> list
     """Call every tool once rightly and once wrongly, each time on a copy of the start, and return what is wrong.
 
     A right call must not be refused, and has to change the database exactly if the tool writes. A wrong call has to be
-    refused, and must not change anything.
+    refused by the tool, not by an error inside it, and must not change anything.
 
     Args:
         start: The world at its start, which stays as it is.
@@ -34,6 +34,15 @@ def call_faults(start: Machine, sketches: Sequence[Sketch], prefix: str) -> list
     """
     before = start.state()
     return [f"tool {sketch.name}: {fault}" for sketch in sketches for fault in _faults(start, before, sketch, prefix)]
+
+
+def fails_inside(text: str) -> bool:
+    """Whether an answer tells of an error inside a tool, in the words of either form.
+
+    >>> fails_inside('{"status": "error", "code": 500, "message": "Internal Server Error: malformed JSON"}')
+    True
+    """
+    return "Internal Server Error" in text
 
 
 def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Iterator[str]:
@@ -49,6 +58,8 @@ def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Itera
     worked, text, after = _tried(start, Call(name=sketch.name, arguments=sketch.wrong), prefix)
     if worked:
         yield f"the wrong call {sketch.wrong} is not refused: {text[:_SHOWN]}"
+    elif fails_inside(text):
+        yield f"the wrong call {sketch.wrong} is an error inside the tool, and no refusal: {text[:_SHOWN]}"
     if after != before:
         yield f"the wrong call {sketch.wrong} changes the database"
 

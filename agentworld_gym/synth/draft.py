@@ -15,6 +15,9 @@ NOW = "2026-01-01T09:00:00Z"
 USER = "1"
 """Who is signed in: the row 1 of a table of users or members, where there is one, as in AWM's worlds."""
 
+MOST_CALLS = 40
+"""How many calls a solution may have. A proof makes all of them again for each of its neighbours."""
+
 BackendName = Literal["declarative", "awm"]
 """How the tools of a world are implemented: as YAML and SQL, or as AWM's Python."""
 

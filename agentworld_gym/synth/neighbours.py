@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.synth.draft import Call
@@ -56,17 +57,23 @@ def other_values(value: Any, state: State) -> Iterator[Any]:
             yield from ({**value, key: other} for other in islice(other_values(inner, state), 1))
 
 
-def other_answers(answer: str) -> Iterator[str]:
-    """Yield wrong answers beside a right one: another number, where it has one, and another text.
+def other_answers(answer: str, state: State = MappingProxyType({})) -> Iterator[str]:
+    """Yield wrong answers beside a right one: another number or another text, and what else its columns hold.
 
-    >>> list(other_answers("12.50 euros")), list(other_answers("Ada"))
-    (['13.50 euros'], ['nothing of it'])
+    Args:
+        answer: The right answer.
+        state: The stored values.
+
+    >>> list(other_answers("12.50 euros")), list(other_answers("Ada", {"people/1/name": "Ada", "people/2/name": "Bo"}))
+    (['13.50 euros'], ['nothing of it', 'Bo'])
     """
     if match := _NUMBER.search(answer):
         whole, point, rest = match.group().partition(".")
         yield f"{answer[: match.start()]}{int(whole) + 1}{point}{rest}{answer[match.end() :]}"
     else:
         yield "nothing of it"
+    texts = {field: str(held) for field, held in state.items() if held is not None}
+    yield from (other for other in _stored(answer, texts) if other.casefold() != answer.casefold())
 
 
 def _stored(value: Any, state: State) -> list[Any]:

@@ -83,7 +83,7 @@ class Prover:
                 self._refuses(self.start, self.answer, "the start with the right answer")
             if self.answer is not None:
                 self._refuses(final, None, "the solution without its answer")
-                for other in other_answers(self.answer):
+                for other in other_answers(self.answer, initial):
                     self._refuses(final, other, f"the solution with the answer {other!r}")
         for place in writing[1:]:
             self._half_way(place)

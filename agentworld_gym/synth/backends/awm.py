@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.files import Scenario
@@ -18,7 +20,7 @@ from agentworld_gym.synth.backends.awm_files import write_worlds
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.synth.calls import check_calls
 from agentworld_gym.synth.database import statements_of
-from agentworld_gym.synth.draft import BackendName, Call, Draft, Implementation, Sketch, Solved
+from agentworld_gym.synth.draft import MOST_CALLS, BackendName, Call, Draft, Implementation, Sketch, Solved
 from agentworld_gym.synth.faults import Fault, raise_any
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover, Verdict
@@ -30,7 +32,7 @@ RESULTS = ("complete", "others")
 class Solution(Strict):
     """The first block of an answer of the stage of verifiers."""
 
-    solution: tuple[Call, ...] = ()
+    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
     """The calls that do the task."""
 
     answer: str | int | float | None = None

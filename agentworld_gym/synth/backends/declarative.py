@@ -25,7 +25,7 @@ from agentworld_gym.synth.answers import ANSWER, document
 from agentworld_gym.synth.backends.scenario_files import action_text, write_scenario
 from agentworld_gym.synth.calls import check_calls
 from agentworld_gym.synth.database import filled_image
-from agentworld_gym.synth.draft import NOW, USER, BackendName, Call, Draft, Implementation, Solved
+from agentworld_gym.synth.draft import MOST_CALLS, NOW, USER, BackendName, Call, Draft, Implementation, Solved
 from agentworld_gym.synth.faults import Fault, raise_any, spec_errors_as_faults
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover
@@ -40,18 +40,15 @@ class ToolBodies(Strict):
     """The keys `checks`, `run`, `each`, `then` and `result` of each tool, by name."""
 
 
-class Expected(Strict):
-    """A test of a text, as `agentworld_gym.domain.task.Expect` has it, without regular expressions: a model may write
-    one that takes for ever."""
+class ExpectedAnswer(Strict):
+    """A test of what the agent answered, as `agentworld_gym.domain.task.Answer` has it, which says what is right.
+
+    There are no regular expressions, for a model may write one that takes for ever; and nothing that is only forbidden,
+    for any other answer would then be right.
+    """
 
     equals: str | None = None
     """The text itself."""
-
-    contains: str | None = None
-    """A piece that the text has to hold."""
-
-    excludes: str | None = None
-    """A piece that the text must not hold."""
 
     number: float | None = None
     """The only number that the text may hold."""
@@ -61,6 +58,16 @@ class Expected(Strict):
 
     items: tuple[str, ...] = ()
     """The items of a list, in any order."""
+
+
+class Expected(ExpectedAnswer):
+    """A test of what a call shows, as `agentworld_gym.domain.task.Expect` has it, without regular expressions."""
+
+    contains: str | None = None
+    """A piece that the text has to hold."""
+
+    excludes: str | None = None
+    """A piece that the text must not hold."""
 
 
 class Probe(Strict):
@@ -78,7 +85,7 @@ class Probe(Strict):
     expect: Expected | None = None
     """A test of the answer as a text, in the place of `has` and `lacks`."""
 
-    answer: Expected | None = None
+    answer: ExpectedAnswer | None = None
     """A test of what the agent answered."""
 
     weight: float = Field(default=1.0, gt=0)
@@ -105,7 +112,7 @@ class Probe(Strict):
 class Verifier(Strict):
     """The answer of the stage of verifiers."""
 
-    solution: tuple[Call, ...] = ()
+    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
     """The calls that do the task."""
 
     answer: str | int | float | None = None

@@ -19,7 +19,7 @@ from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.tool import Context
 from agentworld_gym.errors import SpecError
 from agentworld_gym.synth.backends.scenario_files import CALLS
-from agentworld_gym.synth.calls import call_faults
+from agentworld_gym.synth.calls import call_faults, fails_inside
 from agentworld_gym.synth.check.examined import Examined
 from agentworld_gym.synth.database import dangling_keys
 from agentworld_gym.synth.draft import Call, Sketch
@@ -118,7 +118,7 @@ def _answered(machine: Machine, sketches: Sequence[Sketch], prefix: str) -> tupl
         with closing(machine.fork()) as fork:
             worked, text = played(fork, Call(name=sketch.name, arguments=sketch.right), prefix)
         count += worked
-        if '"code": 500' in text:
+        if fails_inside(text):
             broken.append(f"tool {sketch.name}: {text[:300]}")
     return broken, count
 

@@ -107,7 +107,7 @@ def _tools(tools: dict[str, Any], growth: Growth, policies: Mapping[str, Any], f
 def grown_tasks(
     scenario: str, folder: Path, seed: int, count: int, families: Sequence[str] = (), levels: Sequence[int] = LEVELS
 ) -> Iterator[Task]:
-    """Make tasks for a grown world; each is proved to be solved by its expert and by nothing at all not.
+    """Make tasks for a grown world; each is proved to be solved by its expert, and not by doing nothing.
 
     Args:
         scenario: The scenario that the world grew from.
