@@ -19,7 +19,7 @@ class SynthConfig(Strict):
     """The form of the implementation: `declarative` (YAML and SQL) or `awm` (FastAPI code that runs in a sandbox)."""
 
     worlds: int = Field(default=10, ge=1)
-    """How many worlds are begun. Those that fail five times in a stage are given up."""
+    """How many worlds are begun. Those of which all tries of a stage fail are given up."""
 
     tasks: int = Field(default=10, ge=1, le=50)
     """How many tasks each world is asked for."""

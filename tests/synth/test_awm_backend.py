@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -148,5 +149,6 @@ def test_a_check_names_what_fails_in_awms_own_files(backend: AwmBackend, tmp_pat
     [world] = examine(awm_worlds.write(tmp_path, awm_worlds.library()))
     told = "\n".join(world.problems)
     assert "INSERT INTO loans (id, book_id, user_id) VALUES (1, 99, 1);: FOREIGN KEY constraint failed" in told
+    assert re.search(r"tool return_book: .*Internal Server Error", told)
     assert "task 2: the verifier accepts the start" in told
     assert "task 3: the verifier raised OperationalError" in told

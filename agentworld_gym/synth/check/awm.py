@@ -15,7 +15,7 @@ from agentworld_gym.engines.awm.server import ScenarioServer
 from agentworld_gym.synth.backends.awm import awm_verdict
 from agentworld_gym.synth.backends.awm_files import recorded_calls, recorded_solutions
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
-from agentworld_gym.synth.calls import call_faults
+from agentworld_gym.synth.calls import call_faults, fails_inside
 from agentworld_gym.synth.check.examined import Examined
 from agentworld_gym.synth.draft import Solved
 from agentworld_gym.synth.faults import Fault
@@ -71,15 +71,17 @@ def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Exam
 
 
 def _answered(server: ScenarioServer, recorded: Mapping[str, dict[str, object]]) -> tuple[int, list[str]]:
-    """Call each tool once, and return how many gave a result, and those that gave no answer at all."""
+    """Call each tool once, and return how many gave a result, and those that gave none because of an error inside."""
     count, broken = 0, []
     for tool in server.about.tools:
         call = json.loads(example_call(tool))
         arguments = recorded.get(tool["name"], call["arguments"])
         with closing(AwmMachine(server, 0)) as machine:
             try:
-                machine.act({"name": tool["name"], "arguments": arguments})
+                text = machine.act({"name": tool["name"], "arguments": arguments})
                 count += not machine.refused
+                if machine.refused and fails_inside(text):
+                    broken.append(f"tool {tool['name']}: {arguments}: {text[:300]}")
             except EngineError as error:
                 broken.append(f"tool {tool['name']}: {error}")
     return count, broken
