@@ -16,6 +16,7 @@ WORLDS = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's; several with commas between them",
     "vllm:MODEL": "vLLM in this process",
     "transformers:DIR": "a model in a local directory, run by transformers",
+    "awm:DIR": "the worlds of Agent World Model in this folder, for mcp",
     "scripted": "a function; by default it repeats the action",
     "record:PATH+WORLD": "any other world, with every transition recorded",
     "recorded:PATH": "what was recorded, without its world",
@@ -27,7 +28,7 @@ def envs(
     plain: Annotated[bool, typer.Option("--plain", help="Only the ids, one a line, for scripts.")] = False,
 ) -> None:
     """List the environments, and the worlds that can play them."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from agentworld_gym.domain.spec import DOMAINS, load_spec
     from agentworld_gym.engines.catalog import has_engine
@@ -40,7 +41,9 @@ def envs(
         for spec in specs:
             typer.echo(spec.env_id)
         return
-    table = Table("id", "domain", "grounded", "tiny", "steps", "tasks", title="Environments")
+    # An id stays whole, as it is what a reader copies; without padding all columns fit into 80 characters.
+    headings = (Column("id", no_wrap=True), "domain", "grounded", "tiny", "steps", "tasks")
+    table = Table(*headings, title="Environments", padding=0)
     for spec in specs:
         tasks = f"{len(spec.tasks.families)} families" if spec.tasks.families else "hand-written"
         grounded = "yes" if has_engine(spec.id) else "no"
