@@ -155,10 +155,11 @@ def view(
     from agentworld_gym.viewer import write_view
 
     shown = write_view(path, writable(out, "--out"), twin, screens)
-    size = out.stat().st_size / 1e6
+    kilobytes = max(1, round(out.stat().st_size / 1000))
+    size = f"{kilobytes} kB" if kilobytes < 1000 else f"{kilobytes / 1000:.1f} MB"
     drawn = f", {counted(shown.screens, 'screen')} drawn" if shown.screens else ""
     left = f", {shown.skipped} more not drawn" if shown.skipped else ""
-    _say(f"{out}: {counted(shown.episodes, 'episode')}, {counted(shown.steps, 'step')}{drawn}{left}, {size:.1f} MB")
+    _say(f"{out}: {counted(shown.episodes, 'episode')}, {counted(shown.steps, 'step')}{drawn}{left}, {size}")
 
 
 def _report(found: Iterator[EpisodeDiff], limit: int) -> None:
