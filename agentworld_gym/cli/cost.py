@@ -146,7 +146,8 @@ def run(
     from agentworld_gym.documents.strict import read_yaml, validated
 
     spent = total_of(path)
-    columns = {} if against is None else {"planned": validated(Cost, read_yaml(against), against)}
+    kept = "a plan that `agentworld cost plan --out` kept"
+    columns = {} if against is None else {"planned": validated(Cost, read_yaml(against, kept), against)}
     _table({**columns, "actual": spent}, _price(gpu_hour, gpus))
     if spent.failures:
         _say(f"failed steps: {_named(spent.failures)}")

@@ -21,17 +21,22 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, expected: str = "a YAML file") -> Any:
     """Read a YAML file in UTF-8 as plain data.
 
+    Args:
+        path: The file.
+        expected: What it holds, for the error of a file that is not there.
+
     Raises:
+        MissingFile: There is no such file.
         SpecError: The file cannot be read, is not YAML, or stands for too much data; see
             `agentworld_gym.documents.plain_yaml`.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise MissingFile(path, "a YAML file") from error
+        raise MissingFile(path, expected) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
     return load_yaml(text, path)

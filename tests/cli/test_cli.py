@@ -54,6 +54,11 @@ def test_without_a_command_it_shows_help() -> None:
         assert command in done.output
 
 
+def test_envs_shows_whole_ids_in_a_narrow_terminal() -> None:
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["envs"]).stdout
+    assert all(env_id in shown for env_id in ENV_IDS) and "…" not in shown
+
+
 def test_envs_lists_every_id_and_what_is_grounded() -> None:
     rows = {
         line.split("│")[1].strip(): line for line in agentworld("envs").stdout.splitlines() if "AgentWorld/" in line

@@ -168,6 +168,11 @@ def test_traces_without_times_have_no_time(measured: Path, tmp_path: Path) -> No
         total_of(tmp_path / "nothing")
 
 
+def test_a_plan_that_is_not_there_is_named(measured: Path) -> None:
+    done = agentworld("cost", "run", str(measured), "--plan", "missing.json")
+    assert done.exit_code == 2 and "missing.json: no such file, expected a plan" in done.stderr
+
+
 @pytest.mark.parametrize(("later", "runs"), [(0.0, 1.0), (1000.0, 2.0)])
 def test_workers_that_play_at_the_same_time_take_the_time_of_one_run(
     measured: Path, tmp_path: Path, later: float, runs: float

@@ -321,9 +321,9 @@ def test_recorded_sessions_of_a_file_are_asked_about(tmp_path: Path, monkeypatch
     [
         (["transfer", "terminal", "--policy", "clever"], "clever"),
         (["transfer", "nowhere", "--policy", "expert"], "nowhere"),
-        (["fidelity", "terminal", "--data", "missing.jsonl"], "missing.jsonl"),
+        (["fidelity", "terminal", "--data", "missing.jsonl"], "missing.jsonl: no such file, expected sessions"),
         (["fidelity", "terminal", "--world", "nobody", "--tasks", "1", "--nearest", "0"], "nobody"),
-        (["report", "missing.json"], "missing.json"),
+        (["report", "missing.json"], "missing.json: no such file, expected a result"),
         (["fidelity", "--data", "empty.jsonl", "--world", "grounded"], "empty.jsonl"),
         (["fidelity", "mcp", "--data", "terminal.jsonl", "--world", "grounded"], "of mcp"),
         (["fidelity", "terminal", "--world", "grounded", "--retrieval", "index"], "retrieval"),

@@ -83,7 +83,8 @@ def fidelity(
     dialect = language.pop("dialect")
     truth = truth_of(world)
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
-    recorded = {} if data is None else rows_of(existing_file(data), domains, tasks)
+    rows = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
+    recorded = {} if rows is None else rows_of(rows, domains, tasks)
     domains = domains or list(recorded or (ENGINES if truth == "grounded" else ["mcp"]))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")

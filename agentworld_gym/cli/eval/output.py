@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import stdout, writable
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import MissingFile
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.fidelity.measure import Begin
@@ -24,14 +24,18 @@ OutOption = Annotated[
 ]
 
 
-def existing_file(path: Path) -> Path:
+def existing_file(path: Path, expected: str) -> Path:
     """Return the path of a file that is there.
 
+    Args:
+        path: The path.
+        expected: What the file holds, for errors.
+
     Raises:
-        SpecError: There is no such file.
+        MissingFile: There is no such file.
     """
     if not path.is_file():
-        raise SpecError("command line", "file", str(path), "a file that is there")
+        raise MissingFile(path, expected)
     return path
 
 

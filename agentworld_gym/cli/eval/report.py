@@ -24,7 +24,7 @@ def report(
     """Put results on one HTML page of tables and plots, which needs no other file."""
     from agentworld_gym.evaluation.report import read_result, write_page
 
-    loaded = [read_result(existing_file(path)) for path in results]
+    loaded = [read_result(existing_file(path, "a result of `agentworld eval`")) for path in results]
     write_page(writable(out, "--out"), loaded)
     stdout().print(str(out), markup=False, highlight=False, soft_wrap=True)
 
