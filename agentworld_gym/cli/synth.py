@@ -162,12 +162,13 @@ def _tell(found: SynthReport, prices: Prices) -> None:
 def _stages(found: SynthReport, prices: Prices) -> Table:
     from rich.table import Table
 
-    table = Table("stage", "made", "at first", "tries", "tokens in", "tokens out", "cost")
+    priced = found.cost(prices) > 0
+    table = Table("stage", "made", "at first", "tries", "tokens in", "tokens out", *(["cost"] if priced else []))
     for stage in found.stages:
-        spent = prices.cost(stage.prompt_tokens, stage.completion_tokens)
+        spent = [f"{prices.cost(stage.prompt_tokens, stage.completion_tokens):.4f}"] if priced else []
         made, tries = f"{stage.made} of {stage.asked}", f"{stage.mean_tries:.2f}"
         tokens = (f"{stage.prompt_tokens:,}", f"{stage.completion_tokens:,}")
-        table.add_row(stage.stage, made, str(stage.first), tries, *tokens, f"{spent:.4f}")
+        table.add_row(stage.stage, made, str(stage.first), tries, *tokens, *spent)
     return table
 
 

@@ -58,6 +58,7 @@ def test_worlds_are_made_side_by_side_reported_and_checked(server: FaultServer, 
     assert server.most_open >= 3
     told = agentworld("report", str(tmp_path)).stdout
     assert "verifier" in told and "6 of 6" in told and "in the paper of AWM" in told
+    assert "cost" not in told, "without prices nothing is said of it"
     checked = agentworld("check", str(tmp_path))
     assert checked.exit_code == 0 and checked.stdout.count("2 of 2") == 3
     (tmp_path / "worlds" / "print_queue" / "schema.sql").write_text("CREATE nonsense;")
