@@ -91,7 +91,7 @@ def test_measuring_sends_at_most_so_many_steps(options: tuple[str, ...], url: st
         ("--generator", "concurency=1", "concurency"),
         ("--control", "no-such-control=0.5", "no-such-control"),
         ("--judge", "nobody", "'nobody' names no generator"),
-        ("--scenario", "shop", "only a world awm:DIR has scenarios"),
+        ("--scenario", "shop", "scenarios belong to mcp, not to terminal"),
     ],
 )
 def test_a_plan_takes_the_options_of_the_run_that_it_is_for(option: str, value: str, wrong: str, url: str) -> None:

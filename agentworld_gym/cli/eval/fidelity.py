@@ -83,8 +83,8 @@ def fidelity(
     dialect = language.pop("dialect")
     truth = truth_of(world)
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
-    rows = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
-    recorded = {} if rows is None else rows_of(rows, domains, tasks)
+    sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
+    recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
     domains = domains or list(recorded or (ENGINES if truth == "grounded" else ["mcp"]))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
