@@ -335,25 +335,6 @@ class Session(Protocol):
         ...
 
 
-@runtime_checkable
-class Translated(Protocol):
-    """A session that knows its observation in the first dialect of the domain, whatever dialect it speaks."""
-
-    @property
-    def in_first_dialect(self) -> str:
-        """What the world shows at this moment, in the first dialect."""
-        ...
-
-
-@runtime_checkable
-class Pictured(Protocol):
-    """A session, or what stands behind it, that can make a picture of its own."""
-
-    def screenshot(self) -> bytes | None:
-        """Return the picture as a PNG file; None where there is none at this moment."""
-        ...
-
-
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from agentworld_gym.contracts import Pictured, World
+from agentworld_gym.contracts import World
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode
@@ -19,6 +19,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.registration import MENU_IDS
+from agentworld_gym.screens.protocols import Pictured
 from agentworld_gym.spaces import UnicodeText
 
 MAX_SEED = 2**31

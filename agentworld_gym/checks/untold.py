@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Translated
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Expect
 from agentworld_gym.screens.first_dialects import FIRST_DIALECTS, Translation
+from agentworld_gym.screens.protocols import Translated
 
 
 @dataclass(frozen=True, slots=True)

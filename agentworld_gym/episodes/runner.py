@@ -24,7 +24,6 @@ from agentworld_gym.contracts import (
     FailureKind,
     Observation,
     Teachable,
-    Translated,
     World,
 )
 from agentworld_gym.domain.spec import DomainSpec
@@ -37,6 +36,7 @@ from agentworld_gym.episodes.reward import transition_of
 from agentworld_gym.episodes.step import CheckResults, Moment, Step, Transition
 from agentworld_gym.errors import AgentWorldError, RecordingError
 from agentworld_gym.flow import Work, answering_of
+from agentworld_gym.screens.protocols import Translated
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.traces.log import TraceLogs
 

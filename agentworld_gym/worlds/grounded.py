@@ -10,7 +10,7 @@ from functools import partial
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.collateral import Rules, Span, collateral
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Pictured
+from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import (
@@ -27,6 +27,7 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.screens.protocols import Pictured
 from agentworld_gym.worlds.concurrency import rounds, side_by_side
 from agentworld_gym.worlds.expert_states import ExpertStates
 

@@ -132,6 +132,8 @@ def truth_of(handle: str) -> str:
 
 def _awm(place: str, options: WorldOptions) -> World[Any]:
     named, _, dreamer = place.partition("+")
+    if dreamer and (options.guard or {}).get("remedy") == "ground":
+        raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
     folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))

@@ -12,7 +12,7 @@ import pytest
 
 from agentworld_gym.contracts import ChatRequest
 from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.errors import WorldNotConfigured
+from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.generators.scripted import ScriptedGenerator
@@ -116,6 +116,15 @@ def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, kn
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:
     with pytest.raises(WorldNotConfigured, match=r"behind the plus stands a language world, as in awm:DIR\+tiny"):
         AgentWorldEnv(spec="mcp", world=f"awm:{folder}+grounded")
+
+
+def test_a_guard_may_end_its_episodes_and_cannot_ground_their_steps(folder: Path, knowing: Knowing) -> None:
+    spec, world = EnvOptions(spec="mcp").domain_spec(), f"awm:{folder}+knowing"
+    with closing(open_world(world, WorldOptions(spec, guard={"least": 0.9}))) as dreamed:
+        assert isinstance(dreamed, DreamedAwmWorld)
+        assert dreamed.guard is not None and dreamed.guard.options.least == 0.9
+    with pytest.raises(SpecError, match=r"guard\.remedy: got 'ground', expected 'end'"):
+        open_world(world, WorldOptions(spec, guard={"least": 0.9, "remedy": "ground"}))
 
 
 def test_its_fingerprint_names_the_files_and_the_model(folder: Path, knowing: Knowing) -> None:
