@@ -10,7 +10,12 @@ from typing import Any
 from agentworld_gym.prompting.ledger.notations import Told
 from agentworld_gym.screens.terminal import PROMPT, echo_of
 
-_PLAIN = re.compile(r"cat ([\w.,+@%/-]*[\w.,+@%])")
+NAME = r"[\w.,+@%/-]*[\w.,+@%]"
+"""The pattern of a name that stands in a command without quotes."""
+
+CAT = re.compile(rf"cat ({NAME})")
+"""The command that prints one file; its group is the name of the file."""
+
 _NOTE = re.compile(r"([\w.-]+): (.*)", re.DOTALL)
 UNKNOWN_KEY = "Key not found"
 """What a memory says of a key that it does not hold."""
@@ -40,7 +45,7 @@ def shown_entries(domain: str, action: str, observation: str, home: str = "") ->
 def _printed(action: str, observation: str, home: str) -> dict[str, Any]:
     """The file that `cat FILE` printed in a terminal, from the prompt before it to the one behind it."""
     echo = echo_of(action)
-    named = _PLAIN.fullmatch(echo) if echo else None
+    named = CAT.fullmatch(echo) if echo else None
     first, *lines = observation.split("\n")
     begun = PROMPT.match(first)
     if named is None or begun is None or first[begun.end() :] != f" {echo}":

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from agentworld_gym.prompting.ledger.book import LedgerBook
 from agentworld_gym.prompting.ledger.notations import Told
-from agentworld_gym.prompting.ledger.readings import UNKNOWN_KEY, absolute, retrieved_key
+from agentworld_gym.prompting.ledger.readings import CAT, NAME, UNKNOWN_KEY, absolute, retrieved_key
 from agentworld_gym.screens.terminal import PROMPT, echo_of
 
-_NAME = r"[\w.,+@%/-]*[\w.,+@%]"
-_CAT = re.compile(rf"cat ({_NAME})")
-_HEAD = re.compile(rf"head -n (\d{{1,4}}) ({_NAME})")
-_LS = re.compile(rf"ls -1(?: ({_NAME}))?")
+_HEAD = re.compile(rf"head -n (\d{{1,4}}) ({NAME})")
+_LS = re.compile(rf"ls -1(?: ({NAME}))?")
 
 
 def recalled(book: LedgerBook, action: str, before: str) -> str | None:
@@ -48,7 +46,7 @@ def _printed(book: LedgerBook, action: str, before: str) -> str | None:
 
 
 def _output(book: LedgerBook, command: str, folder: str) -> str | None:
-    if named := _CAT.fullmatch(command):
+    if named := CAT.fullmatch(command):
         return _content(book, named[1], folder)
     if named := _HEAD.fullmatch(command):
         content = _content(book, named[2], folder)
