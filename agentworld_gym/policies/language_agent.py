@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.contracts import ChatRequest, Failure, Generator, Message
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.prompting.parsing import strip_thinking
 from agentworld_gym.prompting.tool_definitions import tool_definitions
 from agentworld_gym.screens.sight import ActionStream
 
@@ -64,7 +66,7 @@ class LanguageAgent:
             Message(role="user", content=task.instruction),
         ]
         action, turn = "", 0
-        while not action.startswith("finish"):
+        while not finishes(action):
             sampling = self._sampling.seeded((seed + turn) % 2**31)
             ((_, answer),) = self._generator.submit([ChatRequest(list(messages), sampling)])
             if isinstance(answer, Failure):
@@ -84,7 +86,7 @@ def action_in(text: str) -> str:
     >>> action_in('I look first.\\n```json\\n{"name": "list_books", "arguments": {}}\\n```')
     '{"name": "list_books", "arguments": {}}'
     """
-    text = text.rpartition("</think>")[2].strip()
+    text = strip_thinking(text).strip()
     found = list(_objects(text))
     finish = FINISH.search(text)
     if found and (finish is None or finish.start() < text.rfind(found[-1])):
