@@ -113,9 +113,7 @@ def brings_tasks(handle: str) -> bool:
     >>> brings_tasks("awm:worlds"), brings_tasks("record:a.jsonl+awm:worlds"), brings_tasks("grounded")
     (True, True, False)
     """
-    if handle == "auto":
-        handle = os.environ.get("AGENTWORLD_WORLD", "")
-    return (handle.partition("+")[2] if handle.startswith("record:") else handle).startswith("awm:")
+    return truth_of(handle) != "grounded"
 
 
 def truth_of(handle: str) -> str:

@@ -77,25 +77,26 @@ def fidelity(
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.fingerprint import installed
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.worlds.registry import truth_of
+    from agentworld_gym.worlds.registry import brings_tasks, truth_of
 
     check_writable(out)
     dialect = language.pop("dialect")
-    truth = truth_of(world)
+    truth, own = truth_of(world), brings_tasks(world)
+    split = "train" if own else split  # The tasks that AWM's worlds bring have no splits and levels.
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
-    domains = domains or list(recorded or (ENGINES if truth == "grounded" else ["mcp"]))
+    domains = domains or list(recorded or (["mcp"] if own else ENGINES))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
     source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
-    levels, families = level or ([1, 2, 3] if truth == "grounded" else [1]), family or []
+    levels, families = level or ([1] if own else [1, 2, 3]), family or []
     measured: list[DomainFidelity] = []
     interrupted = False
     with stages("fidelity", tensorboard) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
-            of = next((row.split for row in rows if row.split), split if truth == "grounded" else "train")
+            of = next((row.split for row in rows if row.split), split)
             given = env_options(
                 domain,
                 world=world,
@@ -105,7 +106,7 @@ def fidelity(
                 **language,
             )
             options = EnvOptions(**given)
-            others = seed if truth == "grounded" else seed + 1  # AWM's tasks have no splits.
+            others = seed + 1 if own else seed  # Without splits only the seed tells the sessions apart.
             plan = Plan(
                 rows or record(domain, tasks, seed, options.split, levels, families, begin, truth),
                 record(domain, nearest, others, "train", levels, families, begin, truth),

@@ -66,7 +66,7 @@ def transfer(
     """
     from agentworld_gym.evaluation.transfer import transfer as compare
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.worlds.registry import truth_of
+    from agentworld_gym.worlds.registry import brings_tasks
 
     levels = level or [1]
     options = EnvOptions(
@@ -75,7 +75,7 @@ def transfer(
             world=world,
             families=family,
             levels=levels,
-            split=split if truth_of(world) == "grounded" else "train",  # AWM's tasks have no splits.
+            split="train" if brings_tasks(world) else split,  # AWM's tasks have no splits.
             lock=lock,
             **language,
         )
