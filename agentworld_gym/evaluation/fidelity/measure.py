@@ -135,17 +135,17 @@ def record(
     from agentworld_gym.domain.spec import load_spec
 
     config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families), world=world)
-    recorder = Recorder([load_spec(domain)], config, seed, split)
-    if not sessions:
-        return
-    tally = (on_stage or _unseen)(f"{domain}: recording {split} tasks", "sessions", sessions)
-    for number in range(sessions):
-        row = recorder.row(number)
-        if row is None:
-            tally.total = (tally.total or 0) - 1
-            continue
-        tally.ended(row.success, row.score or 0.0, len(row.actions))
-        yield row
+    with closing(Recorder([load_spec(domain)], config, seed, split)) as recorder:
+        if not sessions:
+            return
+        tally = (on_stage or _unseen)(f"{domain}: recording {split} tasks", "sessions", sessions)
+        for number in range(sessions):
+            row = recorder.row(number)
+            if row is None:
+                tally.total = (tally.total or 0) - 1
+                continue
+            tally.ended(row.success, row.score or 0.0, len(row.actions))
+            yield row
 
 
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:

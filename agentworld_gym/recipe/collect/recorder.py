@@ -45,6 +45,7 @@ class Recorder:
     >>> row = recorder.row(3)
     >>> row == recorder.row(3), row.task, len(row.actions) == row.turn_idx
     (True, 'terminal', True)
+    >>> recorder.close()
 
     Raises:
         SpecError: A domain has no grounded world or no task families, or has nothing that the configuration asks for.
@@ -102,6 +103,11 @@ class Recorder:
         }
         return validated(Row, data, str(data["id"]))
 
+    def close(self) -> None:
+        """Close the worlds, and the generator of a model that plays. A second call does nothing."""
+        for domain in self._domains:
+            domain.close()
+
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
@@ -126,7 +132,8 @@ class _DomainRecorder:
         index = load_index(spec.id) if config.profile == "compact" else None
         self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
         self._runner, self.provenance = self._opened()
-        self._agent = None if config.agent is None else LanguageAgent(open_generator(config.agent), spec)
+        self._generator = None if config.agent is None else open_generator(config.agent)
+        self._agent = None if self._generator is None else LanguageAgent(self._generator, spec)
 
     def _opened(self) -> tuple[EpisodeRunner, Provenance]:
         """Open the world, and say where its rows come from."""
@@ -198,6 +205,12 @@ class _DomainRecorder:
             return session
         finally:
             session.close()
+
+    def close(self) -> None:
+        """Close the world, and the generator if a model plays."""
+        self._runner.close()
+        if self._generator is not None:
+            self._generator.close()
 
 
 class _AwmRecorder(_DomainRecorder):

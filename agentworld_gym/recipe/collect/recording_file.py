@@ -7,6 +7,7 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -69,7 +70,8 @@ def collect(
         AgentWorldError: There are not so many different sessions.
     """
     config = config or CollectConfig()
-    recording = Recorder(specs, config, seed, split).recording
+    with closing(Recorder(specs, config, seed, split)) as recorder:
+        recording = recorder.recording
     _must_be_rows(out)
     writer = JsonlWriter(out)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from agentworld_gym.domain.spec import load_spec
@@ -83,5 +84,5 @@ def train(
 
 def _unseen(config: CptConfig) -> Iterator[Row]:
     specs = [load_spec(domain) for domain in config.data.domains]
-    recorder = Recorder(specs, config.collect, config.train.seed, "validation")
-    return (row for number in range(ATTEMPTS * config.data.validation) if (row := recorder.row(number)) is not None)
+    with closing(Recorder(specs, config.collect, config.train.seed, "validation")) as recorder:
+        yield from filter(None, map(recorder.row, range(ATTEMPTS * config.data.validation)))
