@@ -10,7 +10,7 @@ import yaml
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.errors import FingerprintMismatch, MissingFile, SpecError
+from agentworld_gym.errors import FingerprintMismatch, SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part
 
 HEADER = "# Pins a world; `agentworld lock` wrote it. A part that is not verified is only what a server declares.\n"
@@ -75,9 +75,7 @@ class Lock(Strict):
             MissingFile: There is no such file.
             SpecError: The file is no lock, or its parts were changed after it was written.
         """
-        if not path.is_file():
-            raise MissingFile(path, "a lock, which `agentworld lock` writes")
-        lock = validated(cls, read_yaml(path), path)
+        lock = validated(cls, read_yaml(path, "a lock, which `agentworld lock` writes"), path)
         if lock.digest != lock.fingerprint.digest:
             expected = f"{lock.fingerprint.digest}, the digest of the parts; the file was changed, lock the world anew"
             raise SpecError(path, "digest", lock.digest, expected)

@@ -131,6 +131,8 @@ def test_the_command_writes_a_lock_and_holds_a_world_against_it(url: str, tmp_pa
     written = agentworld("lock", "terminal", "--world", url, "--out", path)
     assert written.exit_code == 0, written.stderr
     assert "Only declared, and so not proved: generator, model." in written.stdout
+    assert f"{path}: written, " in written.stdout
+    assert f"{path}: replaced, " in agentworld("lock", "terminal", "--world", url, "--out", path).stdout
     assert agentworld("lock", "terminal", "--world", url, "--check", path).exit_code == 0
     other = agentworld("lock", "terminal", "--world", url, "--sampling", "temperature=1", "--check", path)
     assert other.exit_code == 1

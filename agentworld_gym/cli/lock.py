@@ -36,27 +36,22 @@ def lock(
 ) -> None:
     """Pin a world (model, spec, prompts, sampling, versions) in a small file, for `gym.make(..., lock=FILE)`.
 
-    With --check, exit 1 if the world is another one than the file pins.
+    A lock that is there is replaced, and the output says so. With --check, exit 1 if the world is another one than the
+    file pins.
     """
     from agentworld_gym.lock import Lock
     from agentworld_gym.options import EnvOptions
 
-    options = EnvOptions(
-        **env_options(
-            env,
-            world=world,
-            judge=judge,
-            **language,
-        )
-    )
+    options = EnvOptions(**env_options(env, world=world, judge=judge, **language))
     if check is not None:
         options.changed(lock=str(check)).runner().close()
         _show(Lock.read(check), f"{check} holds")
         return
     writable(out, "--out")
     made = options.locked()
+    done = "replaced" if out.exists() else "written"
     made.write(out)
-    _show(made, f"{out}: written")
+    _show(made, f"{out}: {done}")
 
 
 def _show(lock: Lock, said: str) -> None:
