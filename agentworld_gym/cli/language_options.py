@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from agentworld_gym.cli.common import (
     DialectOption,
@@ -18,8 +18,6 @@ from agentworld_gym.cli.common import (
     SamplingOption,
 )
 
-F = TypeVar("F", bound=Callable[..., None])
-
 
 def _shared(
     dialect: DialectOption = None,
@@ -31,10 +29,10 @@ def _shared(
     sampling: SamplingOption = None,
     generator: GeneratorOption = None,
 ) -> None:
-    """What the options are."""
+    """Do nothing: `with_language_options` reads the parameters, which are the options that a command shares."""
 
 
-def with_language_options(command: F) -> F:
+def with_language_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that also takes the shared options; it gets them by name in its last parameter, `**language`.
 
     >>> @with_language_options
@@ -57,4 +55,4 @@ def with_language_options(command: F) -> F:
 
     taking.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return taking  # type: ignore[return-value]
+    return taking
