@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ EPOCHS = 10
 """Passes over a rollout: steps are what is scarce here."""
 TESTED = 1024
 """Grounded steps between two tests."""
+GOAL = 0.5
+"""The success of which it is asked how soon an agent reaches it."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,17 @@ def grounded(
 class Kept:
     """Runs in a file, one JSON object a line, so that a benchmark that was stopped goes on with the next run."""
 
-    path: Path
+    path: Path | None
+    """The file; None keeps nothing."""
+
+    @classmethod
+    def of(cls, claim: str, chosen: argparse.Namespace) -> Kept:
+        """The runs of a claim, in the file of `--out`; without it `--quick` keeps none, as its figures mean nothing."""
+        return cls(chosen.out or (None if chosen.quick else RESULTS / f"{claim}.jsonl"))
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs so far."""
-        if not self.path.is_file():
+        if self.path is None or not self.path.is_file():
             return []
         return [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
 
@@ -118,10 +127,24 @@ class Kept:
             if key.items() <= kept.items():
                 return kept
         found = {**key, **measure()}
+        if self.path is None:
+            return found
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(found) + "\n")
         return found
+
+
+def steps_to_goal(run: Mapping[str, Any]) -> int | None:
+    """The steps after which a test first reached the goal; None where none did."""
+    reached = (int(done) for done, found in run["curve"].items() if found.count("1") >= GOAL * len(found))
+    return next(reached, None)
+
+
+def paired(runs: Sequence[dict[str, Any]], domain: str, arms: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """The runs of each arm in a domain, of the seeds that all arms have."""
+    of = [{run["seed"]: run for run in runs if (run["domain"], run["arm"]) == (domain, arm)} for arm in arms]
+    return [[arm[seed] for seed in sorted(set.intersection(*map(set, of)))] for arm in of]
 
 
 def bits(result: Result) -> str:

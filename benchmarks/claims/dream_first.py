@@ -18,7 +18,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import RESULTS, Kept, Tasks, bits, difference, dreamed, grounded, heading, mean, one_thread, row
+from agents import (
+    GOAL,
+    Kept,
+    Tasks,
+    bits,
+    difference,
+    dreamed,
+    grounded,
+    heading,
+    mean,
+    one_thread,
+    paired,
+    row,
+    steps_to_goal,
+)
 
 TASKS = {
     "terminal": Tasks("terminal", ("permissions",), 12, backplay=0.8),
@@ -28,7 +42,6 @@ TASKS = {
 SIZES = {"terminal": (2048, 4096), "search": (4096, 12_288), "android": (1536, 3072)}
 """Steps in the dream, and in the grounded world."""
 ARMS = ("dream first", "grounded alone")
-GOAL = 0.5
 
 
 def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder: Path) -> dict[str, Any]:
@@ -49,18 +62,12 @@ def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder
     }
 
 
-def steps_to_goal(run: dict[str, Any]) -> int | None:
-    """The grounded steps after which a test first reached the goal; None where none did."""
-    reached = (int(done) for done, found in run["curve"].items() if found.count("1") >= GOAL * len(found))
-    return next(reached, None)
-
-
 def report(runs: Sequence[dict[str, Any]]) -> str:
     """Both readings as tables in Markdown, of the seeds whose two agents are there."""
     places = [str(done) for done in dict.fromkeys(int(step) for run in runs for step in run["curve"])]
     lines = ["Success in the grounded world after so many steps there:", ""]
     lines.append(heading("domain", "grounded steps", "seeds", *ARMS, "difference"))
-    pairs = {domain: paired(runs, domain) for domain in dict.fromkeys(run["domain"] for run in runs)}
+    pairs = {domain: paired(runs, domain, ARMS) for domain in dict.fromkeys(run["domain"] for run in runs)}
     for domain, (first, alone) in pairs.items():
         for place in places:
             with_dream, without = (
@@ -81,13 +88,6 @@ def report(runs: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def paired(runs: Sequence[dict[str, Any]], domain: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The runs of both arms in a domain, of the seeds that both have."""
-    arms = [{run["seed"]: run for run in runs if (run["domain"], run["arm"]) == (domain, arm)} for arm in ARMS]
-    both = sorted(arms[0].keys() & arms[1].keys())
-    return [arms[0][seed] for seed in both], [arms[1][seed] for seed in both]
-
-
 def main() -> None:
     """Run what is missing, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -97,13 +97,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="steps in the grounded world, in place of those of the domain")
     parser.add_argument("--episodes", type=int, default=40, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/dream_first"), help="where the agents are kept")
-    parser.add_argument("--out", type=Path, default=RESULTS / "dream_first.jsonl", help="for finished runs")
+    parser.add_argument("--out", type=Path, help="for finished runs; without it --quick keeps none")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 256, 1024, 4
     one_thread()
-    kept = Kept(chosen.out)
+    kept = Kept.of("dream_first", chosen)
     runs = []
     for seed in chosen.seeds:
         for domain in chosen.domains:

@@ -6,9 +6,10 @@
 
 A policy is optimised against the dream alone (`world="tiny"`), as hard as can be: for each task it draws plans of an
 expert that errs before most steps, plays them in the dream, and keeps the first plan that the dream calls a success.
-What is wrong and what the dream takes for right is kept too. `agentworld eval transfer` then plays the chosen plans in
-both worlds; this prints its verdict, word for word. Beside it stand the same careless expert that nothing has
-optimised, the expert, and agents of PPO that learned in the dream alone (`--agents`, as `dream_first.py` keeps them).
+A plan that is wrong, and that the dream takes for right, is kept as well. `agentworld eval transfer` then plays the
+chosen plans in both worlds; this prints its verdict, word for word. Beside it stand the same careless expert that
+nothing has optimised, the expert, and agents of PPO that learned in the dream alone (`--agents`, as `dream_first.py`
+keeps them).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import RESULTS, Kept, heading, one_thread, row
+from agents import Kept, heading, one_thread, row
 
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.episode import Episode
@@ -102,7 +103,7 @@ def main() -> None:
     parser.add_argument("--levels", type=int, nargs="+", default=[1])
     parser.add_argument("--tasks", type=int, default=48, help="unseen test tasks")
     parser.add_argument("--draws", type=int, default=6, help="plans that are tried for a task")
-    parser.add_argument("--out", type=Path, default=RESULTS / "fooled.jsonl", help="for finished runs")
+    parser.add_argument("--out", type=Path, help="for finished runs; without it --quick keeps none")
     parser.add_argument("--quick", action="store_true", help="four tasks, two draws")
     chosen = parser.parse_args()
     if chosen.quick:
@@ -111,10 +112,11 @@ def main() -> None:
     dream = EnvOptions(
         spec=chosen.domain, world="tiny", split="test", families=chosen.families, levels=tuple(chosen.levels)
     )
-    kept, runs = Kept(chosen.out), []
+    kept, runs = Kept.of("fooled", chosen), []
     for policy in (*chosen.policies, *chosen.agents):
         sizes = [chosen.tasks, chosen.draws]
-        key = {"domain": chosen.domain, "policy": policy, "families": chosen.families, "sizes": sizes}
+        tasks = {"families": chosen.families, "levels": chosen.levels}
+        key = {"domain": chosen.domain, "policy": policy, **tasks, "sizes": sizes}
         runs.append(kept.run(key, lambda p=policy: judged(p, dream, chosen.tasks, chosen.draws)))
     print(report(runs))
 

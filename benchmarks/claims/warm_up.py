@@ -30,7 +30,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from agents import RESULTS, Kept, heading, mean, one_thread, row
+from agents import GOAL, Kept, heading, mean, one_thread, row, steps_to_goal
 
 from agentworld_gym.contracts import ChatRequest, Failure, Message
 from agentworld_gym.domain.sampling import Sampling
@@ -58,7 +58,6 @@ SEARCH = SHAPE.model_copy(update={"rope_theta": 1e7, "max_position_embeddings": 
 FAMILIES = ("permissions", "copy_move", "find_file")
 MIXTURE: dict[PolicyName, float] = {"expert": 0.1, "mixed": 0.15, "menu": 0.25, "explore": 0.25, "blend": 0.25}
 """Who plays the recorded sessions: as for the bundled model."""
-GOAL = 0.5
 
 
 class Writer:
@@ -230,11 +229,6 @@ def report(runs: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def steps_to_goal(run: dict[str, Any]) -> int | None:
-    """The steps of imitation after which a test first reached the goal; None where none did."""
-    return next((int(done) for done, found in run["curve"].items() if found.count("1") >= GOAL * len(found)), None)
-
-
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -246,14 +240,14 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=15, help="steps between two tests")
     parser.add_argument("--tasks", type=int, default=24, help="unseen test tasks")
     parser.add_argument("--folder", type=Path, default=Path("runs/warm_up"), help="where models lie")
-    parser.add_argument("--out", type=Path, default=RESULTS / "warm_up.jsonl", help="for finished runs")
+    parser.add_argument("--out", type=Path, help="for finished runs; without it --quick keeps none")
     parser.add_argument("--quick", action="store_true", help="one seed and a few steps")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.seeds, chosen.sessions, chosen.tokens, chosen.experts = [0], 20, 4096, 10
         chosen.steps, chosen.every, chosen.tasks = 2, 2, 2
     one_thread()
-    kept, runs = Kept(chosen.out), []
+    kept, runs = Kept.of("warm_up", chosen), []
     samples = chosen.folder / "demonstrations.jsonl"
     write_samples(samples, demonstrations(chosen.experts))
     sizes = [chosen.experts, chosen.steps, chosen.every, chosen.tasks]

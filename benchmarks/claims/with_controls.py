@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import RESULTS, Kept, Tasks, bits, difference, grounded, heading, mean, one_thread, row
+from agents import Kept, Tasks, bits, difference, grounded, heading, mean, one_thread, paired, row
 
 STRENGTH = 0.4
 TASKS = {"mcp": Tasks("mcp", ("pay_bill",), 16), "search": Tasks("search", ("lookup",), 16, backplay=0.5)}
@@ -43,12 +43,11 @@ def report(runs: Sequence[dict[str, Any]]) -> str:
     """The table in Markdown, of the seeds whose two agents are there."""
     lines = [heading("domain", "tested", "seeds", *(f"trained {arm}" for arm in ARMS), "difference")]
     for domain in dict.fromkeys(run["domain"] for run in runs):
-        arms = [{run["seed"]: run for run in runs if (run["domain"], run["arm"]) == (domain, arm)} for arm in ARMS]
-        both = sorted(arms[0].keys() & arms[1].keys())
+        arms = paired(runs, domain, ARMS)
         for test in ("with faults", "without faults"):
-            first, second = ([arm[seed][test] for seed in both] for arm in arms)
-            if both:
-                lines.append(row(domain, test, len(both), mean(first), mean(second), difference(first, second)))
+            first, second = ([run[test] for run in arm] for arm in arms)
+            if first:
+                lines.append(row(domain, test, len(first), mean(first), mean(second), difference(first, second)))
     return "\n".join(lines)
 
 
@@ -59,13 +58,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--steps", type=int, help="training steps, in place of those of the domain")
     parser.add_argument("--episodes", type=int, default=100, help="unseen test tasks")
-    parser.add_argument("--out", type=Path, default=RESULTS / "with_controls.jsonl", help="for finished runs")
+    parser.add_argument("--out", type=Path, help="for finished runs; without it --quick keeps none")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, one rollout")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.domains, chosen.seeds, chosen.steps, chosen.episodes = ["mcp"], [0], 1024, 4
     one_thread()
-    kept, runs = Kept(chosen.out), []
+    kept, runs = Kept.of("with_controls", chosen), []
     for seed in chosen.seeds:
         for domain in chosen.domains:
             for arm in ARMS:
