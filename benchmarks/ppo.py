@@ -51,7 +51,7 @@ def train(seed: int, world: str, arguments: argparse.Namespace, encoder: TextEnc
     """One training run with a progress bar."""
     counted: Counter[str] = Counter()
 
-    def count(_: str, transition: Transition) -> None:
+    def count(_: object, transition: Transition) -> None:
         counted["steps"] += 1
         for probe, times in transition.info.get("probes", {}).items():
             counted[f"probes {probe}"] += times

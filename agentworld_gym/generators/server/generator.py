@@ -246,7 +246,7 @@ class ServerGenerator:
         try:
             failure = None if ready is None else await asyncio.shield(ready)
             answer = failure or await self._ask(request, index, last)
-        except Exception as error:
+        except Exception as error:  # A defect costs one request, not those that were sent with it.
             log.error("an unexpected error in a request: %s", self._without_key(traceback.format_exc()))
             answer = Failure(FailureKind.SERVER, self._without_key(f"{type(error).__name__}: {error}"))
         deliver(index, answer)
