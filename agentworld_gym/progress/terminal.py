@@ -91,5 +91,7 @@ def figures(tally: Tally) -> str:
     if tally.failures:
         parts.append("failures: " + ", ".join(f"{number} {kind}" for kind, number in tally.failures.most_common()))
     steps, tokens = tally.rates()
-    parts.append(f"{tokens:,.0f} tokens/s" if tally.tokens else f"{steps:,.1f} steps/s")
+    # A run that counts for itself counts pieces of work, and no steps in them.
+    unit = tally.unit if 0 < tally.steps == tally.episodes else "steps"
+    parts.append(f"{tokens:,.0f} tokens/s" if tally.tokens else f"{steps:,.1f} {unit}/s")
     return ", ".join(parts)

@@ -195,5 +195,6 @@ def test_commands_say_how_the_run_went(tmp_path: Path) -> None:
     )
     assert true.exit_code == 0, true.stderr
     assert re.search(r"fidelity, terminal: own history: (\d+) of \1 steps, exact 1.00 of", true.stderr)
+    assert re.search(r"fidelity, terminal: replaying: (\d+) of \1 sessions, [\d,.]+ sessions/s", true.stderr)
     assert "fidelity, terminal: plans: 4 of 4 plans" in true.stderr
     assert scalars(Path(board) / "terminal-plans")["episodes"][-1][1] == 4.0
