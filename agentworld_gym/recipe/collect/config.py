@@ -18,8 +18,8 @@ class CollectConfig(Strict):
     """Which sessions to record."""
 
     world: str = "grounded"
-    """The world whose sessions are recorded: `grounded`, or `awm:DIR` for a folder of AWM's worlds, whose tasks have no
-    levels, families and splits, and no experts: policies draw from menus and from what they read, or are a model."""
+    """The world whose sessions are recorded: `grounded`, or `awm:DIR` for a folder of AWM's worlds. The tasks of these
+    have no levels, families, splits and experts; the policies `menu` and `explore` play them, or the `agent`."""
 
     agent: str | None = None
     """The handle of a generator that plays all tasks, as `http://localhost:8000/v1`. None lets the policies play."""

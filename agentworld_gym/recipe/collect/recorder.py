@@ -1,4 +1,4 @@
-"""The recorder: it plays sessions of grounded worlds by number, and makes one row of each."""
+"""The recorder: it plays sessions of grounded worlds and of AWM's by number, and makes one row of each."""
 
 from __future__ import annotations
 

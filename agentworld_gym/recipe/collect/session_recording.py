@@ -1,4 +1,4 @@
-"""The recording of one session of a grounded world."""
+"""The recording of one session of a grounded world, or of one of AWM's worlds."""
 
 from __future__ import annotations
 
