@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from pathlib import Path
@@ -25,6 +26,17 @@ def test_a_run_that_is_kept_is_not_measured_again(tmp_path: Path) -> None:
     other = kept.run({"seed": 1}, lambda: {"found": "11"})
     assert first == again == {"seed": 0, "found": "01"}
     assert kept.runs() == [first, other]
+
+
+def test_a_quick_run_is_kept_only_where_its_user_says(tmp_path: Path) -> None:
+    def kept(quick: bool, out: Path | None) -> agents.Kept:
+        return agents.Kept.of("fooled", argparse.Namespace(quick=quick, out=out))
+
+    told = tmp_path / "runs.jsonl"
+    assert kept(True, told).path == kept(False, told).path == told
+    assert kept(False, None).path == agents.RESULTS / "fooled.jsonl"
+    assert kept(True, None).run({"seed": 0}, lambda: {"found": "01"}) == {"seed": 0, "found": "01"}
+    assert kept(True, None).runs() == []
 
 
 def test_a_difference_pairs_tasks_and_leaves_out_those_that_a_world_failed() -> None:

@@ -85,6 +85,8 @@ def action_in(text: str) -> str:
 
     >>> action_in('I look first.\\n```json\\n{"name": "list_books", "arguments": {}}\\n```')
     '{"name": "list_books", "arguments": {}}'
+    >>> action_in("<think>Is it finish: 3?</think>finish: 4")
+    'finish: 4'
     """
     text = strip_thinking(text).strip()
     found = list(_objects(text))
