@@ -56,7 +56,7 @@ class Recorder:
         if not specs:
             raise SpecError("collect", "domains", [], "at least one domain")
         self._seed, self._split = seed, split
-        self._domains = [recorder_of(spec, config) for spec in specs]
+        self._domains = [_recorder_of(spec, config) for spec in specs]
         self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.source, 1))]
         self.recording = digest_of(
             {
@@ -247,7 +247,7 @@ class _AwmRecorder(_DomainRecorder):
         return self._assigned(task, _draw(rng, self._policies), rng)
 
 
-def recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:
+def _recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:
     """Return what records sessions of a domain in the world of a configuration."""
     return _DomainRecorder(spec, config) if config.world == "grounded" else _AwmRecorder(spec, config)
 
