@@ -312,20 +312,10 @@ def share_of_the_talked_about(name: str, level: int, seeds: int) -> tuple[float,
     return right / seeds, chance / seeds
 
 
-of_choices = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("name", "level"), [("look_up", 2), ("look_up", 3), ("sort_mail", 3), ("triage_issues", 3), ("follow_policy", 3)]
 )
-
-
-@of_choices
 def test_a_menu_talks_of_no_answer_more_than_of_others(name: str, level: int) -> None:
-    right, chance = share_of_the_talked_about(name, level, 20)
-    assert right < chance + 0.2
-
-
-@pytest.mark.slow
-@of_choices
-def test_many_menus_talk_of_no_answer_more_than_of_others(name: str, level: int) -> None:
     right, chance = share_of_the_talked_about(name, level, 40)
     assert right < chance + 0.15
 
