@@ -181,6 +181,17 @@ BODIES = {
 TOP = "NOTE = open('/usr/bin/env', 'rb')\n"
 """What the hostile world does when it is loaded: it opens a file, whose place copies of its process would share."""
 
+OPEN_FILES = """
+FOUND = []
+for number in range(3, 64):
+    try:
+        os.fstat(number)
+        FOUND.append(number)
+    except OSError:
+        pass
+"""
+"""Code that looks for open files when it is loaded; one of them is the socket to its host."""
+
 AT_IMPORT: dict[str, tuple[str, str]] = {
     "import_fork": ("os.fork()", "cannot be loaded: (PermissionError|BlockingIOError)"),
     "import_exit": ("os._exit(4)", "ended with exit code 4"),

@@ -54,6 +54,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n",
     )
     loaded = [awm_worlds.attacks({}, name, top=f"{code}\n") for name, (code, _) in awm_attacks.AT_IMPORT.items()]
+    peeking = awm_worlds.attacks({"list_files": "return {'found': FOUND}"}, "peeking", awm_attacks.OPEN_FILES)
     timely = awm_worlds.attacks({tool: SHARED[tool] for tool in ("tell_time", "note")}, "timely")
     worlds = (
         awm_worlds.library(),
@@ -64,6 +65,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         awm_factory.factory(),
         awm_factory.kept_session(),
         ticking,
+        peeking,
         awm_styles.clinic(),
         awm_styles.diary(),
         *loaded,

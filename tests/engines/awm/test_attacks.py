@@ -83,6 +83,13 @@ def test_a_world_that_attacks_when_it_is_loaded_is_not_played(
         engine.start(name, 0)
 
 
+def test_code_that_is_loaded_finds_no_open_file_of_another_world(engine: AwmEngine) -> None:
+    engine.start("shared", 0).close()  # Its process waits to be copied.
+    machine = engine.start("peeking", 0)
+    assert len(called(machine, "list_files")["found"]) == 1
+    machine.close()
+
+
 def test_a_file_that_was_opened_before_sessions_began_carries_no_note(engine: AwmEngine) -> None:
     one, other = engine.start("nasty", 0), engine.start("nasty", 1)
     for machine in (one, other):  # The file is closed in each session.

@@ -103,6 +103,8 @@ class _Worlds:
             if pid == 0:
                 self._frames.close()
                 ours.close()
+                for other in set(filter(None, self._living.values())):  # They belong to other worlds.
+                    other.close()
                 self._work(Frames(socket.socket(fileno=number)), theirs, message["memory"])
             theirs.close()
             _, files, _, _ = socket.recv_fds(ours, 1, 1)
