@@ -138,7 +138,8 @@ class AwmMachine:
     def fork(self) -> AwmMachine:
         """Return an exact copy: equal actions on both copies give equal observations.
 
-        The database is copied. Where the code keeps something beside it, the copy makes all calls again.
+        The database is copied. Where the code keeps something beside it, its process is copied, or else the copy makes
+        all calls again.
 
         Raises:
             EngineError: The copy differs, because the code depends on more than its calls.

@@ -23,7 +23,6 @@ CALL_SECONDS = 10.0
 SESSIONS = 512
 """How many sessions one process holds."""
 
-
 STORED_BYTES = 200_000
 """The bytes of the rows of a table that are told to a language world."""
 
@@ -186,7 +185,11 @@ class ScenarioServer:
                 return None
             self.tell(worker, {"do": "copy", **message})
             twin = Place(self._copied(worker), twin.session)
-            self.hear(worker, LOAD_SECONDS)
+            try:
+                self.hear(worker, LOAD_SECONDS)
+            except BaseException:
+                self.lose(twin.worker)
+                raise
         else:
             self.ask(worker, {"do": "fork", **message})
         twin.worker.sessions.add(twin.session)
