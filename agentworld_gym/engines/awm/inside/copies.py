@@ -2,7 +2,7 @@
 
 The filter of system calls hands two calls to the first process, which holds its listener. By the one, a process is
 copied; the copy is a child of the first process. By the other, a copy asks for its socket. What is asked at another
-time is refused, so that foreign code starts no process, whatever it does here.
+time waits or is refused, so that foreign code starts no process, whatever it does here.
 """
 
 from __future__ import annotations
@@ -108,6 +108,15 @@ class Listener:
     def __init__(self, number: int) -> None:
         self._number = number
         self._asking: dict[int, int] = {}
+
+    @property
+    def usable(self) -> bool:
+        """Whether the kernel hands a copy its socket, as Linux does since 5.14; an older one does not know the flag."""
+        try:
+            fcntl.ioctl(self._number, ADD_FILE, FILE.pack(0, ADD_AND_ANSWER, 0, 0, 0))  # No call has the number 0.
+        except OSError as error:
+            return error.errno == errno.ENOENT
+        return False
 
     def close(self) -> None:
         """Let nothing be copied from here on."""

@@ -108,8 +108,12 @@ class _Worlds:
                 self._work(Frames(socket.socket(fileno=number)), theirs, message["memory"])
             theirs.close()
             _, files, _, _ = socket.recv_fds(ours, 1, 1)
-        self._living[pid] = Listener(files[0]) if files else None
-        return {"pid": pid, "copied": bool(files)}
+        listener = Listener(files[0]) if files else None
+        if listener is not None and not listener.usable:
+            listener.close()
+            listener = None
+        self._living[pid] = listener
+        return {"pid": pid, "copied": listener is not None}
 
     def _copied(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         """Let a process be copied; the socket of the copy has a number."""
