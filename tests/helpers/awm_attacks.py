@@ -168,6 +168,12 @@ KEEPING = {
         "    except Exception: pass\nreturn {'titles': [str(row[0]) for row in found]}"
     ),
     "note_at_file": "return {'place': NOTE.seek(NOTE.tell() + 1)}",
+    "count_processes": "return {'count': sum(map(str.isdigit, os.listdir('/proc')))}",
+    "let_copies_hang": (
+        "from agentworld_gym.engines.awm.inside import copies\n"
+        "def copy(self):\n    pid = self._called(copies.COPY)\n    while pid == 0: pass\n"
+        "copies.Copier.copy = copy\nreturn {}"
+    ),
 }
 """What the same world does beside them."""
 

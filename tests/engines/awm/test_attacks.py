@@ -97,6 +97,17 @@ def test_a_file_that_was_opened_before_sessions_began_carries_no_note(engine: Aw
     one.close(), other.close()
 
 
+@pytest.mark.slow
+def test_a_copy_that_never_asks_for_its_socket_is_ended(engine: AwmEngine) -> None:
+    machine, other = engine.start("nasty", 0), engine.start("nasty", 1)
+    before = called(other, "count_processes")
+    called(machine, "let_copies_hang")
+    with pytest.raises(EngineError, match="the process does not ask for its copy"):
+        machine.fork()
+    assert called(other, "count_processes") == before
+    machine.close(), other.close()
+
+
 def test_code_that_keeps_state_has_a_process_for_each_session(engine: AwmEngine) -> None:
     one, other = engine.start("nasty", 0), engine.start("nasty", 1)
     assert called(one, "remember", "secret") == {"seen": ["secret"]}

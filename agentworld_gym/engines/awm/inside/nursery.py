@@ -120,9 +120,20 @@ class _Worlds:
         listener = self._living.get(message["pid"])
         if listener is None:
             raise ProcessLookupError(f"there is no process {message['pid']} that may be copied")
-        pid = listener.let(message["pid"], number, self._living)
+        try:
+            pid = listener.let(message["pid"], number, self._living)
+        except OSError:
+            self._end_strays()
+            raise
         self._living[pid] = listener
         return {"pid": pid, "copied": True}
+
+    def _end_strays(self) -> None:
+        """End the copies that never asked for their socket: all processes here that nobody knows."""
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if pid != os.getpid() and pid not in self._living:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
 
     def _forget(self, pid: int) -> None:
         listener = self._living.pop(pid)
