@@ -54,15 +54,10 @@ ALLOW, AGAIN, UNKNOWN, FORBID = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x
 """What a filter gives: the call is made, or fails with EAGAIN, ENOSYS or EPERM."""
 
 
-def no_processes(further: dict[str, tuple[int, ...]] | None = None, rules: Sequence[Line] = ()) -> None:
-    """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`.
-
-    Args:
-        further: more system calls to refuse, by architecture.
-        rules: instructions that stand before the rule on processes; the number of the call is loaded.
-    """
+def no_processes() -> None:
+    """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`."""
     libc = ctypes.CDLL(None, use_errno=True)
-    program, _kept = filter_program(further, rules)
+    program, _kept = filter_program()
     if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
         os._exit(125)
 
@@ -70,7 +65,12 @@ def no_processes(further: dict[str, tuple[int, ...]] | None = None, rules: Seque
 def filter_program(
     further: dict[str, tuple[int, ...]] | None = None, rules: Sequence[Line] = ()
 ) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
-    """Return the filter of `no_processes` as the kernel reads it, and the memory that it points to."""
+    """Return the filter of `no_processes` as the kernel reads it, and the memory that it points to.
+
+    Args:
+        further: more system calls to refuse, by architecture.
+        rules: instructions that stand before the rule on processes; the number of the call is loaded.
+    """
     arch, forks, clone3 = NUMBERS[platform.machine()]
     lines = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, arch), (GIVE, 0, 0, AGAIN), (LOAD, 0, 0, 0)]
     lines += [(AT_LEAST, 0, 1, X32), (GIVE, 0, 0, UNKNOWN)]
