@@ -23,16 +23,22 @@ class FrameError(Exception):
 class Frames:
     """Sends and receives messages over a connected stream socket.
 
+    Args:
+        end: The socket.
+        takes_files: Whether files come beside messages, on a Unix socket; those of a sender who is not trusted are not
+            taken.
+
     >>> one, other = (Frames(end) for end in socket.socketpair())
     >>> one.send({"do": "image"}, b"bytes")
     >>> other.receive()
     ({'do': 'image'}, b'bytes')
     """
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, takes_files: bool = False) -> None:
         self.socket = end
-        self.files: list[int] | None = None
-        """The numbers of the files that came beside messages, where an empty list was set; None takes none."""
+        self.files: list[int] = []
+        """The numbers of the files that came; who uses one takes it off the list."""
+        self._takes_files = takes_files
         self._read = bytearray()
 
     def send(
@@ -93,11 +99,11 @@ class Frames:
             self.socket.settimeout(left)
             size = max(65536, min(count - len(self._read), 1 << 20))
             try:
-                if self.files is None:
-                    part = self.socket.recv(size)
-                else:
+                if self._takes_files:
                     part, files, _, _ = socket.recv_fds(self.socket, size, 1)
                     self.files += files
+                else:
+                    part = self.socket.recv(size)
             except ConnectionError as error:
                 raise EOFError from error
             if not part:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -22,8 +23,7 @@ class Waiting:
         """Wait, and return no events."""
         if timeout is None or timeout > 0:
             self._woken.wait(timeout)
-        if self._woken.is_set():
-            self._woken.clear()
+        self._woken.clear()
         return []
 
     def wake(self) -> None:
@@ -34,15 +34,23 @@ class Waiting:
 class Loop(asyncio.BaseEventLoop):
     """Runs coroutines, timers and threads, but no transports.
 
-    >>> loop = Loop()
+    Args:
+        clock: The clock that timers look at, in seconds.
+
+    >>> from time import monotonic
+    >>> loop = Loop(monotonic)
     >>> loop.run_until_complete(asyncio.sleep(0, "done"))
     'done'
     >>> loop.close()
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
-        self._selector = Waiting()
+        self._clock, self._selector = clock, Waiting()
+
+    def time(self) -> float:
+        """Return the time of the clock."""
+        return self._clock()
 
     def _process_events(self, events: list[Any]) -> None:
         """Do nothing: there are none."""
@@ -51,20 +59,14 @@ class Loop(asyncio.BaseEventLoop):
         self._selector.wake()
 
 
-def install(time: Callable[[], float]) -> Loop:
+def install(clock: Callable[[], float]) -> Loop:
     """Return the loop of this process, and let asyncio make such loops only.
 
     Args:
-        time: The clock that timers look at, in seconds.
+        clock: The clock that timers look at, in seconds.
     """
-
-    def new_event_loop() -> Loop:
-        loop = Loop()
-        setattr(loop, "time", time)  # noqa: B010  (mypy takes no assignment)
-        return loop
-
     for module in (asyncio, asyncio.events):
-        setattr(module, "new_event_loop", new_event_loop)  # noqa: B010
-    loop = new_event_loop()
+        setattr(module, "new_event_loop", partial(Loop, clock))  # noqa: B010  (mypy takes no assignment)
+    loop = Loop(clock)
     asyncio.set_event_loop(loop)
     return loop

@@ -40,7 +40,7 @@ def main(number: int, worlds: bool) -> None:
     silence()
     threading.stack_size(STACK)
     end = socket.socket(fileno=number)
-    frames = Frames(end)
+    frames = Frames(end, takes_files=worlds)
     nursery = _Worlds(frames) if worlds else _Verdicts(frames)
     frames.send({"ready": os.getpid()})
     while True:
@@ -70,7 +70,6 @@ class _Worlds:
 
         from agentworld_gym.engines.awm.inside.worker import work
 
-        frames.files = []
         self._frames, self._work, self._ended = frames, work, dict[int, str]()
         self._living = dict[int, Listener | None]()
         gc.collect()
@@ -80,7 +79,6 @@ class _Worlds:
         if message["do"] == "end":
             self._frames.send({"how": self._end(message["pid"], PATIENCE if message["gone"] else 0.0)})
         else:
-            assert self._frames.files is not None
             number = self._frames.files.pop()
             try:
                 told = self._forked(number, message) if message["do"] == "fork" else self._copied(number, message)
