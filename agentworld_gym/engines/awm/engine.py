@@ -88,7 +88,8 @@ class AwmEngine:
         if isinstance(returned, bool):
             return Found(returned, evidence)
         if not isinstance(returned, dict) or "result" not in returned:
-            raise EngineError(f'the verifier returned {evidence[:200]}, expected {{"result": "complete" or "others"}}')
+            expected = '{"result": "complete" or "others"} or a truth value'
+            raise EngineError(f"the verifier returned {evidence[:200]}, expected {expected}")
         return Found(returned["result"] == "complete", evidence)
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ class Started(NamedTuple):
     frames: Frames
     """The messages to it."""
 
-    copied: bool
+    copyable: bool
     """Whether the kernel knows how it can be copied."""
 
 
@@ -134,8 +134,8 @@ class Sandbox:
             raise EngineError(f"the sandbox of worlds is gone ({type(error).__name__})") from error
         if "error" in told:
             ours.close()
-            raise EngineError(f"a process of the sandbox cannot be copied: {told['error']}")
-        return Started(told["pid"], Frames(ours), told["copied"])
+            raise EngineError(f"a process of the sandbox cannot be started: {told['error']}")
+        return Started(told["pid"], Frames(ours), told["copyable"])
 
     def end(self, pid: int, gone: bool) -> str:
         """End a process, and return how it ended by itself; nothing if it did not.

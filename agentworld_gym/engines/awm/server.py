@@ -181,7 +181,7 @@ class ScenarioServer:
         twin = Place(worker, next(self._numbers))
         message = {"session": place.session, "twin": twin.session}
         if self.about.alone:
-            if self._template is None or not self.ask(worker, {"do": "may copy"})[0]["copied"]:
+            if self._template is None or not self.ask(worker, {"do": "may copy"})[0]["copyable"]:
                 return None
             self.tell(worker, {"do": "copy", **message})
             twin = Place(self._copied(worker), twin.session)
@@ -298,7 +298,7 @@ class ScenarioServer:
             EngineError: It cannot be loaded.
         """
         sandbox = self._sandbox()
-        pid, frames, copied = sandbox.fork()
+        pid, frames, copyable = sandbox.fork()
         worker = Worker(pid, frames, sandbox)
         try:
             statements = self.scenario.statements
@@ -312,12 +312,13 @@ class ScenarioServer:
                 raise EngineError(f"the code of {self.scenario.name} cannot be loaded: {problem}")
             if self._about is None:
                 self._about = About(tuple(told["tools"]), initial, failed, tuple(reasons["alone"]))
-            if copied and told["copied"]:
+            copyable = copyable and bool(told["copyable"])
+            if copyable:
                 self.tell(worker, {"do": "rest"})
         except BaseException:
             self.lose(worker)
             raise
-        if copied and told["copied"]:
+        if copyable:
             worker.frames.close()
             self._template = worker
         else:

@@ -48,12 +48,12 @@ NEW_LISTENER = 8
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 
 
-def confine(memory: int, copied: bool = False) -> int | None:
+def confine(memory: int, copyable: bool = False) -> int | None:
     """Confine this process for the rest of its life; it is fed by a socket that is open already.
 
     Args:
         memory: The bytes of memory that it may take beyond those that it has.
-        copied: Whether another process may let this one be copied; otherwise it may lock files.
+        copyable: Whether another process may let this one be copied; otherwise it may lock files.
 
     Returns:
         The file by which the other process does so; None where the kernel knows no such thing. It must be closed here.
@@ -73,7 +73,7 @@ def confine(memory: int, copied: bool = False) -> int | None:
     machine = platform.machine()
     rules: list[Line] = [(EQUAL, 0, 4, MAPS[machine]), (LOAD, 0, 0, 40), (ANY_BIT, 0, 1, MAP_SHARED)]
     rules += [(GIVE, 0, 0, FORBID), (LOAD, 0, 0, 0)]
-    if copied:
+    if copyable:
         rules += [(EQUAL, 0, 2 + 2 * len(LOCKS), CONTROLS[machine]), (LOAD, 0, 0, 24)]
         for command in LOCKS:
             rules += [(EQUAL, 0, 1, command), (GIVE, 0, 0, FORBID)]
@@ -82,7 +82,7 @@ def confine(memory: int, copied: bool = False) -> int | None:
     program, _kept = filter_program(REFUSED, rules)
     if libc.prctl(38, 1, 0, 0, 0):
         os._exit(125)
-    listener: int = libc.syscall(SECCOMP[machine], 1, NEW_LISTENER, program) if copied else -1
+    listener: int = libc.syscall(SECCOMP[machine], 1, NEW_LISTENER, program) if copyable else -1
     if listener < 0 and libc.syscall(SECCOMP[machine], 1, 0, program):
         os._exit(125)
     return None if listener < 0 else listener

@@ -111,7 +111,7 @@ class _Worlds:
             listener.close()
             listener = None
         self._living[pid] = listener
-        return {"pid": pid, "copied": listener is not None}
+        return {"pid": pid, "copyable": listener is not None}
 
     def _copied(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         """Let a process be copied; the socket of the copy has a number."""
@@ -124,7 +124,7 @@ class _Worlds:
             self._end_strays()
             raise
         self._living[pid] = listener
-        return {"pid": pid, "copied": True}
+        return {"pid": pid, "copyable": True}
 
     def _end_strays(self) -> None:
         """End the copies that never asked for their socket: all processes here that nobody knows."""

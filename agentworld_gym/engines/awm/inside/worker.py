@@ -53,7 +53,7 @@ class Worker:
             "fields": self._fields,
             "stored": self._stored,
             "end": self._end,
-            "may copy": lambda message, blob: ({"copied": self._alone()}, b""),
+            "may copy": lambda message, blob: ({"copyable": self._has_one_thread()}, b""),
         }
         while True:
             try:
@@ -89,7 +89,7 @@ class Worker:
         self._frames = Frames(socket.socket(fileno=number))
         self._sessions = {twin: self._sessions.pop(session)}
 
-    def _alone(self) -> bool:
+    def _has_one_thread(self) -> bool:
         """Return whether this process has one thread, as a copy has no other. What ends soon is waited for."""
         for _ in range(50):
             if len(os.listdir("/proc/self/task")) == 1:
@@ -128,7 +128,7 @@ class Worker:
         # What is there now stays for ever, so that the collector need not look at it again.
         gc.collect()
         gc.freeze()
-        self._frames.send({"tools": self._app.tools, "copied": self._alone()}, self._start.image())
+        self._frames.send({"tools": self._app.tools, "copyable": self._has_one_thread()}, self._start.image())
 
     def _at(self, database: Database, seed: int, steps: int) -> None:
         self._current = database
@@ -208,7 +208,7 @@ def work(frames: Frames, nursery: socket.socket, memory: int) -> None:
     """
     try:
         worker = Worker(frames)
-        listener = confine(memory, copied=True)
+        listener = confine(memory, copyable=True)
         socket.send_fds(nursery, [b"f"], [] if listener is None else [listener])
         nursery.close()
         if listener is not None:
