@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from awm import family_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "helpers"))
@@ -47,37 +50,37 @@ def lines_of(file: Path) -> int:
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def left_behind(root: Path) -> list[str]:
-    """Return the sandboxes that live on without the process that started them."""
+def living(pids: Iterable[int]) -> list[int]:
+    """Return those of some processes that have not ended."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-            parent = (path.parent / "stat").read_text().rpartition(")")[2].split()[1]
-        except OSError:
-            continue
-        if words[0].endswith(b"bwrap") and str(root).encode() in b" ".join(words) and parent == "1":
-            found.append(path.parent.name)
+    for pid in pids:
+        with suppress(OSError):
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            found += [pid] if state != "Z" else []
     return found
 
 
-def play(worlds: Path, out: Path, episodes: int, until: int | None) -> None:
+def play(worlds: Path, out: Path, episodes: int, until: int | None) -> list[int]:
     """Record episodes until a file has so many lines, and kill the recording then; None lets it end.
+
+    Returns:
+        The processes of its sandboxes, as they were when it was killed.
 
     Raises:
         SystemExit: The recording failed.
     """
     command = [sys.executable, "-m", "agentworld_gym", "collect", "mcp", "--world", f"awm:{worlds}", "--out", str(out)]
-    process = subprocess.Popen([*command, "-n", str(episodes)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen([*command, "-n", str(episodes)], stdout=subprocess.DEVNULL)
     while process.poll() is None:
         if until is not None and lines_of(out) >= until:
-            process.send_signal(signal.SIGKILL)
+            _, *below = family_of(process.pid)
+            process.kill()
             process.wait()
-            return
+            return below
         time.sleep(LOOK)
     if process.returncode:
-        assert process.stderr is not None
-        raise SystemExit(process.stderr.read().decode())
+        raise SystemExit(f"the recording ended with exit code {process.returncode}")
+    return []
 
 
 def main() -> None:
@@ -90,9 +93,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         out = Path(made) / "rows.jsonl"
         worlds = Path(chosen.worlds.removeprefix("awm:")) if chosen.worlds else all_worlds(Path(made) / "worlds")
+        sandboxed: list[int] = []
         began = time.perf_counter()
         for kill in range(1, chosen.kills + 1):
-            play(worlds, out, chosen.episodes, chosen.episodes * kill // (chosen.kills + 1))
+            sandboxed += play(worlds, out, chosen.episodes, chosen.episodes * kill // (chosen.kills + 1))
             print(f"killed with {lines_of(out)} episodes in the file", flush=True)
         play(worlds, out, chosen.episodes, None)
         seconds = time.perf_counter() - began
@@ -108,12 +112,12 @@ def main() -> None:
         families = sorted({row["family"] for row in rows})
         print(f"{len(rows)} episodes of {len(families)} worlds in {seconds:.0f} s, {chosen.kills} kills")
         print(f"each number once, and none lost: {'yes' if whole else 'NO'}")
-        print(
-            f"played again and equal: {equal} of {len(sample)}; sandboxes left behind: {len(left_behind(Path(made)))}"
-        )
+        left = living(sandboxed)
+        print(f"played again and equal: {equal} of {len(sample)}")
+        print(f"processes of sandboxes when it was killed: {len(sandboxed)}, left behind: {len(left)}")
         successes, unknown = ([row["success"] for row in rows].count(value) for value in (True, None))
         print(f"successes: {successes}, unknown: {unknown}")
-        if not whole or equal < len(sample):
+        if not whole or equal < len(sample) or left:
             raise SystemExit(1)
 
 
