@@ -150,7 +150,8 @@ class Listener:
         """Return the next call for a socket; None after a call to be copied, which is kept until that is wanted."""
         poll = select.poll()
         poll.register(self._number, select.POLLIN)
-        if not any(event & select.POLLIN for _, event in poll.poll(max(0.0, until - time.monotonic()) * 1e3)):
+        left = until - time.monotonic()  # Somebody may ask without end.
+        if left <= 0 or not any(event & select.POLLIN for _, event in poll.poll(left * 1e3)):
             raise TimeoutError("the process does not ask for its copy")
         buffer = bytearray(NOTICE.size)
         try:
