@@ -82,6 +82,7 @@ class Sandbox:
 
     def __init__(self, libraries: Libraries, worlds: bool) -> None:
         require_bubblewrap()
+        self._worlds = worlds
         ours, theirs = socket.socketpair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the sandbox)
         with theirs:
@@ -127,14 +128,12 @@ class Sandbox:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._frames.send(message, file=theirs.fileno())
-            told, _ = self._frames.receive(START_SECONDS)
-        except (OSError, EOFError, FrameError) as error:
+                told = self._asked(message, START_SECONDS, file=theirs.fileno())
+            if "error" in told:
+                raise EngineError(f"a process of the sandbox cannot be started: {told['error']}")
+        except EngineError:
             ours.close()
-            raise EngineError(f"the sandbox of worlds is gone ({type(error).__name__})") from error
-        if "error" in told:
-            ours.close()
-            raise EngineError(f"a process of the sandbox cannot be started: {told['error']}")
+            raise
         return Started(told["pid"], Frames(ours), told["copyable"])
 
     def end(self, pid: int, gone: bool) -> str:
@@ -144,10 +143,8 @@ class Sandbox:
             pid: The number of the process.
             gone: Whether it closed its socket, so that it is about to end.
         """
-        with suppress(EOFError, OSError, FrameError):
-            self._frames.send({"do": "end", "pid": pid, "gone": gone})
-            told, _ = self._frames.receive(START_SECONDS)
-            return str(told["how"])
+        with suppress(EngineError):
+            return str(self._asked({"do": "end", "pid": pid, "gone": gone}, START_SECONDS)["how"])
         return "ended with its sandbox"
 
     def verdict(self, code: str, initial: bytes, final: bytes, answer: str | None, steps: int) -> Any:
@@ -163,12 +160,9 @@ class Sandbox:
         Raises:
             EngineError: The verifier raised an error, or was stopped.
         """
-        job = {"code": code, "answer": answer, "steps": steps, "split": len(initial)}
-        try:
-            self._frames.send({**job, "memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}, initial + final)
-            told, _ = self._frames.receive(VERDICT_SECONDS + START_SECONDS)
-        except (OSError, EOFError, FrameError) as error:
-            raise EngineError(f"the sandbox of verifiers is gone ({type(error).__name__})") from error
+        limits = {"memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}
+        job = {"code": code, "answer": answer, "steps": steps, "split": len(initial), **limits}
+        told = self._asked(job, VERDICT_SECONDS + START_SECONDS, initial + final)
         if told["late"]:
             raise EngineError(f"the verifier took longer than {VERDICT_SECONDS:g} s")
         try:
@@ -178,6 +172,23 @@ class Sandbox:
             return result["returned"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise EngineError(f"the verifier {told['how'] or 'wrote no result'}") from error
+
+    def _asked(
+        self, message: dict[str, Any], seconds: float, blob: bytes = b"", file: int | None = None
+    ) -> dict[str, Any]:
+        """Send a message to the first process and return its reply.
+
+        Raises:
+            EngineError: It does not reply. The sandbox is ended, so that a late reply is not taken for the next one.
+        """
+        try:
+            self._frames.send(message, blob, seconds, file)
+            told, _ = self._frames.receive(seconds)
+        except (OSError, EOFError, FrameError) as error:
+            self.close()
+            what = "worlds" if self._worlds else "verifiers"
+            raise EngineError(f"the sandbox of {what} is gone ({type(error).__name__})") from error
+        return told
 
     def close(self) -> None:
         """End everything in the sandbox; a second call does nothing."""
