@@ -135,6 +135,9 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
+    if dreamer and options.guard is not None and options.guard.get("remedy") == "ground":
+        # The grounded world of the domain does not know these tasks.
+        raise SpecError("options", "guard", dict(options.guard), "the remedy 'end' in worlds of AWM")
     try:
         engine = AwmEngine(files)
     except EngineError as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 import awm_worlds
 import pytest
 
-from agentworld_gym.contracts import ChatRequest
+from agentworld_gym.contracts import ChatRequest, Completion
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
@@ -111,6 +111,20 @@ def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, kn
     assert found.taught is not None and found.taught.measures.exact.share == 1.0
     compared = transfer("menu", options, range(2))
     assert compared.grounded.world == f"awm:{folder}" and compared.gap.share == 0.0
+
+
+def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubtful = ScriptedGenerator(lambda request: Completion("**Environment Observation:**\n{}", logprob=-5.0))
+    monkeypatch.setitem(REGISTRY.factories, "doubting", lambda options: options.language(doubtful))
+    world = {"spec": "mcp", "world": f"awm:{folder}+doubting", "scenario": "corner_library", "judge": "none"}
+    env = AgentWorldEnv(**world, guard={"least": 0.9})
+    env.reset(options={"task": "corner_library-0"})
+    assert env.step(BORROW)[4]["failure"]["kind"] == "unlikely"
+    env.close()
+    with pytest.raises(SpecError, match=r"guard: got .*'ground'.*, expected the remedy 'end' in worlds of AWM"):
+        AgentWorldEnv(**world, guard={"least": 0.9, "remedy": "ground"})
 
 
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:

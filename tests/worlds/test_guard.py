@@ -27,6 +27,7 @@ TASK = Task(
 )
 SORT, TRUE_SORT = "sort a.txt > sorted.txt", f"{IDLE} sort a.txt > sorted.txt\n{IDLE}"
 CAT, TRUE_CAT = "cat sorted.txt", f"{IDLE} cat sorted.txt\na\nb\n{IDLE}"
+GROUND = {"least": 0.9, "remedy": "ground"}
 act = ActionParser(load_spec("terminal")).parse
 
 
@@ -118,9 +119,6 @@ def test_a_probe_is_grounded_on_a_copy_and_counted() -> None:
     env.close()
     assert info["success"]
     assert info["probes"] == {"asked": 0, "grounded": 1}
-
-
-GROUND = {"least": 0.9, "remedy": "ground"}
 
 
 def test_what_an_agent_defined_does_not_change_what_a_grounded_probe_means() -> None:
