@@ -84,7 +84,7 @@ def test_of_a_large_database_each_call_is_shown_the_rows_that_it_may_touch(folde
     env.reset(options={"task": "harbor_logistics-0"})
     env.step('{"name": "get_port", "arguments": {"number": 57}}')
     *_, last = knowing.asked[-1].messages
-    assert "Rows of the start" in last["content"] and '"Port 57"' in last["content"]
+    assert "```\n\nRows of the start" in last["content"] and '"Port 57"' in last["content"]
     system = knowing.asked[-1].messages[0]["content"]
     assert "Port 3" in system and "Port 57" not in system
     env.step('{"name": "get_port", "arguments": {"number": 58}}')

@@ -40,7 +40,7 @@ class RowsBeside:
         stored = self.truth.engine.server(session.task.state["scenario"]).stored
         rows = "" if is_whole(stored) else touched(stored, action)
         shown = "" if self.also is None else self.also(session, action)
-        return "\n\n".join(filter(None, (rows, shown)))
+        return (f"\n\n{rows}" if rows else "") + shown
 
 
 @dataclass
