@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.tables.time_functions import register_time_functions
 
 PAGE_BYTES = 1024
 MAX_BYTES = 8 * 2**20
 """The size in bytes to which one database may grow."""
 
-CHUNK, CHUNKS = 20_000, 50
-"""The number of steps of SQLite's virtual machine in a chunk, and the number of chunks that one call may take."""
+MAX_VALUE_BYTES = 250_000
+"""The size in bytes of a value, and of a row, in the database and in what statements compute on their way."""
 
-BUILDING_CHUNKS = 2_000
-"""The number of chunks that a connection may take that builds a database or tries statements."""
+CHUNK = 500
+"""The number of steps of SQLite's virtual machine after which the work of a connection is looked at."""
+
+
+class Bound(NamedTuple):
+    """How much work a connection may do."""
+
+    chunks: int
+    """The number of chunks of `CHUNK` steps."""
+    seconds: float
+    """The CPU time in seconds, which is looked at after each chunk: a step on a long text takes longer than others."""
+
+
+CALL = Bound(chunks=2_000, seconds=5.0)
+"""What one call may take."""
+
+BUILDING = Bound(chunks=80_000, seconds=60.0)
+"""What a connection may take that builds a database or tries statements."""
 
 _LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE_BYTES,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 32,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 10,
@@ -52,7 +70,10 @@ _BUILDING = _ALLOWED | {
 _PRAGMAS = frozenset(("foreign_keys", "foreign_key_check", "integrity_check", "page_count", "table_info"))
 """The pragmas that only read a database; SQLite itself asks for `page_count` when an image is made."""
 
-_DENIED_FUNCTIONS = frozenset(("load_extension", "random", "randomblob", "zeroblob", "readfile", "writefile"))
+_CLOCK_FUNCTIONS = ("current_date", "current_time", "current_timestamp", "timediff")
+_DENIED_FUNCTIONS = frozenset(
+    ("load_extension", "random", "randomblob", "zeroblob", "readfile", "writefile", *_CLOCK_FUNCTIONS)
+)
 
 
 class Tokens:
@@ -91,11 +112,11 @@ class Database:
     def __init__(self, image: bytes, tokens: Tokens) -> None:
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.connection.deserialize(image)
-        self._work = _secure(self.connection, tokens, _authorize, CHUNKS)
+        self._work = _secure(self.connection, tokens, _authorize, CALL)
 
     def refresh(self) -> None:
         """Begin a call, which may take all the work that one call is allowed."""
-        self._work.chunks = 0
+        self._work.refresh()
 
     def image(self) -> bytes:
         """Return the bytes of a database file with everything that is stored."""
@@ -129,7 +150,7 @@ def today(now: Any) -> str | None:
 def building() -> sqlite3.Connection:
     """Connect to an empty database for the statements of a data file, which may make tables and do no more.
 
-    No statement reaches a file or a setting. All statements together may take `BUILDING_CHUNKS` and grow to
+    No statement reaches a file or a setting. All statements together may take what `BUILDING` says and grow to
     `MAX_BYTES`.
 
     >>> building().execute("ATTACH DATABASE 'here.db' AS other")
@@ -139,7 +160,7 @@ def building() -> sqlite3.Connection:
     """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-    _secure(connection, Tokens(0), _authorize_building, BUILDING_CHUNKS)
+    _secure(connection, Tokens(0), _authorize_building, BUILDING)
     return connection
 
 
@@ -164,7 +185,7 @@ def opened(image: bytes) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.deserialize(image)
-    _secure(connection, Tokens(0), _authorize_building, BUILDING_CHUNKS)
+    _secure(connection, Tokens(0), _authorize_building, BUILDING)
     return connection
 
 
@@ -214,21 +235,28 @@ def tables_of(
 
 
 class _Work:
-    """The number of chunks that a connection has taken."""
+    """The work that a connection has done."""
 
-    def __init__(self, most: int) -> None:
-        self.chunks, self._most = 0, most
+    def __init__(self, most: Bound) -> None:
+        self._most = most
+        self._chunks, self._began = 0, 0.0
+
+    def refresh(self) -> None:
+        """Forget what was done."""
+        self._chunks = 0
 
     def tick(self) -> int:
         """Count a chunk; SQLite calls this after each one and ends the statement if the result is not 0."""
-        self.chunks += 1
-        return int(self.chunks > self._most)
+        if not self._chunks:
+            self._began = time.thread_time()
+        self._chunks += 1
+        return self._chunks > self._most.chunks or time.thread_time() - self._began > self._most.seconds
 
 
 _Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 
 
-def _secure(connection: sqlite3.Connection, tokens: Tokens, authorize: _Authorizer, chunks: int) -> _Work:
+def _secure(connection: sqlite3.Connection, tokens: Tokens, authorize: _Authorizer, most: Bound) -> _Work:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
@@ -237,8 +265,9 @@ def _secure(connection: sqlite3.Connection, tokens: Tokens, authorize: _Authoriz
     connection.create_function("has", 2, has, deterministic=True)
     connection.create_function("today", 1, today, deterministic=True)
     connection.create_function("token", 1, tokens.make)
+    register_time_functions(connection)
     connection.set_authorizer(authorize)
-    work = _Work(chunks)
+    work = _Work(most)
     connection.set_progress_handler(work.tick, CHUNK)
     return work
 
