@@ -33,7 +33,7 @@ from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 from agentworld_gym.policies.playing import open_policy, play
 from agentworld_gym.statistics.bootstrap import bootstrap_interval
-from agentworld_gym.synth.grow.folder import Planting, grow_worlds
+from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.synth.grow.growth import growing
 from agentworld_gym.tasks.mcp.grown import RULED
 
@@ -42,12 +42,12 @@ ENV = "AgentWorld/MCP-v0"
 console = Console()
 
 
-def plant(arguments: argparse.Namespace, split: str, worlds: int, tasks: int, out: Path) -> None:
+def grow(arguments: argparse.Namespace, split: str, worlds: int, tasks: int, out: Path) -> None:
     """Grow the worlds of a split."""
     for scenario in arguments.scenarios:
         seeds = tuple(split_seed(split, place) for place in range(worlds))
-        planting = Planting(scenario, seeds, tasks, tuple(arguments.families), tuple(arguments.levels))
-        for _ in grow_worlds(planting, out):
+        config = GrowConfig(scenario, seeds, tasks, tuple(arguments.families), tuple(arguments.levels))
+        for _ in grow_worlds(config, out):
             continue
 
 
@@ -139,8 +139,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         train, test = Path(folder) / "train", Path(folder) / "test"
         began = time.process_time()
-        plant(arguments, "train", arguments.worlds, arguments.tasks, train)
-        plant(arguments, "test", arguments.unseen, arguments.test_tasks, test)
+        grow(arguments, "train", arguments.worlds, arguments.tasks, train)
+        grow(arguments, "test", arguments.unseen, arguments.test_tasks, test)
         grown = time.process_time() - began
         unseen = episodes_of(test, arguments.episodes)
         report = {

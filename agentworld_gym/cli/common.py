@@ -290,7 +290,10 @@ def pair(text: str, option: str) -> tuple[str, Any]:
 
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
-    """Return a progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it."""
+    """Return a progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it.
+
+    A known error before it has moved leaves no empty bar above the message.
+    """
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -304,7 +307,11 @@ def progress(description: str, total: int) -> Iterator[Progress]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
     with Progress(*columns, console=stderr()) as bar:
         bar.add_task(description, total=total)
-        yield bar
+        try:
+            yield bar
+        except AgentWorldError:
+            bar.live.transient = not bar.tasks[0].completed
+            raise
 
 
 def counter(bar: Progress) -> Callable[[int], None]:

@@ -32,13 +32,13 @@ def grow(
 ) -> None:
     """Grow worlds of tool servers without any model. A run that was stopped goes on when it is given again."""
     from agentworld_gym.domain.task import split_of
-    from agentworld_gym.synth.grow.folder import Planting, grow_worlds
+    from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
 
     seeds = (one for one in itertools.count(seed) if split in (None, split_of(one)))
-    planting = Planting(scenario, tuple(itertools.islice(seeds, count)), tasks, tuple(families or ()), _levels(levels))
+    config = GrowConfig(scenario, tuple(itertools.islice(seeds, count)), tasks, tuple(families or ()), _levels(levels))
     grown = 0
     with progress("worlds", count) as bar:
-        for _, missing in grow_worlds(planting, out):
+        for _, missing in grow_worlds(config, out):
             grown += missing
             bar.advance(bar.task_ids[0])
     kept = count - grown

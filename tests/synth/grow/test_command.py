@@ -45,3 +45,4 @@ def test_what_does_not_exist_is_named(tmp_path: Path, wrong: list[str], named: s
     result = runner.invoke(app, ["synth", "grow", *wrong, "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert named in " ".join(result.output.split())
+    assert "0/1" not in result.output, "no empty bar above the error"

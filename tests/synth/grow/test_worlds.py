@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.documents.strict import read_yaml
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import opened
 from agentworld_gym.errors import SpecError
-from agentworld_gym.synth.grow.folder import Planting, grow_worlds
+from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.synth.grow.growth import growing, read_growth
 from agentworld_gym.synth.grow.world import dumped, grown_files, grown_tasks, task_data
 from agentworld_gym.tasks.family import Draft
@@ -93,8 +95,8 @@ def test_the_policies_stand_in_what_the_agent_reads(tmp_path: Path, scenario: st
 
 def test_a_folder_is_whole_or_not_there(tmp_path: Path) -> None:
     """A run that is stopped within a world, or between two, goes on and ends with what one run writes."""
-    planting = Planting("hr", (0, 1, 2), tasks=2)
-    worlds = grow_worlds(planting, tmp_path / "stopped")
+    config = GrowConfig("hr", (0, 1, 2), tasks=2)
+    worlds = grow_worlds(config, tmp_path / "stopped")
     next(worlds)
     worlds.close()
     half = tmp_path / "stopped" / ".hr_1.partial" / "hr_1"
@@ -102,17 +104,37 @@ def test_a_folder_is_whole_or_not_there(tmp_path: Path) -> None:
     (half / "scenario.yaml").write_text("title: half", encoding="utf-8")
     first = (tmp_path / "stopped" / "hr_0" / "rows.yaml").stat().st_mtime_ns
 
-    grown = [missing for _, missing in grow_worlds(planting, tmp_path / "stopped")]
-    list(grow_worlds(planting, tmp_path / "whole"))
+    grown = [missing for _, missing in grow_worlds(config, tmp_path / "stopped")]
+    list(grow_worlds(config, tmp_path / "whole"))
 
     assert grown == [False, True, True]
     assert (tmp_path / "stopped" / "hr_0" / "rows.yaml").stat().st_mtime_ns == first
     assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
 
 
+def test_runs_that_grow_the_same_world_at_a_time_leave_each_other_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second run begins when the first one has written half of a world, and finishes it."""
+    config = GrowConfig("hr", (0, 1), tasks=1)
+    second: list[bool] = []
+
+    def tasks(*arguments: Any) -> Iterator[Task]:
+        if not second:
+            second.append(False)
+            second[:] = [grown for _, grown in grow_worlds(config, tmp_path / "two")]
+        return grown_tasks(*arguments)
+
+    list(grow_worlds(config, tmp_path / "one"))
+    monkeypatch.setattr("agentworld_gym.synth.grow.folder.grown_tasks", tasks)
+    first = [grown for _, grown in grow_worlds(config, tmp_path / "two")]
+    assert (first, second) == ([False, False], [True, True])
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+
+
 def test_an_error_leaves_no_half_of_a_world(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="one of settle_leave, decide_leave"):
-        list(grow_worlds(Planting("hr", (0,), families=("pay_bill",)), tmp_path / "out"))
+        list(grow_worlds(GrowConfig("hr", (0,), families=("pay_bill",)), tmp_path / "out"))
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -153,6 +175,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_files_of_a_world_are_plain_data(tmp_path: Path) -> None:
-    ((folder, _),) = grow_worlds(Planting("tracker", (5,), tasks=1), tmp_path)
+    ((folder, _),) = grow_worlds(GrowConfig("tracker", (5,), tasks=1), tmp_path)
     assert sorted(path.suffix for path in folder.rglob("*") if path.is_file()) == [".sql", *[".yaml"] * 4]
     assert read_yaml(folder / "scenario.yaml")["policies"]["reserved"] in ("high", "critical")
