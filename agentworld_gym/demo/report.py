@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import PackageLoader
 
 from agentworld_gym.demo.tour import Shown, SideBySide
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.evaluation.report.charts import curve
 from agentworld_gym.evaluation.report.page import environment
 from agentworld_gym.evaluation.results.transfer import TransferResult
@@ -37,7 +38,4 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Write the page; a crash leaves the earlier file or the whole of this one."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(self.html(), encoding="utf-8")
-        part.replace(path)
+        write_atomically(path, self.html())

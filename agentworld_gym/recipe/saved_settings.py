@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.errors import SpecError
 
@@ -44,14 +44,6 @@ def ensure_same_settings(
         for key in changed:
             logger.info("%s: goes on with %s %r in place of %r", path.parent, key, after.get(key), before.get(key))
     write_atomically(path, yaml.safe_dump(dict(settings), sort_keys=False))
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves either an earlier one or the whole of this one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
 
 
 def _is_free(key: str, free: Collection[str]) -> bool:

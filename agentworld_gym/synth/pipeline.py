@@ -12,11 +12,12 @@ from typing import Any
 from zlib import crc32
 
 from agentworld_gym.contracts import ChatRequest, Failure, Generator, Message
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.flow import Flow, Request, Work
-from agentworld_gym.recipe.saved_settings import ensure_same_settings, write_atomically
+from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.synth.answers import document
 from agentworld_gym.synth.asking import AskingGenerator
 from agentworld_gym.synth.backends.backend import Backend

@@ -7,6 +7,7 @@ from typing import Self
 
 import orjson
 
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.errors import SpecError
 
@@ -30,10 +31,7 @@ class Result(Strict):
 
     def write(self, path: Path) -> None:
         """Write the result as JSON; a crash leaves the earlier file or the whole of this one."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
+        write_atomically(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
@@ -26,7 +27,7 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.ablations.arms import Arm, ArmData, arms_for
 from agentworld_gym.recipe.ablations.table import AblationConfig, ArmResult, Table, TurnOutcome, comparison_table
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.saved_settings import ensure_same_settings, write_atomically
+from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.recipe.training.exact_match import exact_answers
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.model import model_of_run, tokenizer_of_run

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.errors import TrainingError
-from agentworld_gym.recipe.saved_settings import write_atomically
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]

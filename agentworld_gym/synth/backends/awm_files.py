@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.documents.json_lines import read_jsonl
 from agentworld_gym.engines.awm.files import (
     CODE,
@@ -21,7 +22,6 @@ from agentworld_gym.engines.awm.files import (
     TASKS,
     scenario_name,
 )
-from agentworld_gym.recipe.saved_settings import write_atomically
 from agentworld_gym.synth.database import statements_of
 from agentworld_gym.synth.draft import Draft, Sketch, Solved
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.engines.mcp.scenario import Scenario
-from agentworld_gym.recipe.saved_settings import write_atomically
 from agentworld_gym.synth.draft import Call, Draft, Solved
 from agentworld_gym.synth.neighbours import other_answers
 
