@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from agentworld_gym.synth.backends.backend import Backend
+    from agentworld_gym.synth.check.examined import Examined
     from agentworld_gym.synth.report import Prices, SynthReport
 
 synth_app = typer.Typer(cls=Commands, name="synth", no_args_is_help=True, help="Make tool worlds, and check them.")
@@ -92,7 +93,7 @@ def make(
 
 @synth_app.command(epilog=examples("agentworld synth report runs/worlds --price-in 0.5 --price-out 2"))
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", file_okay=False, help="The folder of a run.")],
     price_in: PromptPrice = 0.0,
     price_out: AnswerPrice = 0.0,
 ) -> None:
@@ -113,19 +114,16 @@ def report(
     )
 )
 def check(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A scenario, scenarios, AWM's files, or a run.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", file_okay=False, help="A scenario, scenarios, AWM's files, or a run.")
+    ],
 ) -> None:
     """Check worlds by running all of them: tables, keys, tools, solutions and verifiers; print what fails."""
-    from rich.table import Table
-
-    from agentworld_gym.synth.check.examined import COLUMNS, alike_worlds
+    from agentworld_gym.synth.check.examined import alike_worlds
     from agentworld_gym.synth.check.folders import examine
 
     worlds = list(examine(folder))
-    table = Table(*COLUMNS)
-    for world in worlds:
-        table.add_row(*map(printable, world.cells()))
-    stdout().print(table)
+    stdout().print(_checked(worlds))
     broken = [f"{world.name}: {problem}" for world in worlds for problem in world.problems] + alike_worlds(worlds)
     for line in broken:
         stdout().print(printable(line), style="red", markup=False, highlight=False, soft_wrap=True)
@@ -146,6 +144,17 @@ def _backend(name: Literal["declarative", "awm"]) -> Backend:
         return AwmBackend()
     except EngineError as error:
         raise WorldNotConfigured(f"--backend awm cannot run here: {error}") from error
+
+
+def _checked(worlds: Sequence[Examined]) -> Table:
+    from rich.table import Table
+
+    table = Table("world", "tables", "tools answer", "tasks hold", "problems")
+    for world in worlds:
+        unproved = f", {world.unproved} unproved" if world.unproved else ""
+        tools, tasks = f"{world.answered} of {world.tools}", f"{world.held} of {world.tasks}{unproved}"
+        table.add_row(printable(world.name), str(world.tables), tools, tasks, str(len(world.problems)))
+    return table
 
 
 def _tell(found: SynthReport, prices: Prices) -> None:

@@ -61,11 +61,6 @@ class StageReport(Strict):
     """How long the checks took, in seconds."""
 
     @property
-    def success(self) -> float:
-        """The share that was made, from 0 to 1."""
-        return self.made / self.asked if self.asked else 0.0
-
-    @property
     def mean_tries(self) -> float:
         """How many answers one of them took, those that failed included."""
         return self.tries / self.asked if self.asked else 0.0
@@ -105,24 +100,23 @@ class SynthReport(Strict):
 
 def stage_reports(entries: Iterable[Entry]) -> tuple[StageReport, ...]:
     """Return what each stage took, by the answers of a journal."""
-    totals = {
-        stage: {"tries": 0, "prompt_tokens": 0, "completion_tokens": 0, "made": 0, "first": 0} for stage in STAGES
-    }
-    asked: dict[str, set[tuple[str, int]]] = {stage: set() for stage in STAGES}
-    seconds = dict.fromkeys(STAGES, 0.0)
+    by_stage: dict[str, list[Entry]] = {stage: [] for stage in STAGES}
     for entry in entries:
-        _, stage, _, attempt = entry.key
-        total, is_made = totals[stage], entry.checked and not entry.problem
-        asked[stage].add((entry.key.world, entry.key.part))
-        total["tries"] += 1
-        total["prompt_tokens"] += entry.tokens.get("prompt", 0)
-        total["completion_tokens"] += entry.tokens.get("completion", 0)
-        total["made"] += is_made
-        total["first"] += is_made and attempt == 1
-        seconds[stage] += entry.seconds
-    return tuple(
-        StageReport(stage=stage, asked=len(asked[stage]), seconds=round(seconds[stage], 3), **totals[stage])
-        for stage in STAGES
+        by_stage[entry.key.stage].append(entry)
+    return tuple(_stage_report(stage, answers) for stage, answers in by_stage.items())
+
+
+def _stage_report(stage: str, answers: Sequence[Entry]) -> StageReport:
+    made = [entry for entry in answers if entry.checked and not entry.problem]
+    return StageReport(
+        stage=stage,
+        asked=len({(entry.key.world, entry.key.part) for entry in answers}),
+        made=len(made),
+        first=sum(entry.key.attempt == 1 for entry in made),
+        tries=len(answers),
+        prompt_tokens=sum(entry.tokens.get("prompt", 0) for entry in answers),
+        completion_tokens=sum(entry.tokens.get("completion", 0) for entry in answers),
+        seconds=round(sum(entry.seconds for entry in answers), 3),
     )
 
 

@@ -11,6 +11,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.mcp.machine import greeting
 from agentworld_gym.engines.mcp.scenario import FILES
 from agentworld_gym.engines.mcp.service import Service, load_service
@@ -126,9 +127,12 @@ def read_scenario_task(file: Path, service: Service) -> Task:
 
 def completed(data: dict[str, Any], service: Service, name: str) -> dict[str, Any]:
     """Return what a task's file says with what follows from its scenario: state, tools and first observation."""
-    scenario = service.scenario
+    scenario, about = service.scenario, service.scenario.about
     given = data.get("state")
-    state = initial_state(service) | (given if isinstance(given, dict) else {})
+    state: dict[str, Any] = {"scenario": _name_of(scenario.folder), "now": about.now, "user": about.user}
+    state |= given if isinstance(given, dict) else {}
+    if "tables" not in state:
+        state["tables"] = initial_rows(service)
     follows = {
         "id": name,
         "domain": DOMAIN,
@@ -139,16 +143,13 @@ def completed(data: dict[str, Any], service: Service, name: str) -> dict[str, An
     return {**follows, **data, "state": state}
 
 
-def initial_state(service: Service) -> dict[str, Any]:
-    """Return the state in which the tasks of a scenario begin: its small database of seed 0, with all rows."""
-    scenario = service.scenario
+def initial_rows(service: Service) -> dict[str, list[dict[str, Scalar]]]:
+    """Return the rows by table with which the tasks of a scenario begin: all of its small database of seed 0."""
     connection = opened(service.generated("small", 0))
     try:
-        tables = tables_of(connection, service.keys)
+        return tables_of(connection, service.keys)
     finally:
         connection.close()
-    about = scenario.about
-    return {"scenario": _name_of(scenario.folder), "now": about.now, "user": about.user, "tables": tables}
 
 
 def _name_of(folder: Path) -> str:

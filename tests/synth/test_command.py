@@ -102,3 +102,8 @@ def test_wrong_options_are_told(tmp_path: Path) -> None:
     assert agentworld("make", "--out", str(tmp_path), "--generator", "nobody").exit_code == 1
     assert agentworld("report", str(tmp_path)).exit_code == 2
     assert agentworld("check", str(tmp_path / "nowhere")).exit_code == 2
+    file = tmp_path / "scenario.yaml"
+    file.write_text("title: Tool library", encoding="utf-8")
+    for command in ("check", "report"):
+        refused = agentworld(command, str(file))
+        assert refused.exit_code == 2 and "is a file" in " ".join(refused.output.split())

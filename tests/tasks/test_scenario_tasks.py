@@ -12,6 +12,7 @@ import yaml
 import agentworld_gym  # noqa: F401
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.mcp.scenario import scenario_folder
+from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.tasks.scenario_tasks import ScenarioTasks
@@ -76,6 +77,17 @@ def test_a_folder_is_played_without_any_python(tmp_path: Path) -> None:
     assert [tool["name"] for tool in info["tools"]] == ["rooms-list_bookings", "rooms-book_room"]
     env.step(BOOK)
     assert env.step("finish")[1] == 1.0
+
+
+def test_rows_that_a_task_states_are_all_rows_and_no_others_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = write(tmp_path)
+    stated = {**TASK, "state": {"tables": {"rooms": [{"room_id": 1, "name": "Red", "seats": 2}]}}}
+    (place / "tasks" / "1.yaml").write_text(yaml.safe_dump(stated), encoding="utf-8")
+    monkeypatch.setattr(Service, "generated", None)
+    task = ScenarioTasks(place, load_spec("mcp")).pick(0)
+    assert task.state == {"scenario": str(place), "now": "2026-03-04T09:00:00Z", "user": "desk", **stated["state"]}
 
 
 def test_seeds_walk_through_scenarios_and_then_through_their_tasks(tmp_path: Path) -> None:

@@ -22,8 +22,6 @@ from agentworld_gym.synth.faults import Fault
 from agentworld_gym.synth.likeness import Profile
 from agentworld_gym.synth.proof import Prover
 
-FORM = "awm"
-
 
 def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:
     """Check the worlds of a folder of AWM's files, one after the other.
@@ -36,7 +34,7 @@ def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:
         try:
             yield _examined(files.scenario(name), folder, sandboxes)
         except EngineError as error:
-            yield Examined(None, name, FORM, problems=(str(error),))
+            yield Examined(None, name, problems=(str(error),))
 
 
 def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Examined:
@@ -59,14 +57,13 @@ def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Exam
     return Examined(
         Profile.of(scenario.name, scenario.title, tables, [tool["name"] for tool in about.tools]),
         scenario.name,
-        FORM,
-        len(tables),
-        len(about.tools),
-        answered,
-        len(scenario.tasks),
-        sum(not found and number in solutions for number, found in faults.items()),
-        sum(not found and number not in solutions for number, found in faults.items()),
-        tuple(problems),
+        tables=len(tables),
+        tools=len(about.tools),
+        answered=answered,
+        tasks=len(scenario.tasks),
+        held=sum(not found and number in solutions for number, found in faults.items()),
+        unproved=sum(not found and number not in solutions for number, found in faults.items()),
+        problems=tuple(problems),
     )
 
 

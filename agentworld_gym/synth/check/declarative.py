@@ -30,8 +30,6 @@ from agentworld_gym.synth.proof import Prover
 from agentworld_gym.synth.success_checks import held_at_start, verdict_of
 from agentworld_gym.tasks.scenario_tasks import TASKS, read_scenario_task
 
-FORM = "declarative"
-
 
 def examine_scenario(folder: Path) -> Examined:
     """Check the scenario of a folder: files, foreign keys, tools and tasks."""
@@ -40,7 +38,7 @@ def examine_scenario(folder: Path) -> Examined:
         image = service.generated("small", 0)
         service.generated("full", 0)
     except SpecError as error:
-        return Examined(None, folder.resolve().name, FORM, problems=(str(error),))
+        return Examined(None, folder.resolve().name, problems=(str(error),))
     about = service.scenario.about
     with closing(ToolMachine(service, image, Context(about.now, about.user), 0)) as machine:
         problems = [*dangling_keys(service.empty), *_missing_rows(image)]
@@ -57,12 +55,11 @@ def examine_scenario(folder: Path) -> Examined:
     return Examined(
         Profile.of(service.scenario.name, about.title, service.keys, tools),
         service.scenario.name,
-        FORM,
-        len(service.keys),
-        len(tools),
-        answered,
-        len(files),
-        sum(not found for found in faults.values()),
+        tables=len(service.keys),
+        tools=len(tools),
+        answered=answered,
+        tasks=len(files),
+        held=sum(not found for found in faults.values()),
         problems=tuple(problems),
     )
 

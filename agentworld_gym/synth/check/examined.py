@@ -17,9 +17,6 @@ class Examined:
     name: str
     """The name of the world."""
 
-    form: str
-    """The form: `declarative` or `awm`."""
-
     tables: int = 0
     """How many tables there are."""
 
@@ -40,16 +37,6 @@ class Examined:
 
     problems: tuple[str, ...] = ()
     """What fails."""
-
-    def cells(self) -> list[str]:
-        """Return the world as a row of a table."""
-        tools, tasks = f"{self.answered} of {self.tools}", f"{self.held} of {self.tasks}"
-        tasks += f", {self.unproved} unproved" if self.unproved else ""
-        return [self.name, str(self.tables), tools, tasks, str(len(self.problems))]
-
-
-COLUMNS = ("world", "tables", "tools answer", "tasks hold", "problems")
-"""The heads of the table."""
 
 
 def alike_worlds(worlds: list[Examined]) -> list[str]:

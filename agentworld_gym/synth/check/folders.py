@@ -12,7 +12,7 @@ from agentworld_gym.engines.awm.files import CODE
 from agentworld_gym.errors import MissingFile, WorldNotConfigured
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.synth.check.awm import examine_awm
-from agentworld_gym.synth.check.declarative import FORM, examine_scenario
+from agentworld_gym.synth.check.declarative import examine_scenario
 from agentworld_gym.synth.check.examined import Examined
 from agentworld_gym.synth.heap import bound_heap
 from agentworld_gym.synth.pipeline import WORLDS
@@ -53,7 +53,7 @@ def _examined(folder: Path) -> Examined:
     except Exception as error:  # What nobody thought of costs one world, not the check of the others.
         logger.exception("the check of %s failed", folder)
         problem = f"the check failed: {type(error).__name__}: {error}"
-        return Examined(None, folder.resolve().name, FORM, problems=(problem,))
+        return Examined(None, folder.resolve().name, problems=(problem,))
 
 
 def _has_scenarios(folder: Path) -> bool:
