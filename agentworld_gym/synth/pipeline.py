@@ -19,16 +19,16 @@ from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.flow import Flow, Request, Work
 from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.synth.answers import document
-from agentworld_gym.synth.asking import AskingGenerator
 from agentworld_gym.synth.backends.backend import Backend
 from agentworld_gym.synth.config import SynthConfig
 from agentworld_gym.synth.draft import NOW, USER, Brief, Briefs, Draft, Interface, Schema
 from agentworld_gym.synth.faults import Fault
 from agentworld_gym.synth.heap import bound_heap
 from agentworld_gym.synth.journal import FILE, Entry, Journal, Key
-from agentworld_gym.synth.likeness import Profile, alike_brief
+from agentworld_gym.synth.journaled_generator import JournaledGenerator
 from agentworld_gym.synth.prompts import SynthPrompts
 from agentworld_gym.synth.report import SynthReport, report_of
+from agentworld_gym.synth.similarity import Profile, alike_brief
 from agentworld_gym.synth.stages import INTERFACE, SCENARIO, SCHEMA, Stage, WorldStages, profile_of
 from agentworld_gym.text.escaping import escape
 
@@ -138,7 +138,7 @@ class _Making:
 
     def __init__(self, run: Synthesis, journal: Journal) -> None:
         self._run, self._journal = run, journal
-        self._asking = AskingGenerator(run.generator, journal)
+        self._journaled = JournaledGenerator(run.generator, journal)
         self._profiles: dict[str, Profile] = {}
         self._stages = WorldStages(run.backend, run.config, self._others)
         self.briefs: list[Brief] = []
@@ -312,9 +312,9 @@ class _Making:
         entry = self._journal.find(key, prompt)
         if entry is not None:
             return entry
-        seed = crc32(f"{self._run.sampling.seed or 0}/{key}".encode()) if self._asking.supports_seed else None
-        request = self._asking.expect(ChatRequest(messages, self._run.sampling.seeded(seed)), key, prompt)
-        answer: Entry | Failure = yield Request(self._asking, request)
+        seed = crc32(f"{self._run.sampling.seed or 0}/{key}".encode()) if self._journaled.supports_seed else None
+        request = self._journaled.expect(ChatRequest(messages, self._run.sampling.seeded(seed)), key, prompt)
+        answer: Entry | Failure = yield Request(self._journaled, request)
         if isinstance(answer, Failure):
             raise _Unreached(f"{answer.kind}: {answer.message}")
         return answer

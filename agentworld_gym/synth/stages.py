@@ -17,7 +17,7 @@ from agentworld_gym.synth.database import check_rows, check_schema, statements_o
 from agentworld_gym.synth.draft import Draft, Implementation, Interface, Rows, Schema, Sentences, Solved
 from agentworld_gym.synth.faults import Fault
 from agentworld_gym.synth.interface import check_interface
-from agentworld_gym.synth.likeness import ALIKE, Profile, nearest
+from agentworld_gym.synth.similarity import ALIKE, Profile, nearest
 
 SCENARIO, TASKS, SCHEMA, ROWS, INTERFACE, IMPLEMENTATION, VERIFIER = STAGES = (
     "scenario",
@@ -31,7 +31,7 @@ SCENARIO, TASKS, SCHEMA, ROWS, INTERFACE, IMPLEMENTATION, VERIFIER = STAGES = (
 """The stages in their order, as Agent World Model (arXiv 2602.10090) has them."""
 
 ALIKE_TASKS = 90.0
-"""From which likeness on, from 0 to 100, two tasks of a world are one."""
+"""From which similarity on, from 0 to 100, two tasks of a world are one."""
 
 TASK_CHARS = 1_000
 """How long a task may be."""

@@ -19,8 +19,8 @@ from agentworld_gym.synth.calls import call_faults, fails_inside
 from agentworld_gym.synth.check.examined import Examined
 from agentworld_gym.synth.draft import Solved
 from agentworld_gym.synth.faults import Fault
-from agentworld_gym.synth.likeness import Profile
 from agentworld_gym.synth.proof import Prover
+from agentworld_gym.synth.similarity import Profile
 
 
 def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:

@@ -24,9 +24,9 @@ from agentworld_gym.synth.check.examined import Examined
 from agentworld_gym.synth.database import dangling_keys
 from agentworld_gym.synth.draft import Call, Sketch
 from agentworld_gym.synth.faults import Fault
-from agentworld_gym.synth.likeness import Profile
 from agentworld_gym.synth.machines import Machine, State, played
 from agentworld_gym.synth.proof import Prover
+from agentworld_gym.synth.similarity import Profile
 from agentworld_gym.synth.success_checks import held_at_start, verdict_of
 from agentworld_gym.tasks.scenario_tasks import TASKS, read_scenario_task
 

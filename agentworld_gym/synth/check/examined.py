@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentworld_gym.synth.likeness import ALIKE, Profile, likeness
+from agentworld_gym.synth.similarity import ALIKE, Profile, similarity
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def alike_worlds(worlds: list[Examined]) -> list[str]:
     """Return the pairs of worlds that are too much alike, in words."""
     profiles = [world.profile for world in worlds if world.profile is not None]
     pairs = [(one, other) for place, one in enumerate(profiles) for other in profiles[:place]]
-    degrees = [(one, other, likeness(one, other)) for one, other in pairs]
+    degrees = [(one, other, similarity(one, other)) for one, other in pairs]
     return [
         f"{one.name} is too much like {other.name} ({degree:.2f})" for one, other, degree in degrees if degree >= ALIKE
     ]

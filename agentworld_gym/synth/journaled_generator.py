@@ -14,7 +14,7 @@ PASSING = (FailureKind.CONNECTION, FailureKind.TIMEOUT, FailureKind.SERVER, Fail
 """Failures of the generator that say nothing of a world: it waits for the next run."""
 
 
-class AskingGenerator:
+class JournaledGenerator:
     """A generator whose answers are entries of a journal; only a passing failure is answered as it is.
 
     An answer is written in the thread in which it comes. A run that is killed while it checks one answer therefore
@@ -72,8 +72,8 @@ class AskingGenerator:
 class _Stream:
     """A stream of requests whose answers are written."""
 
-    def __init__(self, asking: AskingGenerator, generator: Generator, deliver: Deliver) -> None:
-        self._asking, self._deliver = asking, deliver
+    def __init__(self, journaled: JournaledGenerator, generator: Generator, deliver: Deliver) -> None:
+        self._journaled, self._deliver = journaled, deliver
         self._open: dict[int, ChatRequest] = {}
         self._inner = stream_of(generator, self._delivered)
 
@@ -92,7 +92,7 @@ class _Stream:
             self._deliver(answers)
             return
         try:
-            written = [(number, self._asking.written(self._open.pop(number), answer)) for number, answer in answers]
+            written = [(number, self._journaled.written(self._open.pop(number), answer)) for number, answer in answers]
         except Exception as error:  # Whoever waits for the answers shall learn why none comes.
             self._deliver(error)
             return

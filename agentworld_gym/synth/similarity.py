@@ -1,4 +1,4 @@
-"""How alike two worlds are, by the words of their names, tables and tools; no model is asked."""
+"""How similar two worlds are, by the words of their names, tables and tools; no model is asked."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rapidfuzz import fuzz
 from agentworld_gym.synth.draft import Brief
 
 ALIKE = 0.6
-"""From which likeness on two worlds are too alike. The five scenarios of this package are at most 0.06 alike."""
+"""From which similarity on two worlds are too alike. The five scenarios of this package are at most 0.06 alike."""
 
 ALIKE_BRIEFS = 85.0
-"""From which likeness of titles or names on, from 0 to 100, two briefs are too alike."""
+"""From which similarity of titles or names on, from 0 to 100, two briefs are too alike."""
 
 _NAME, _TABLES, _TOOLS = 0.2, 0.4, 0.4
 """The weights of the three parts."""
@@ -41,16 +41,16 @@ class Profile:
         return cls(name, title, frozenset(map(_stem, tables)), frozenset(map(_stem, tools)))
 
 
-def likeness(one: Profile, other: Profile) -> float:
-    """Return how alike two worlds are, from 0 to 1.
+def similarity(one: Profile, other: Profile) -> float:
+    """Return how similar two worlds are, from 0 to 1.
 
-    It is a weighted mean of the likeness of the titles (0.2), and of the shares of tables (0.4) and of tools (0.4) that
-    both have among those that one of them has.
+    It is a weighted mean of the similarity of the titles (0.2), and of the shares of tables (0.4) and of tools (0.4)
+    that both have among those that one of them has.
 
     >>> shop = Profile.of("shop", "Online shop", ["orders", "products"], ["get_order", "list_orders"])
     >>> store = Profile.of("store", "Web store", ["order", "product"], ["get_order", "list_order"])
     >>> bank = Profile.of("bank", "Retail bank", ["accounts", "cards"], ["get_account", "list_cards"])
-    >>> likeness(shop, store) > 0.6 > 0.1 > likeness(shop, bank)
+    >>> similarity(shop, store) > 0.6 > 0.1 > similarity(shop, bank)
     True
     """
     words = fuzz.token_sort_ratio(one.title.lower(), other.title.lower()) / 100
@@ -59,8 +59,8 @@ def likeness(one: Profile, other: Profile) -> float:
 
 
 def nearest(profile: Profile, others: Sequence[Profile]) -> tuple[float, Profile | None]:
-    """Return the likeness to the most similar of some worlds, and that world."""
-    return max(((likeness(profile, other), other) for other in others), key=lambda pair: pair[0], default=(0.0, None))
+    """Return the similarity to the most similar of some worlds, and that world."""
+    return max(((similarity(profile, other), other) for other in others), key=lambda pair: pair[0], default=(0.0, None))
 
 
 def alike_brief(brief: Brief, others: Iterable[Brief]) -> Brief | None:
