@@ -65,7 +65,7 @@ def document(text: str, model: type[M]) -> M:
     ('Pay the bill of March.',)
 
     Raises:
-        Fault: It cannot be read, or does not fit the model.
+        Fault: The document cannot be read, or does not fit the model.
     """
     with spec_errors_as_faults():
         data = _as_texts(load_yaml(block(text, "yaml", "yml", "json"), ANSWER))

@@ -112,6 +112,24 @@ class Call(Strict):
     """The arguments."""
 
 
+class Solution(Strict):
+    """How a task is done, as an answer of the stage of verifiers says it in either form."""
+
+    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
+    """The calls that do the task."""
+
+    answer: str | int | float | None = None
+    """The right answer, where the task asks something."""
+
+    free: tuple[str, ...] = ()
+    """Arguments whose values the task leaves open, each as `tool.argument`."""
+
+    @property
+    def right_answer(self) -> str | None:
+        """The right answer as an agent writes it; None where the task asks nothing."""
+        return None if self.answer is None else str(self.answer)
+
+
 class Solved(Strict):
     """A task with a solution that was replayed and a verifier that was tried."""
 

@@ -31,7 +31,7 @@ def raise_any(faults: Sequence[str]) -> None:
     >>> raise_any([])
 
     Raises:
-        Fault: There are some.
+        Fault: There is at least one fault.
     """
     if faults:
         left = len(faults) - MOST

@@ -92,7 +92,7 @@ class Journal:
         """Return an answer that was given before; None where there is none.
 
         Raises:
-            TraceError: It was given to another request.
+            TraceError: The answer under this key was given to another request.
         """
         entry = self.entries.get(key)
         if entry is not None and entry.prompt != prompt:
@@ -110,12 +110,8 @@ class Journal:
 
     def judged(self, entry: Entry, problem: str, value: Mapping[str, Any] | None, seconds: float) -> None:
         """Enter the verdict on an answer: what is wrong with it, or what was made of it."""
-        entry.checked, entry.problem, entry.value, entry.seconds = (
-            True,
-            problem,
-            dict(value) if value else None,
-            seconds,
-        )
+        entry.checked, entry.problem, entry.seconds = True, problem, seconds
+        entry.value = dict(value) if value else None
         verdict = {"problem": problem, "value": entry.value, "seconds": round(seconds, 4)}
         self._write({"key": list(entry.key), **verdict})
 
@@ -132,7 +128,7 @@ def read_journal(path: Path) -> Iterator[Entry]:
     """Yield the answers of a journal in their order, also while its run goes on.
 
     Raises:
-        TraceError: It cannot be read.
+        TraceError: The journal cannot be read.
     """
     entries: dict[Key, Entry] = {}
     for number, row in enumerate(read_jsonl(path), 1):

@@ -29,7 +29,7 @@ from agentworld_gym.synth.journaled_generator import JournaledGenerator
 from agentworld_gym.synth.prompts import SynthPrompts
 from agentworld_gym.synth.report import SynthReport, report_of
 from agentworld_gym.synth.similarity import Profile, alike_brief
-from agentworld_gym.synth.stages import INTERFACE, SCENARIO, SCHEMA, Stage, WorldStages, profile_of
+from agentworld_gym.synth.stages import INTERFACE, SCENARIO, SCHEMA, VERIFIER, Stage, WorldStages, profile_of
 from agentworld_gym.text.escaping import escape
 
 logger = logging.getLogger(__name__)
@@ -219,7 +219,7 @@ class _Making:
         """Return the scenarios that are like none before.
 
         Raises:
-            Fault: There is none.
+            Fault: Each of the given scenarios is too much like another one.
         """
         new: list[Brief] = []
         alike: list[str] = []
@@ -303,7 +303,7 @@ class _Making:
                 wrong,
                 self._run.prompts.user("retry", problem=problem, left=self._run.config.tries - attempt),
             ]
-        place = f"task {part + 1}: " if stage.template.startswith("verifier") else ""
+        place = f"task {part + 1}: " if stage.name == VERIFIER else ""
         raise _GivenUp(f"{place}{stage.name}: {problem}")
 
     def _answer(self, key: Key, messages: list[Message]) -> Work[Entry]:

@@ -54,7 +54,7 @@ class Stage:
     """The function that makes it of an answer, and checks it.
 
     Raises:
-        Fault: It does not hold.
+        Fault: The answer does not hold what the stage asks for.
     """
 
     enter: Callable[[Draft, Any], Draft]

@@ -9,9 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from agentworld_gym.documents.strict import Strict
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.files import Scenario
 from agentworld_gym.engines.awm.machine import AwmMachine
@@ -20,26 +17,13 @@ from agentworld_gym.synth.backends.awm_files import write_worlds
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.synth.calls import check_calls
 from agentworld_gym.synth.database import statements_of
-from agentworld_gym.synth.draft import MOST_CALLS, BackendName, Call, Draft, Implementation, Sketch, Solved
+from agentworld_gym.synth.draft import BackendName, Draft, Implementation, Sketch, Solution, Solved
 from agentworld_gym.synth.faults import Fault, raise_any
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover, Verdict
 
 RESULTS = ("complete", "others")
 """What a verifier says."""
-
-
-class Solution(Strict):
-    """The first block of an answer of the stage of verifiers."""
-
-    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
-    """The calls that do the task."""
-
-    answer: str | int | float | None = None
-    """The right answer, where the task asks something."""
-
-    free: tuple[str, ...] = ()
-    """Arguments whose values the task leaves open, each as `tool.argument`."""
 
 
 class AwmBackend:
@@ -59,7 +43,7 @@ class AwmBackend:
         """Load the app in the sandbox, compare its endpoints with the interface, and call each rightly and wrongly.
 
         Raises:
-            Fault: It cannot be loaded, an endpoint is missing or differs, or does not do what its interface says.
+            Fault: The app cannot be loaded, or an endpoint is missing, differs, or does not do what its interface says.
         """
         made = Implementation(code=block(text, "python", "py"))
         _parse(made.code)
@@ -99,11 +83,11 @@ class AwmBackend:
         """Read the solution and the verifier of a task, and prove the task; the verifier runs in the sandbox.
 
         Raises:
-            Fault: The task does not hold.
+            Fault: The solution does not work, or the verifier does not tell it from something less.
         """
         given, code = document(text, Solution), block(text, "python", "py")
         _parse(code)
-        answer = None if given.answer is None else str(given.answer)
+        answer = given.right_answer
         initial = self._server(draft).about.initial
         with self.start(draft) as machine:
             verdict = self._verdict(code, initial)

@@ -58,7 +58,7 @@ class AwmSandboxes:
         """Run a verifier and return what it returned.
 
         Raises:
-            EngineError: It raised an error, or was stopped.
+            EngineError: The verifier raised an error, or was stopped.
         """
         return self._sandbox(worlds=False).verdict(code, initial, final, answer, 0)
 
@@ -66,7 +66,7 @@ class AwmSandboxes:
         """Return the foreign keys of a database that lead nowhere; nobody vouches for its bytes, so none are read here.
 
         Raises:
-            EngineError: It is no database.
+            EngineError: The bytes are no database.
         """
         told = self.verdict(KEYS, image, image)
         rows = [f"row {row[1]} of {row[0]} refers to a row of {row[2]} that is not there" for row in told["rows"]]

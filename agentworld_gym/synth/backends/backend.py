@@ -28,7 +28,7 @@ class Backend(Protocol):
         """Read the body of the tools from an answer, and check that it loads.
 
         Raises:
-            Fault: It does not.
+            Fault: The tools cannot be loaded, or do not do what the interface says.
         """
         ...
 
@@ -36,7 +36,7 @@ class Backend(Protocol):
         """Start a session of a draft that has an implementation.
 
         Raises:
-            Fault: It cannot be started.
+            Fault: The session cannot be started.
         """
         ...
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
         """Read the solution and the verifier of a task from an answer, and prove the task.
 
         Raises:
-            Fault: The task does not hold.
+            Fault: The solution does not work, or the verifier does not tell it from something less.
         """
         ...
 

@@ -25,7 +25,7 @@ from agentworld_gym.synth.answers import ANSWER, document
 from agentworld_gym.synth.backends.scenario_files import action_text, write_scenario
 from agentworld_gym.synth.calls import check_calls
 from agentworld_gym.synth.database import filled_image
-from agentworld_gym.synth.draft import MOST_CALLS, NOW, USER, BackendName, Call, Draft, Implementation, Solved
+from agentworld_gym.synth.draft import NOW, USER, BackendName, Call, Draft, Implementation, Solution, Solved
 from agentworld_gym.synth.faults import Fault, raise_any, spec_errors_as_faults
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover
@@ -109,17 +109,8 @@ class Probe(Strict):
         return validated(Check, data, ANSWER)
 
 
-class Verifier(Strict):
+class Verifier(Solution):
     """The answer of the stage of verifiers."""
-
-    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
-    """The calls that do the task."""
-
-    answer: str | int | float | None = None
-    """The right answer, where the task asks something."""
-
-    free: tuple[str, ...] = ()
-    """Arguments whose values the task leaves open, each as `tool.argument`."""
 
     success: tuple[Probe, ...] = Field(min_length=1)
     """The tests of success, all of which have to hold."""
@@ -166,10 +157,10 @@ class DeclarativeBackend:
         """Read the solution and the tests of a task, and prove the task.
 
         Raises:
-            Fault: The task does not hold.
+            Fault: The solution does not work, or the verifier does not tell it from something less.
         """
         verifier, prefix = document(text, Verifier), self.prefix.format(name=draft.name)
-        answer = None if verifier.answer is None else str(verifier.answer)
+        answer = verifier.right_answer
         writing = {sketch.name for sketch in draft.sketches if sketch.writes}
         for probe in verifier.success:
             if probe.probe is not None and probe.probe.name in writing:
