@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import random
 import re
@@ -114,8 +115,13 @@ class ToolScene(Scene, Tables):
 
     @property
     def today(self) -> str:
-        """The date on which the episode takes place."""
+        """The date on which the episode takes place, as the database holds it."""
         return self.now[:10]
+
+    @property
+    def date(self) -> datetime.date:
+        """The date on which the episode takes place."""
+        return datetime.date.fromisoformat(self.today)
 
     @property
     def policies(self) -> Mapping[str, Any]:

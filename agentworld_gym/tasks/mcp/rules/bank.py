@@ -10,9 +10,6 @@ from agentworld_gym.tasks.mcp.bank import BALANCES, OWN
 from agentworld_gym.tasks.mcp.rules.cases import Case, Kind, days_of, drawn_kinds, settled
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
-TODAY = datetime.date(2026, 4, 15)
-"""The day on which the episodes take place."""
-
 FOUND = "SELECT transaction_id FROM transactions WHERE has(counterparty, :query) OR has(reference, :query)"
 """What a search for a merchant finds, also in accounts of other customers."""
 
@@ -54,7 +51,7 @@ def _case(scene: ToolScene, kind: Kind, account: int, last4: str, shop: dict[str
     taken = days_of(scene, kind, rules["dispute_days"], rules["open_days"])
     cents = scene.rng.randint(*((100 * most + 1, 100 * most + 9000) if kind == "reserved" else (500, 100 * most)))
     card = scene.put("cards", account_id=account, last4=last4, daily_limit=500, expires_on="2028-05-01")
-    day = (TODAY - datetime.timedelta(taken)).isoformat()
+    day = (scene.date - datetime.timedelta(taken)).isoformat()
     payment = scene.put(
         "transactions",
         account_id=account,

@@ -10,9 +10,6 @@ from agentworld_gym.tasks.mcp.hr_departments import annual_leave, gather, leave_
 from agentworld_gym.tasks.mcp.rules.cases import Case, Kind, drawn_kinds, settled
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
-MONDAY = datetime.date(2026, 4, 20)
-"""The day on which the episodes take place."""
-
 REASON = "asked for too late"
 
 
@@ -48,7 +45,7 @@ def _case(scene: ToolScene, kind: Kind, manager: int, who: dict[str, Any]) -> Ca
     first, last = {"reserved": (most + 1, most + 3), "exempt": (1, short)}.get(kind, (short + 1, most))
     days = scene.rng.randint(first, last)
     earliest, latest = {"late": (1, weeks - 1), "exempt": (fewer, weeks - 1)}.get(kind, (weeks, weeks + 3))
-    begins = MONDAY + datetime.timedelta(weeks=scene.rng.randint(earliest, latest))
+    begins = scene.date + datetime.timedelta(weeks=scene.rng.randint(earliest, latest))
     annual = annual_leave(scene)
     leave_left(scene, who, annual, days + scene.rng.randint(0, 9))
     ends = begins + datetime.timedelta(days - 1 + 2 * ((days - 1) // 5))

@@ -9,9 +9,6 @@ from agentworld_gym.tasks.mcp.office import ME
 from agentworld_gym.tasks.mcp.rules.cases import Case, Kind, days_of, drawn_kinds, settled
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
-MONDAY = datetime.date(2026, 5, 18)
-"""The day on which the episodes take place."""
-
 
 @family("office")
 def settle_rooms(scene: ToolScene, level: int) -> Draft:
@@ -55,7 +52,7 @@ def _case(scene: ToolScene, kind: Kind, room: int, title: str, hour: int) -> Cas
     """Put a meeting of the user without a room."""
     rules = scene.policies
     ahead = days_of(scene, kind, rules["ahead_days"], rules["open_days"])
-    day = MONDAY + datetime.timedelta(ahead)
+    day = scene.date + datetime.timedelta(ahead)
     minutes = scene.pick((30, 45, 60))
     start = datetime.datetime.combine(day, datetime.time(hour))
     name = scene.value("SELECT name FROM rooms WHERE room_id = :room", room=room)

@@ -41,7 +41,7 @@ def _case(scene: ToolScene, kind: Kind, customer: int) -> Case:
     tier = "gold" if kind == "exempt" else scene.pick(("standard", "silver"))
     scene.run("UPDATE customers SET tier = :tier WHERE customer_id = :customer", tier=tier, customer=customer)
     taken = days_of(scene, kind, rules["return_days"], rules["gold_days"])
-    back = datetime.date(2026, 3, 3) - datetime.timedelta(scene.rng.randint(0, 3))
+    back = scene.date - datetime.timedelta(scene.rng.randint(1, 4))
     delivered = back - datetime.timedelta(taken)
     placed = f"{(delivered - datetime.timedelta(3)).isoformat()}T09:20:00Z"
     wanted = "price > :most" if kind == "reserved" else "price <= :most"

@@ -9,9 +9,6 @@ from agentworld_gym.tasks.mcp.rules.cases import Case, Kind, drawn_kinds, settle
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 from agentworld_gym.tasks.mcp.tracker import ME
 
-MONDAY = datetime.date(2026, 9, 14)
-"""The day on which the episodes take place."""
-
 LABEL = "needs-triage"
 
 
@@ -53,7 +50,7 @@ def _case(scene: ToolScene, kind: Kind, project: str, label: int, part: str) -> 
     rules = scene.policies
     rest, quick = rules["rest_days"], rules["quick_days"]
     first, last = {"late": (1, rest - 1), "exempt": (quick, rest - 1)}.get(kind, (rest, rest + 20))
-    day = MONDAY - datetime.timedelta(scene.rng.randint(first, last))
+    day = scene.date - datetime.timedelta(scene.rng.randint(first, last))
     priority = rules["reserved"] if kind == "reserved" else scene.pick(("low", "medium"))
     slow = [each for each in ("bug", "task", "story") if each != rules["quick_type"]]
     types = [rules["quick_type"]] if kind == "exempt" else slow
