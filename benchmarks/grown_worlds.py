@@ -34,7 +34,7 @@ from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 from agentworld_gym.policies.playing import open_policy, play
 from agentworld_gym.statistics.bootstrap import bootstrap_interval
 from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
-from agentworld_gym.synth.grow.growth import growing
+from agentworld_gym.synth.grow.growth import growable_scenarios
 from agentworld_gym.tasks.mcp.grown import RULED
 
 ENV = "AgentWorld/MCP-v0"
@@ -123,7 +123,7 @@ def show(report: dict[str, list[Result]], out: Path | None) -> None:
 def main() -> None:
     """Grow, train, test and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenarios", nargs="+", default=list(growing()))
+    parser.add_argument("--scenarios", nargs="+", default=list(growable_scenarios()))
     parser.add_argument("--families", nargs="*", default=[])
     parser.add_argument("--levels", nargs="+", type=int, default=[1])
     parser.add_argument("--worlds", type=int, default=6, help="of each scenario, for training")

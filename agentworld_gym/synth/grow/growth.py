@@ -95,10 +95,10 @@ class Growth(Strict):
         return self
 
 
-def growing() -> tuple[str, ...]:
+def growable_scenarios() -> tuple[str, ...]:
     """Return the names of the scenarios from which worlds can grow, sorted.
 
-    >>> growing()
+    >>> growable_scenarios()
     ('bank', 'hr', 'office', 'shop', 'tracker')
     """
     return tuple(name for name in scenario_names() if (scenario_folder() / name / GROWTH).is_file())
@@ -111,7 +111,7 @@ def read_growth(scenario: str) -> tuple[Path, Growth]:
         SpecError: No world grows from this scenario, or its `growth.yaml` is wrong; the error names file, key, value
             and what was expected.
     """
-    if scenario not in growing():
-        raise SpecError("synth grow", "scenario", scenario, f"one of {', '.join(growing())}")
+    if scenario not in growable_scenarios():
+        raise SpecError("synth grow", "scenario", scenario, f"one of {', '.join(growable_scenarios())}")
     folder = scenario_folder() / scenario
     return folder, validated(Growth, read_yaml(folder / GROWTH), folder / GROWTH)

@@ -13,7 +13,7 @@ import agentworld_gym  # noqa: F401
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.mcp import ToolMachine
 from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
-from agentworld_gym.synth.grow.growth import growing
+from agentworld_gym.synth.grow.growth import growable_scenarios
 from agentworld_gym.synth.grow.world import grown_files
 from agentworld_gym.tasks.mcp.grown import RULED
 
@@ -53,21 +53,21 @@ def prove(folder: Path, count: int) -> None:
     env.close()
 
 
-@pytest.mark.parametrize("scenario", growing())
+@pytest.mark.parametrize("scenario", growable_scenarios())
 def test_the_rules_bind_and_the_expert_keeps_them(tmp_path: Path, scenario: str) -> None:
     ruled = RULED[scenario].__name__
     list(grow_worlds(GrowConfig(scenario, (9,), tasks=3, families=(ruled,)), tmp_path))
     prove(tmp_path, 3)
 
 
-@pytest.mark.parametrize("scenario", growing())
+@pytest.mark.parametrize("scenario", growable_scenarios())
 def test_the_families_of_the_scenario_play_on_grown_worlds(tmp_path: Path, scenario: str) -> None:
     list(grow_worlds(GrowConfig(scenario, (4,), tasks=4, levels=(2,)), tmp_path))
     prove(tmp_path, 4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", growing())
+@pytest.mark.parametrize("scenario", growable_scenarios())
 def test_six_worlds_of_each_scenario(tmp_path: Path, scenario: str) -> None:
     list(grow_worlds(GrowConfig(scenario, tuple(range(20, 26))), tmp_path))
     prove(tmp_path, 72)

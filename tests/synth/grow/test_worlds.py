@@ -16,14 +16,14 @@ from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import opened
 from agentworld_gym.errors import SpecError
 from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
-from agentworld_gym.synth.grow.growth import growing, read_growth
+from agentworld_gym.synth.grow.growth import growable_scenarios, read_growth
 from agentworld_gym.synth.grow.world import dumped, grown_files, grown_tasks, task_data
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.mcp.grown import families_on
 from agentworld_gym.tasks.mcp.scene import ToolFamily, ToolScene
 from agentworld_gym.tasks.scene import Unfit
 
-scenarios = st.sampled_from(growing())
+scenarios = st.sampled_from(growable_scenarios())
 seeds = st.integers(0, 2**31 - 1)
 quick = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -51,7 +51,7 @@ def test_other_seeds_give_other_names(scenario: str, seed: int, other: int) -> N
     assert (len(shared) < 0.2 * len(names_of(one, recipes))) or seed == other
 
 
-@pytest.mark.parametrize("scenario", growing())
+@pytest.mark.parametrize("scenario", growable_scenarios())
 def test_policies_rules_and_users_differ_between_seeds(scenario: str) -> None:
     worlds = [grown_files(scenario, seed).about for seed in range(8)]
     growth = read_growth(scenario)[1]
@@ -80,7 +80,7 @@ def test_every_database_holds_its_constraints_and_differs_from_others(
     assert len(set(images.values())) == len(images)
 
 
-@pytest.mark.parametrize("scenario", growing())
+@pytest.mark.parametrize("scenario", growable_scenarios())
 def test_the_policies_stand_in_what_the_agent_reads(tmp_path: Path, scenario: str) -> None:
     folder = tmp_path / f"{scenario}_3"
     files = grown_files(scenario, 3)
