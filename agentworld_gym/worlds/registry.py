@@ -131,13 +131,11 @@ def truth_of(handle: str) -> str:
 def _awm(place: str, options: WorldOptions) -> World[Any]:
     named, _, dreamer = place.partition("+")
     if dreamer and (options.guard or {}).get("remedy") == "ground":
+        # The grounded world of the domain does not know these tasks.
         raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
     folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
-    if dreamer and options.guard is not None and options.guard.get("remedy") == "ground":
-        # The grounded world of the domain does not know these tasks.
-        raise SpecError("options", "guard", dict(options.guard), "the remedy 'end' in worlds of AWM")
     try:
         engine = AwmEngine(files)
     except EngineError as error:
