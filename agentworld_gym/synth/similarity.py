@@ -35,6 +35,12 @@ class Profile:
     tools: frozenset[str]
     """The names of its tools."""
 
+    grown_from: str | None = None
+    """The scenario that it grew from, if it did."""
+
+    drawn: frozenset[str] = frozenset()
+    """What the seed of a grown world decided: its words and the values of its policies, each as a text."""
+
     @classmethod
     def of(cls, name: str, title: str, tables: Iterable[str], tools: Iterable[str]) -> Profile:
         """Return the profile of a world; plurals of tables count as singulars, and so do those in tools."""
@@ -45,7 +51,8 @@ def similarity(one: Profile, other: Profile) -> float:
     """Return how similar two worlds are, from 0 to 1.
 
     It is a weighted mean of the similarity of the titles (0.2), and of the shares of tables (0.4) and of tools (0.4)
-    that both have among those that one of them has.
+    that both have among those that one of them has. Worlds that grew from one scenario share all of these: of them only
+    what their seeds decided is compared.
 
     >>> shop = Profile.of("shop", "Online shop", ["orders", "products"], ["get_order", "list_orders"])
     >>> store = Profile.of("store", "Web store", ["order", "product"], ["get_order", "list_order"])
@@ -53,6 +60,8 @@ def similarity(one: Profile, other: Profile) -> float:
     >>> similarity(shop, store) > 0.6 > 0.1 > similarity(shop, bank)
     True
     """
+    if one.grown_from is not None and one.grown_from == other.grown_from:
+        return _jaccard(one.drawn, other.drawn)
     words = fuzz.token_sort_ratio(one.title.lower(), other.title.lower()) / 100
     titles = max(0.0, 2 * words - 1)  # Any two titles share half of their letters.
     return _NAME * titles + _TABLES * _jaccard(one.tables, other.tables) + _TOOLS * _jaccard(one.tools, other.tools)

@@ -33,6 +33,8 @@ class ScenarioFile(Strict):
     """The limits, deadlines and rights that the tools enforce, by name, for the families of tasks that play by them."""
     rules: tuple[str, ...] = ()
     """The policies in sentences, which the instruction of each task cites."""
+    grown_from: str | None = None
+    """The scenario that this one grew from, as a seed varied it; None where it was written or made."""
 
     @field_validator("now", mode="before")
     @classmethod

@@ -21,6 +21,7 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.synth.backends.scenario_files import CALLS
 from agentworld_gym.synth.calls import call_faults, fails_inside
 from agentworld_gym.synth.check.examined import Examined
+from agentworld_gym.synth.check.grown import grown_faults, with_drawn
 from agentworld_gym.synth.database import dangling_keys
 from agentworld_gym.synth.draft import Call, Sketch
 from agentworld_gym.synth.faults import Fault
@@ -49,11 +50,15 @@ def examine_scenario(folder: Path) -> Examined:
         broken, answered = _answered(machine, tried, prefix)
         problems += broken
         files = sorted((folder / TASKS).glob("*.yaml"))
-        faults = {file: _task_faults(file, service, prefix) for file in files}
+        faults = {
+            file: grown_faults(file, service) if about.grown_from else _task_faults(file, service, prefix)
+            for file in files
+        }
     problems += [f"{file.name}: {fault}" for file, found in faults.items() for fault in found]
     tools = [tool.name for tool in service.scenario.tools]
+    profile = Profile.of(service.scenario.name, about.title, service.keys, tools)
     return Examined(
-        Profile.of(service.scenario.name, about.title, service.keys, tools),
+        with_drawn(profile, about) if about.grown_from else profile,
         service.scenario.name,
         tables=len(service.keys),
         tools=len(tools),

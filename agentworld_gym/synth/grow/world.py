@@ -70,6 +70,7 @@ def grown_files(scenario: str, seed: int) -> GrownFiles:
     about["words"] = _words(about.get("words", {}), growth, rng)
     about["policies"] = policies
     about["rules"] = with_policies(growth.rules, policies)
+    about["grown_from"] = scenario
     rows = read_yaml(folder / "rows.yaml")
     for place, recipes in growth.rows.items():
         table, column = place.split(".")
