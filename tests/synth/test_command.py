@@ -31,12 +31,26 @@ def agentworld(*arguments: str) -> Any:
     return CliRunner(env={"COLUMNS": "160", "AGENTWORLD_WORLD": ""}).invoke(app, ["synth", *arguments])
 
 
+REFUSALS = {401: "Incorrect API key provided", 404: "The model author does not exist"}
+"""What a server says that answers with a status."""
+
+
 @pytest.fixture
-def server() -> Iterator[FaultServer]:
+def refused() -> dict[int, int]:
+    """From which request on the server refuses with which status; a test enters it here."""
+    return {}
+
+
+@pytest.fixture
+def server(refused: dict[int, int]) -> Iterator[FaultServer]:
     author = Author(WORLDS)
 
     async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+        number = len(server.bodies)
         await asyncio.sleep(0.02)
+        for first, status in refused.items():
+            if number >= first:
+                return web.json_response({"error": {"message": REFUSALS[status]}}, status=status)
         written = author.answer(ChatRequest(body["messages"], Sampling()))
         message = {"message": {"role": "assistant", "content": written.text}, "finish_reason": "stop"}
         usage = {"prompt_tokens": written.usage.prompt_tokens, "completion_tokens": written.usage.completion_tokens}
@@ -96,6 +110,23 @@ def test_a_server_that_is_away_is_told_and_the_run_can_begin_later(server: Fault
     done = agentworld(*away)
     assert done.exit_code == 1 and "no server answers" in done.output
     assert agentworld(*options(server, tmp_path)).exit_code == 0
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+def test_a_server_that_refuses_costs_no_try_and_is_asked_again(
+    server: FaultServer, refused: dict[int, int], tmp_path: Path, status: int
+) -> None:
+    refused[7] = status
+    stopped = agentworld(*options(server, tmp_path))
+    assert stopped.exit_code == 1
+    assert f"the server refused the request with {status}: {REFUSALS[status]}" in stopped.output
+    assert "0 given up" in stopped.output
+    kept = list(read_journal(tmp_path / FILE))
+    assert len(kept) == 6 and not any(entry.failure for entry in kept)
+    refused.clear()
+    done = agentworld(*options(server, tmp_path), "--resume")
+    assert done.exit_code == 0, done.output
+    assert all(entry.key.attempt == 1 for entry in read_journal(tmp_path / FILE))
 
 
 def test_wrong_options_are_told(tmp_path: Path) -> None:
