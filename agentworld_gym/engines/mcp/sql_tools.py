@@ -14,7 +14,13 @@ from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.mcp.tool_spec import CheckStep, Step, ToolSpec
 
 MAX_ROWS = 200
-"""The number of rows that a list may have, whatever its tool asks for."""
+"""The number of rows that a list of a result may have; a call whose list has more is refused."""
+
+MAX_CHARS = 250_000
+"""The number of characters that the keys and values of a result may have together; a call with more is refused."""
+
+_PLAIN_CHARS = 24
+"""The number of characters that a value which is no text may have."""
 
 DECIMALS = 4
 """The number of decimals to which numbers are rounded, so that sums show no trace of binary fractions."""
@@ -43,37 +49,71 @@ def sql_tool(server: str, spec: ToolSpec) -> Tool:
     )
 
 
+class _Room:
+    """What is left of the characters that one result may have."""
+
+    def __init__(self) -> None:
+        self._left = MAX_CHARS
+
+    def take(self, chars: int) -> None:
+        """Take a number of characters.
+
+        Raises:
+            Refused: There are not as many left.
+        """
+        self._left -= chars
+        if self._left < 0:
+            raise Refused(413, f"Payload Too Large: a result has at most {MAX_CHARS} characters")
+
+
 class _Query:
     """A SELECT whose rows are returned as mappings with the keys of its columns."""
 
     def __init__(self, sql: str) -> None:
         self.sql = sql
         self._names: tuple[str, ...] = ()
+        self._key_chars = 0
         self._made: dict[str, Callable[[Any], Any]] = {}
 
-    def all(self, connection: sqlite3.Connection, values: Values) -> list[Values]:
-        """Return the rows, at most `MAX_ROWS`."""
+    def all(self, connection: sqlite3.Connection, values: Values, room: _Room) -> list[Values]:
+        """Return the rows.
+
+        Raises:
+            Refused: There are more than `MAX_ROWS`, or they leave no room.
+        """
         cursor = connection.execute(self.sql, values)
         self._learn(cursor)
-        return [self._row(row) for row in cursor.fetchmany(MAX_ROWS)]
+        rows: list[Values] = []
+        for row in cursor:
+            if len(rows) == MAX_ROWS:
+                cursor.close()
+                raise Refused(413, f"Payload Too Large: a list has at most {MAX_ROWS} rows")
+            rows.append(self._row(row, room))
+        return rows
 
-    def first(self, connection: sqlite3.Connection, values: Values) -> Values | None:
-        """Return the first row."""
+    def first(self, connection: sqlite3.Connection, values: Values, room: _Room) -> Values | None:
+        """Return the first row.
+
+        Raises:
+            Refused: It leaves no room.
+        """
         cursor = connection.execute(self.sql, values)
         row = cursor.fetchone()
         self._learn(cursor)
         cursor.close()
-        return None if row is None else self._row(row)
+        return None if row is None else self._row(row, room)
 
     def _learn(self, cursor: sqlite3.Cursor) -> None:
         """Return the keys, from what the first run says about the columns."""
         if not self._names:
             raw = [column[0] for column in cursor.description]
             self._names = tuple(map(key_of, raw))
+            self._key_chars = sum(map(len, self._names))
             makers = {"?": _boolean, "]": _parsed}
             self._made = {key_of(name): makers[name[-1]] for name in raw if key_of(name) != name}
 
-    def _row(self, row: tuple[Any, ...]) -> Values:
+    def _row(self, row: tuple[Any, ...], room: _Room) -> Values:
+        room.take(self._key_chars + sum(len(value) if type(value) is str else _PLAIN_CHARS for value in row))
         row_values = {
             name: round(value, DECIMALS) + 0.0 if type(value) is float else value
             for name, value in zip(self._names, row, strict=True)
@@ -185,20 +225,20 @@ class _SqlCall:
         return failed
 
     def _answer(self, connection: sqlite3.Connection, values: Values) -> Any:
-        result = self.result
+        result, room = self.result, _Room()
         if result.text is not None:
             return filled(result.text, values)
         if result.key is not None:
-            rows = self.query.all(connection, values)
+            rows = self.query.all(connection, values, room)
             answer: Values = {result.key: rows, "count": len(rows)}
             if result.total is not None:
                 answer["total"] = connection.execute(result.total, values).fetchone()[0]
             return answer
-        row = self.query.first(connection, values)
+        row = self.query.first(connection, values, room)
         if row is None:
             raise Refused(404, "Not found")
         for key, query in self.nested.items():
-            row[key] = query.all(connection, values)
+            row[key] = query.all(connection, values, room)
         return row
 
 
@@ -207,8 +247,19 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
 
     >>> filled("Order {order_id} costs {total}", {"order_id": 7, "total": 12345.6})
     'Order 7 costs 12345.6'
+
+    Raises:
+        Refused: The text gets longer than `MAX_CHARS`.
     """
-    return NAME.sub(lambda match: _plain(values.get(match.group(1))), text)
+    room = _Room()
+    room.take(len(text))
+
+    def shown(match: re.Match[str]) -> str:
+        value = _plain(values.get(match.group(1)))
+        room.take(len(value))
+        return value
+
+    return NAME.sub(shown, text)
 
 
 def _plain(value: Any) -> str:
