@@ -390,3 +390,46 @@ def diary() -> dict[str, list[dict[str, Any]]]:
     ddl = "CREATE TABLE entries (id INTEGER PRIMARY KEY, day TEXT, words TEXT)"
     rows = {"entries": ["INSERT INTO entries (day, words) VALUES ('2026-01-01', 'Rain.')"]}
     return awm_worlds.scenario("diary", DIARY, [{"name": "entries", "ddl": ddl}], rows, [("Write.", ORM_VERIFIER)])
+
+
+ACCOUNTS = """
+import logging, os, sqlite3
+from logging.handlers import RotatingFileHandler
+import uvicorn
+from fastapi import FastAPI, Query
+
+DB = os.getenv("DATABASE_PATH", "accounts.db").replace("sqlite:///", "")
+FRESH = not os.path.exists(DB)
+logger = logging.getLogger(__name__)
+logger.setLevel(logging.INFO)
+logger.addHandler(RotatingFileHandler("app.log", maxBytes=1000, backupCount=2))
+logger.addHandler(logging.FileHandler("logs/errors.log"))
+KINDS = ["checking", "savings"]
+
+def connect():
+    return sqlite3.connect(DB, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
+
+if FRESH:
+    connect().execute("INSERT INTO accounts (owner) VALUES ('made up by the code')")
+
+app = FastAPI()
+
+@app.get("/accounts", operation_id="list_accounts")
+def list_accounts(kind: str = Query("any", description=f"any, {', '.join(KINDS)}")):
+    logger.info("accounts are listed")
+    rows = connect().execute("SELECT owner, opened FROM accounts").fetchall()
+    return {"owners": [owner for owner, _ in rows], "day": rows[0][1].strftime("%d.%m.%Y"), "of": ", ".join(KINDS)}
+
+@app.post("/accounts", operation_id="open_account")
+def open_account(owner: str):
+    return connect().execute("INSERT INTO accounts (owner) VALUES (?)", (owner,)).rowcount
+
+uvicorn.run(app, host="0.0.0.0", port=8000)
+"""
+
+
+def accounts() -> dict[str, list[dict[str, Any]]]:
+    """Return a world that writes logs, starts its server at once, looks for its file, and commits every statement."""
+    ddl = "CREATE TABLE accounts (id INTEGER PRIMARY KEY, owner TEXT, opened DATE DEFAULT '2026-01-05')"
+    rows = {"accounts": ["INSERT INTO accounts (owner) VALUES ('Ana')"]}
+    return awm_worlds.scenario("accounts", ACCOUNTS, [{"name": "accounts", "ddl": ddl}], rows, [])

@@ -41,6 +41,12 @@ CODE = "/opt/agentworld"
 OURS = ("engines/awm/inside", "engines/swe/python/inside_sandbox")
 """The folders of this package that run inside."""
 
+DATABASE = "world.db"
+"""The file that the code of a world takes for its database: an empty one, which some of the code looks for."""
+
+EMPTY = "py.typed"
+"""An empty file of this package."""
+
 PROGRAM = "from agentworld_gym.engines.awm.inside.nursery import main; main({number}, {worlds})"
 
 
@@ -209,7 +215,9 @@ def _command(libraries: Libraries, worlds: bool, number: int) -> list[str]:
     for place, folder in enumerate(libraries.folders):
         command += ["--ro-bind", folder, f"/opt/packages/{place}"]
         path.append(f"/opt/packages/{place}")
-    if not worlds:
+    if worlds:
+        command += ["--ro-bind", str(package / EMPTY), f"/{DATABASE}"]
+    else:
         command += ["--size", str(VERDICT_FILES), "--tmpfs", FOLDER]
     for name, value in (("PYTHONPATH", os.pathsep.join(path)), *_variables()):
         command += ["--setenv", name, value]
@@ -227,5 +235,5 @@ def _variables() -> tuple[tuple[str, str], ...]:
         ("LANG", "C.UTF-8"),
         ("TZ", "UTC"),
         ("HOME", "/"),
-        ("DATABASE_PATH", "sqlite:///world.db"),  # AWM sets it, and some of the code takes it as given.
+        ("DATABASE_PATH", f"sqlite:///{DATABASE}"),  # AWM sets it, and some of the code takes it as given.
     )

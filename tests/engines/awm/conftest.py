@@ -68,6 +68,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         peeking,
         awm_styles.clinic(),
         awm_styles.diary(),
+        awm_styles.accounts(),
         *loaded,
     )
     engine = AwmEngine(AwmFiles(awm_worlds.write(tmp_path_factory.mktemp("awm"), *worlds)))

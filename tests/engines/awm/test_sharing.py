@@ -15,6 +15,7 @@ def test_generated_apps_share_a_process(world: dict[str, list[dict[str, str]]]) 
 
 HARMLESS = [
     "LIMITS = {'a': 1}\nNAMES = ['x']\ndef f(k):\n    return LIMITS.get(k, LIMITS['a']), k in NAMES, sorted(NAMES)",
+    "NAMES = ['x']\ndef f():\n    return f\"one of {', '.join(NAMES)}\"",
     "def f(row, data):\n    row.name = data['name']\n    data['seen'] = True\n    setattr(row, 'x', 1)",
     "import os\nPATH = os.getenv('DATABASE_PATH', 'x')\ndef f():\n    return PATH",
     "class A:\n    __tablename__ = 'a'\n    def f(self):\n        self._x = 1",

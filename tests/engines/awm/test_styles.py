@@ -114,3 +114,17 @@ def test_a_world_may_use_sqlite3_itself(engine: AwmEngine) -> None:
     assert json.loads(machine.act({"name": "count_slowly", "arguments": {}})) == [2]
     assert json.loads(other.act({"name": "count_slowly", "arguments": {}})) == [1]
     machine.close(), other.close()
+
+
+def test_code_that_logs_to_files_and_starts_its_server_is_played_on_the_rows_of_its_files(engine: AwmEngine) -> None:
+    machine = engine.start("accounts", 0)
+    listed = json.loads(machine.act({"name": "list_accounts", "arguments": {}}))
+    assert listed == {"owners": ["Ana"], "day": "05.01.2026", "of": "checking, savings"}
+    machine.close()
+
+
+def test_a_connection_that_commits_every_statement_does(engine: AwmEngine) -> None:
+    machine = engine.start("accounts", 0)
+    assert machine.act({"name": "open_account", "arguments": {"owner": "Ben"}}) == "1"
+    assert '"owners": [\n    "Ana",\n    "Ben"\n  ]' in machine.act({"name": "list_accounts", "arguments": {}})
+    machine.close()

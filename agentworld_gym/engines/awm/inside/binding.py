@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import contextvars
+import io
+import logging
 import os
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, Protocol
 
 from agentworld_gym.engines.awm.inside.databases import Guest, Held
 
-Lend = Callable[[], Held | Guest]
+
+class Lend(Protocol):
+    """A function that returns a connection to the database of the session that acts."""
+
+    def __call__(self, types: int = 0) -> Held | Guest:
+        """Return a connection that reads some types from the declarations and names of columns."""
+        ...
+
 
 KEPT_OPTIONS = ("echo", "future", "isolation_level", "json_deserializer", "json_serializer", "execution_options")
 """The options of `create_engine` that do not say where the database is or how it is reached."""
+
+
+class _Nowhere(io.TextIOBase):
+    """A file that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0
+
+    def tell(self) -> int:
+        return 0
 
 
 def bind_engines(lend: Lend) -> None:
@@ -33,9 +56,22 @@ def bind_engines(lend: Lend) -> None:
 
     for module in (sqlalchemy, sqlalchemy.engine):
         setattr(module, "create_engine", create_engine)  # noqa: B010  (mypy takes no assignment)
-    setattr(sqlite3, "connect", lambda *_, **__: lend())  # noqa: B010
-    # Some of the code makes a folder for its database, and nothing can be written here.
+
+    def connect(*_: Any, detect_types: int = 0, isolation_level: str | None = "", **__: Any) -> Any:
+        lent = lend(detect_types)
+        if isinstance(lent, Held):
+            lent.isolation_level = isolation_level
+        return lent
+
+    setattr(sqlite3, "connect", connect)  # noqa: B010
+    # Some of the code makes a folder for its database, or writes a log, and nothing can be written here.
     setattr(os, "mkdir", lambda *_, **__: None)  # noqa: B010
+    setattr(logging.FileHandler, "_open", lambda _: _Nowhere())  # noqa: B010
+    with suppress(ImportError):
+        import uvicorn
+
+        # Some of the code starts its server although it is not the main module.
+        setattr(uvicorn, "run", lambda *_, **__: None)  # noqa: B010
 
 
 def without_threads() -> None:

@@ -33,6 +33,8 @@ class Held(sqlite3.Connection):
     """A connection to the database of a session. To close it gives it back, for the next one who asks."""
 
     owner: Database | None = None
+    types = 0
+    """Which types it reads from the declarations and names of columns, as `detect_types` of `sqlite3.connect`."""
 
     def close(self) -> None:
         """Give the connection back to its database."""
@@ -72,9 +74,12 @@ class Database:
         self._changes = 0
         self._idle = [self._opened()]
 
-    def _opened(self) -> Held:
+    def _opened(self, types: int = 0) -> Held:
         # The connections of one database wait for each other in one thread, which would be for ever.
-        held = connect_really(self._name, timeout=0, uri=True, check_same_thread=False, factory=Held)
+        held = connect_really(
+            self._name, timeout=0, detect_types=types, uri=True, check_same_thread=False, factory=Held
+        )
+        held.types = types
         held.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         held.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
         held.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE}")
@@ -83,12 +88,16 @@ class Database:
         held.owner = self
         return held
 
-    def lend(self) -> Held | Guest:
-        """Return a connection that nobody else has, unless somebody is writing."""
+    def lend(self, types: int = 0) -> Held | Guest:
+        """Return a connection that nobody else has, unless somebody is writing.
+
+        Args:
+            types: Which types it reads from the declarations and names of columns.
+        """
         for lent in self._lent:
             if lent.in_transaction:
                 return Guest(lent)
-        held = self._idle.pop() if self._idle else self._opened()
+        held = self._idle.pop() if self._idle and not types else self._opened(types)
         self._lent.add(held)
         return held
 
@@ -99,7 +108,10 @@ class Database:
         self._lent.discard(held)
         if held.in_transaction:
             held.rollback()
-        held.row_factory, held.text_factory = None, str
+        if held.types:
+            self._end(held)
+            return
+        held.row_factory, held.text_factory, held.isolation_level = None, str, ""
         held.execute("PRAGMA foreign_keys = OFF")  # A copy of the database would not have it either.
         self._idle.append(held)
 
@@ -113,14 +125,17 @@ class Database:
         """Undo what is not committed, and close connections that were not given back, so that nobody uses them."""
         lost, self._lent = self._lent, set()
         for held in lost:
-            held.owner = None
             with suppress(sqlite3.Error):
                 held.rollback()
+        for held in lost:
+            self._end(held)
+
+    def _end(self, held: Held) -> None:
         if not self._idle:  # The database is there as long as a connection is.
             self._idle.append(self._opened())
-        for held in lost:
-            self._changes += held.total_changes
-            sqlite3.Connection.close(held)
+        held.owner = None
+        self._changes += held.total_changes
+        sqlite3.Connection.close(held)
 
     def copy(self) -> Database:
         """Return a database with the same content."""

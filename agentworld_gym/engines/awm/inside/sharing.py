@@ -248,6 +248,8 @@ class _Reading:
                 return name in ("count", "index", "keys") or self._only_read(
                     call, depth - 1 if name == "get" else depth
                 )
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join")):
+                return True
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in READERS and node in arguments:
                 return depth == 1 or name in ("all", "any", "bool", "len", "str", "sum")
         return False

@@ -97,8 +97,8 @@ class Worker:
             self._clock.wait(0.001)
         return False
 
-    def _lend(self) -> Held | Guest:
-        return self._current.lend()
+    def _lend(self, types: int = 0) -> Held | Guest:
+        return self._current.lend(types)
 
     def _build(self, message: dict[str, Any], blob: bytes) -> Reply:
         """Fill the first database from a file or by statements, and tell which of these failed."""
