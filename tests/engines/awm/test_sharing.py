@@ -15,6 +15,7 @@ def test_generated_apps_share_a_process(world: dict[str, list[dict[str, str]]]) 
 
 HARMLESS = [
     "LIMITS = {'a': 1}\nNAMES = ['x']\ndef f(k):\n    return LIMITS.get(k, LIMITS['a']), k in NAMES, sorted(NAMES)",
+    "NAMES = ['x']\nPLAN = {'a': 1}\ndef f():\n    return [*NAMES, 'y'], {**PLAN, 'b': 2}, PLAN.copy()",
     "NAMES = ['x']\ndef f():\n    return f\"one of {', '.join(NAMES)}\"",
     "def f(row, data):\n    row.name = data['name']\n    data['seen'] = True\n    setattr(row, 'x', 1)",
     "import os\nPATH = os.getenv('DATABASE_PATH', 'x')\ndef f():\n    return PATH",
@@ -63,6 +64,10 @@ KEEPING = [
     "class A:\n    def __call__(self):\n        self.count += 1\napp = FastAPI()\napp.add_middleware(A)",
     "SEEN = {'a': []}\ndef f(x):\n    SEEN['a'].append(x)",
     "SEEN = {'a': []}\ndef f(x):\n    for seen in SEEN.values():\n        seen.append(x)",
+    "SEEN = {'a': []}\ndef f(x):\n    return {**SEEN}['a'].append(x)",
+    "SEEN = {'a': []}\ndef f(x):\n    SEEN.copy()['a'].append(x)",
+    "SEEN = [[]]\ndef f(x):\n    [*SEEN][0].append(x)",
+    "SEEN = []\ndef f(x):\n    return {'seen': SEEN, **x}",
     "SEEN = []\nALSO = SEEN\ndef f(x):\n    ALSO.append(x)",
     "store = Store()\ndef f(x):\n    return store.get(x)",
     "def f(x, seen=dict()):\n    seen[x] = 1",

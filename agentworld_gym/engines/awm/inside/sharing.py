@@ -239,15 +239,17 @@ class _Reading:
                 return self._only_read(parent, depth - 1)
             case ast.Compare() | ast.FormattedValue():
                 return True
-            case ast.For() | ast.AsyncFor() | ast.comprehension():
+            case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred():
+                return depth == 1
+            case ast.Dict(keys=keys, values=values) if keys[values.index(node)] is None:
                 return depth == 1
             case ast.Attribute(attr=name):
                 call = self._parents[parent]
                 if name not in READING or not (isinstance(call, ast.Call) and call.func is parent):
                     return False
-                return name in ("count", "index", "keys") or self._only_read(
-                    call, depth - 1 if name == "get" else depth
-                )
+                if name in ("count", "index", "keys") or (name == "copy" and depth == 1):
+                    return True
+                return self._only_read(call, depth - 1 if name == "get" else depth)
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join")):
                 return True
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in READERS and node in arguments:
