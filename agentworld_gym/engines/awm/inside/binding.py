@@ -60,7 +60,7 @@ def bind_engines(lend: Lend) -> None:
     def connect(*_: Any, detect_types: int = 0, isolation_level: str | None = "", **__: Any) -> Any:
         lent = lend(detect_types)
         if isinstance(lent, Held):
-            lent.isolation_level = isolation_level
+            setattr(lent, "isolation_level", isolation_level)  # noqa: B010  (the code may say anything)
         return lent
 
     setattr(sqlite3, "connect", connect)  # noqa: B010

@@ -111,7 +111,7 @@ class Database:
         if held.types:
             self._end(held)
             return
-        held.row_factory, held.text_factory, held.isolation_level = None, str, ""
+        held.row_factory, held.text_factory, held.isolation_level = None, str, "DEFERRED"
         held.execute("PRAGMA foreign_keys = OFF")  # A copy of the database would not have it either.
         self._idle.append(held)
 
