@@ -11,14 +11,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 from agentworld_gym.actions.finish import finishes
+from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.mcp.scenario import ScenarioFile
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import AgentWorldError
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import ScriptedPolicy, play
+from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.synth.similarity import Profile
 
 
@@ -66,5 +69,9 @@ def _faults(runner: EpisodeRunner, writing: set[str]) -> Iterator[str]:
 
 
 def _solves(runner: EpisodeRunner, actions: Sequence[str]) -> bool:
-    (played,) = play(runner, ScriptedPolicy("script", lambda *_: (action for action in actions)), [0])
+    def script(task: Task, rng: Random) -> ActionStream:
+        for action in actions:  # noqa: UP028  (`yield from` would send what the action showed to the sequence)
+            yield action
+
+    (played,) = play(runner, ScriptedPolicy("script", script), [0])
     return bool(played.success)
