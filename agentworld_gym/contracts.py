@@ -7,7 +7,7 @@ turns the action into a `ChatRequest`, which a `Generator` answers with a `Compl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -175,6 +175,16 @@ class Observation:
     source: Source | None = None
     """Who answered in the place of the world's model; None where the world did itself."""
 
+    retries: int = 0
+    """How many answers before this one could not be read, so that the model was asked again."""
+
+    lost: Usage = Usage()
+    """The tokens that those answers cost."""
+
+    refused: int = 0
+    """At how many tokens constrained decoding did not allow what the model would have written; without it the answer
+    could hardly have been read."""
+
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
@@ -192,6 +202,16 @@ class Observation:
         if self.confidence is None:
             return None
         return math.exp(min(0.0, self.confidence) * max(self.usage.completion_tokens, 1))
+
+    @property
+    def spent(self) -> Usage:
+        """All the tokens that the step cost, those of answers that could not be read among them."""
+        return self.usage + self.lost
+
+    @property
+    def repairs(self) -> dict[str, int]:
+        """What `info["repairs"]` and the world log hold of how the answer became readable; empty where it was."""
+        return {name: count for name in ("retries", "refused") if (count := getattr(self, name))}
 
     @property
     def told_ledger(self) -> dict[str, Any] | None:
@@ -219,6 +239,14 @@ class Conversation:
     """
 
 
+Allows = Callable[[str, bool], bool]
+"""A function that tells of a text whether a completion may begin with it, or, if the flag is set, whether it may be the
+whole completion. Where the last character still lacks some of its bytes, the text ends with `PIECE`."""
+
+PIECE = "\N{REPLACEMENT CHARACTER}"
+"""How a tokenizer decodes the first bytes of a character whose last ones are still to come."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One completion to make."""
@@ -234,6 +262,9 @@ class ChatRequest:
 
     conversation: Conversation | None = field(default=None, compare=False, repr=False)
     """The conversation that the request belongs to; None where it stands alone."""
+
+    allows: Allows | None = field(default=None, compare=False, repr=False)
+    """What the completion may be, where the generator can ask at every token; None where it may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +289,9 @@ class Completion:
     logprob: float | None = None
     """The mean log-probability per generated token under the model itself (temperature 1, nothing cut off), with the
     thinking and the end token; None where the generator does not tell."""
+
+    refused: int = 0
+    """At how many tokens the request did not allow what the model would have written."""
 
 
 @runtime_checkable
@@ -292,6 +326,16 @@ class Generator(Protocol):
 
     def close(self) -> None:
         """Free what is held. A second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class ConstrainingGenerator(Protocol):
+    """A generator that may ask a request at every token what it allows."""
+
+    @property
+    def constrains(self) -> bool:
+        """Whether it asks."""
         ...
 
 

@@ -94,7 +94,7 @@ def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
     if isinstance(answer, Failure):
         probe.failure = _failed(answer)
         return
-    probe.usage += answer.usage
+    probe.usage += answer.spent
     probe.answers[ASKED if answer.source is None else answer.source.value] += 1
     observation = in_first_dialect(parser.spec, probe.session, action, answer)
     if probe.left:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+_DRAWN = 0.6
+"""The temperature that is usual, and at which a greedy request is tried again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a generator samples: one configuration for every backend."""
 
-    temperature: float = 0.6
+    temperature: float = _DRAWN
     """The temperature; 0 is greedy."""
 
     top_p: float = 1.0
@@ -31,9 +34,22 @@ class Sampling:
     seed: int | None = None
     """The seed of the draws; a generator whose `supports_seed` is False ignores it."""
 
+    retries: int = 0
+    """How many times a completion is asked for again that whoever asks cannot read, under another seed; no generator
+    looks at it."""
+
     def seeded(self, seed: int | None) -> Sampling:
         """Return the same sampling with another seed."""
         return replace(self, seed=seed)
+
+    def again(self, tries: int) -> Sampling:
+        """Return the sampling of a request that was tried before: a greedy one is drawn, or it would write the same.
+
+        >>> Sampling(temperature=0.0).again(0).temperature, Sampling(temperature=0.0).again(1).temperature
+        (0.0, 0.6)
+        """
+        greedy = tries and self.temperature <= 0
+        return replace(self, temperature=_DRAWN) if greedy else self
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields by name, as JSON can hold them."""
@@ -45,4 +61,5 @@ class Sampling:
             "thinking": self.thinking,
             "stop": list(self.stop),
             "seed": self.seed,
+            **({"retries": self.retries} if self.retries else {}),
         }

@@ -128,6 +128,9 @@ class SamplingSpec(Strict):
     stop: tuple[str, ...] = ()
     """Texts that end a completion."""
 
+    retries: int = Field(default=0, ge=0)
+    """How many times an answer that cannot be read is asked for again: one that is empty, cut off or malformed."""
+
     def sampling(self) -> Sampling:
         """Return the configuration that generators take."""
         return Sampling(**self.model_dump())

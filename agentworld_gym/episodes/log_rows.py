@@ -88,7 +88,9 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
     """Return the fields of the world log for an answer."""
     if isinstance(answer, Failure):
         return {"failure": answer.as_dict()}
-    row: dict[str, Any] = {"observation": answer.text, "tokens": answer.usage.as_dict()}
+    row: dict[str, Any] = {"observation": answer.text, "tokens": answer.spent.as_dict()}
+    if answer.repairs:
+        row["repairs"] = answer.repairs
     if answer.confidence is not None:
         row["confidence"] = answer.confidence
     if (ledger := answer.told_ledger) is not None:

@@ -24,7 +24,9 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
     info = Info(task_id=episode.task.id, fingerprint=fingerprint, steps=episode.steps, tokens=no_tokens())
     answered = isinstance(answer, Observation)
     if isinstance(answer, Observation):
-        info["tokens"] = answer.usage.as_dict()
+        info["tokens"] = answer.spent.as_dict()
+        if answer.repairs:
+            info["repairs"] = answer.repairs
         if answer.confidence is not None:
             info["confidence"] = answer.confidence
         if (ledger := answer.told_ledger) is not None:

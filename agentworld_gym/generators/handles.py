@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator, SelectiveGenerator
+from agentworld_gym.contracts import (
+    ChatRequest,
+    Completion,
+    ConstrainingGenerator,
+    Failure,
+    Generator,
+    SelectiveGenerator,
+)
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.flow import stream_of
@@ -152,6 +159,7 @@ class Lease:
         self.supports_seed = generator.supports_seed
         self.supports_schema = generator.supports_schema
         self.deterministic = generator.deterministic
+        self.constrains = isinstance(generator, ConstrainingGenerator) and generator.constrains
         self._give_back: Callable[[], None] | None = give_back
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError, install
+from agentworld_gym.generators.local_decoding.constraint import Constraint
 from agentworld_gym.generators.local_decoding.decoding import Row
 from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
 from agentworld_gym.generators.local_decoding.packed_model import PackedModel, Unpackable
@@ -48,6 +49,7 @@ class TransformersGenerator:
             many as fit into 1 GiB.
         lookup: Whether to guess ahead by copying.
         confidence: whether completions tell their log-probability.
+        constrained: Whether requests are asked at every token what they allow (`ChatRequest.allows`).
     """
 
     supports_seed = True
@@ -64,7 +66,9 @@ class TransformersGenerator:
         cache_tokens: int | None = None,
         lookup: bool = True,
         confidence: bool = True,
+        constrained: bool = True,
     ) -> None:
+        self.constrains = constrained
         self.path = Path(path).expanduser()
         if not (self.path / "config.json").is_file():
             raise GeneratorError(f"{self.path} is no model directory: it holds no config.json")
@@ -102,17 +106,17 @@ class TransformersGenerator:
         self._device, self._batch_size, self._confidence = device, batch_size, confidence
         self._context = int(getattr(model.config, "max_position_embeddings", 0)) or 1 << 30
         self._vocabulary = int(model.get_input_embeddings().num_embeddings)
-        ends, lock = frozenset(_end_tokens(model, self._tokenizer)), threading.Lock()
+        self._ends, lock = frozenset(_end_tokens(model, self._tokenizer)), threading.Lock()
         self._decoder: PackedDecoder | PaddedDecoder | None
         try:
             packed = PackedModel(model)
         except Unpackable as reason:
             log.info("%s is decoded without cache and lookup: %s", self.path, reason)
-            self._decoder = PaddedDecoder(model, self._tokenizer, ends, confidence, lock)
+            self._decoder = PaddedDecoder(model, self._tokenizer, self._ends, confidence, lock)
         else:
             held = _CACHE_BYTES // packed.token_bytes if cache_tokens is None else cache_tokens
             self._decoder = PackedDecoder(
-                packed, self._tokenizer, ends, confidence, lock, cache_tokens=held, lookup=lookup
+                packed, self._tokenizer, self._ends, confidence, lock, cache_tokens=held, lookup=lookup
             )
         self._parts = {
             "generator": (f"transformers {transformers.__version__} torch {torch.__version__}", True),
@@ -192,13 +196,16 @@ class TransformersGenerator:
             return Failure(FailureKind.REJECTED, f"the tokenizer does not fit the model: the prompt has {wrong}")
         dice = torch.Generator(device=self._device)
         dice.seed() if sampling.seed is None else dice.manual_seed(sampling.seed & (2**63 - 1))
-        return Row(index, prompt, sampling, min(room, sampling.max_tokens), dice)
+        constraint = None
+        if self.constrains and request.allows is not None:
+            constraint = Constraint(request.allows, self._tokenizer, self._ends)
+        return Row(index, prompt, sampling, min(room, sampling.max_tokens), dice, constraint=constraint)
 
     def _completion(self, row: Row) -> Completion:
         text = self._tokenizer.decode(row.written, skip_special_tokens=True) if row.text is None else row.text
         usage = Usage(len(row.prompt), len(row.written), row.cached)
         logprob = round(row.logprob / len(row.written), 6) if self._confidence else None
-        return Completion(self._rule.unescape(text), row.finish, usage, logprob=logprob)
+        return Completion(self._rule.unescape(text), row.finish, usage, logprob=logprob, refused=row.refused)
 
 
 def _slow_on_a_cpu(model: Any) -> bool:

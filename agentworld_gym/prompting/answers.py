@@ -24,6 +24,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import Repeating, StructuredState, View, compact
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
+from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
 from agentworld_gym.prompting.references import (
     REFERRING_DOMAINS,
@@ -325,6 +326,11 @@ class StateAnswers:
         """
         state = self._noted(json.loads(before), task, action)
         return compact(applied(state, answer, self.view.place(state)))
+
+    def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
+        """Return which changes of a structured state can be read, for constrained decoding."""
+        state = self._noted(json.loads(before), task, action)
+        return ChangeConstraint(state, self.view.place(state))
 
     def _noted(self, state: StructuredState, task: Task | None, action: str | None) -> StructuredState:
         if action is None or self.parser is None or not isinstance(self.view, Repeating):

@@ -12,7 +12,8 @@ A structured state is plain JSON data. A change of it is a line for each operati
 
 A path names keys and entries, parted by `/`: an entry with an `id` by that, any other by its index. `.` begins a path
 at the place where the agent is (the screen in front), and `..` is the list that holds this place. In keys `~1` is a
-slash, `~0` a tilde, and `~s` a blank. What is missing on the way to a value is made. `same` says that nothing changes.
+slash, `~0` a tilde, and `~s` a blank. What is missing on the way to a value is made, and a key that an object does not
+have is gone already. `same` says that nothing changes.
 
 >>> before = {"front": "clock", "tasks": {"clock": [{"screen": "main"}]}, "toast": ""}
 >>> after = {"front": "clock", "tasks": {"clock": [{"screen": "main", "scroll": {"list": 126}}, {"screen": "add"}]}}
@@ -90,7 +91,7 @@ def at(state: Any, path: Path) -> Any:
         LookupError, TypeError, ValueError: There is none.
     """
     for step in path:
-        state = state[_key(state, step)]
+        state = state[key_of(state, step)]
     return state
 
 
@@ -257,16 +258,23 @@ def _are_rows(entries: Sequence[Any]) -> bool:
     return None not in ids and len({str(one) for one in ids}) == len(ids)
 
 
+def escaped(step: str | int) -> str:
+    """Return a step of a path as it is written.
+
+    >>> escaped("files/my notes")
+    'files~1my~snotes'
+    """
+    text = str(step)
+    for plain, sign in _ESCAPES:
+        text = text.replace(plain, sign)
+    return text
+
+
 def _joined(path: Path) -> str:
-    steps = []
-    for step in map(str, path):
-        for plain, escaped in _ESCAPES:
-            step = step.replace(plain, escaped)
-        steps.append(step)
-    return "/".join(steps)
+    return "/".join(map(escaped, path))
 
 
-def _read(text: str, place: Path) -> Path:
+def read_path(text: str, place: Path) -> Path:
     """Return the path that a text names.
 
     Raises:
@@ -280,12 +288,12 @@ def _read(text: str, place: Path) -> Path:
     steps = text.split("/") if text else []
     if len(steps) > DEEPEST:
         raise ValueError(f"a path has at most {DEEPEST} steps")
-    for plain, escaped in reversed(_ESCAPES):
-        steps = [step.replace(escaped, plain) for step in steps]
+    for plain, sign in reversed(_ESCAPES):
+        steps = [step.replace(sign, plain) for step in steps]
     return (*start, *steps)
 
 
-def _key(holder: Any, step: str | int) -> Any:
+def key_of(holder: Any, step: str | int) -> Any:
     """Return the key or index that a step of a path names in what holds it.
 
     Raises:
@@ -307,32 +315,34 @@ def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, place:
     """Carry out one operation on a state, and return how many characters were copied from the state `before`."""
     copied = 0
     if found := _SET.fullmatch(line):
-        path = _read(found[1], place)
+        path = read_path(found[1], place)
         text = found[3]
         if found[2] == ":=":
-            text = compact(at(before, _read(text, place)))
+            text = compact(at(before, read_path(text, place)))
             copied = len(text)
         value = _value(text)
         if found[2] == "+=":
             holder = at(state, path[:-1])
-            key = _key(holder, path[-1])
+            key = key_of(holder, path[-1])
             holder[key] = _grown(holder[key], value)
             return 0
         holder = state
         for step in path[:-1]:
-            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[_key(holder, step)]
-        holder[path[-1] if isinstance(holder, dict) else _key(holder, path[-1])] = value
+            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[key_of(holder, step)]
+        holder[path[-1] if isinstance(holder, dict) else key_of(holder, path[-1])] = value
     elif found := _ADD.fullmatch(line):
-        entries = at(state, _read(found[2], place))
+        entries = at(state, read_path(found[2], place))
         if not isinstance(entries, list):
             raise TypeError("no list at this path")
         entries.insert(0 if found[1] == "^" else len(entries), _value(found[3]))
     elif found := _ONE.fullmatch(line):
-        path = _read(found[2], place)
+        path = read_path(found[2], place)
         holder = at(state, path[:-1])
         if found[1] == ">" and not isinstance(holder, list):
             raise TypeError("only an entry of a list moves to its end")
-        entry = holder.pop(_key(holder, path[-1]))
+        if isinstance(holder, dict) and path[-1] not in holder:  # It is gone already.
+            return 0
+        entry = holder.pop(key_of(holder, path[-1]))
         if found[1] == ">":
             holder.append(entry)
     else:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from agentworld_gym.contracts import (
     Action,
     ChatRequest,
     Completion,
+    ConstrainingGenerator,
     Failure,
     FailureKind,
     Generator,
     Message,
     Observation,
     Source,
+    Usage,
 )
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec
@@ -35,7 +37,7 @@ from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
-from agentworld_gym.worlds.guard import Guard
+from agentworld_gym.worlds.guard import UNREADABLE, Guard
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
 
 Demonstrations = Callable[[LanguageSession, Action], str]
@@ -90,6 +92,8 @@ class LanguageWorld:
             digest = self.demonstrations.digest if isinstance(self.demonstrations, Digested) else None
             name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
             parts["demonstrations"] = Part(str(digest or name), digest is not None)
+        if self._constrains:
+            parts["constrained"] = Part("state", True)
         if self.guard is not None:
             parts["guard"] = Part(self.guard.digest, True)
         parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}
@@ -123,6 +127,12 @@ class LanguageWorld:
         """The codec whose view prints the screens; None where the model writes screens or changes of them."""
         return self.prompts.answers if isinstance(self.prompts.answers, StateAnswers) else None
 
+    @property
+    def _constrains(self) -> bool:
+        """Whether the generator is told which changes of a state can be read: answers are changes and nothing else."""
+        told = isinstance(self.generator, ConstrainingGenerator) and self.generator.constrains
+        return told and self._printer is not None and not (self.prompts.keeps_ledger or self.sampling.thinking)
+
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
 
@@ -145,17 +155,28 @@ class LanguageWorld:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
         else:
-            request = self._request(session, action, turn)
-            answer = yield Request(self.generator, request)
-            observed = self._read(answer, session, action, turn, request.sampling.seed)
+            observed = yield from self._asking(session, action, turn)
         yield TOGETHER
         if self.guard is not None:
             observed = self.guard.checked(session, action, observed)
         if isinstance(observed, Failure):
-            session.failures += 1
+            session.failures += 1 + self.sampling.retries
         else:
             self._append(session, action, turn, observed)
         return observed
+
+    def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[Observation | Failure]:
+        """Ask the generator, and again where its answer cannot be read, as often as the sampling says."""
+        lost, tries = Usage(), 0
+        while True:
+            request = self._request(session, action, turn, tries)
+            answer = yield Request(self.generator, request)
+            observed = self._read(answer, session, action, turn, request.sampling.seed)
+            if isinstance(observed, Observation):
+                return replace(observed, retries=tries, lost=lost) if tries else observed
+            if isinstance(answer, Failure) or observed.kind not in UNREADABLE or tries == self.sampling.retries:
+                return observed
+            lost, tries = lost + answer.usage, tries + 1
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
@@ -202,12 +223,14 @@ class LanguageWorld:
         turn = session.seen.next_turn
         return self.prompts.turn(session.task, turn, action, session.screen, session.screen_before)
 
-    def _request(self, session: LanguageSession, action: Action, turn: str) -> ChatRequest:
-        seed = step_seed(session.seed, session.turn, session.failures) if self.generator.supports_seed else None
+    def _request(self, session: LanguageSession, action: Action, turn: str, tries: int = 0) -> ChatRequest:
+        seed = step_seed(session.seed, session.turn, session.failures + tries) if self.generator.supports_seed else None
         examples = "" if self.demonstrations is None else self.demonstrations(session, action)
         last = Message(role="user", content=turn + examples + self.prompts.closing)
         messages = [*session.history, last]
-        return ChatRequest(messages, self.sampling.seeded(seed), conversation=session.conversation)
+        sampling = self.sampling.again(tries).seeded(seed)
+        allows = self._printer.allows(session.task, session.screen, action.raw) if self._constrains else None
+        return ChatRequest(messages, sampling, conversation=session.conversation, allows=allows)
 
     def _seen(self, session: LanguageSession, action: Action) -> str | None:
         """Return what a look at the screen shows without asking the model; None where the model has to be asked.
@@ -315,6 +338,7 @@ class LanguageWorld:
             ledger,
             checked,
             state,
+            refused=answer.refused,
         )
 
     def close(self) -> None:

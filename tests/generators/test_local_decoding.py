@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -419,3 +420,29 @@ def test_a_guess_goes_on_as_the_text_did_before(text, count):
         assert len(guess) <= count
         if guess:
             assert text[-least:] + guess in text
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_request_is_asked_at_every_token_what_it_allows(quick, temperature):
+    def vowels(text: str, whole: bool) -> bool:
+        return set(text) <= set("aeiou") and len(text) <= 5 and (not whole or len(text) == 5)
+
+    free = ask("ls", temperature=temperature, seed=3)
+    guided, anything = replace(free, allows=vowels), replace(free, allows=lambda text, whole: True)
+    kept, same, other = answers(quick, guided, anything, free)
+    assert vowels(kept.text, True)
+    assert kept.finish_reason == "stop"
+    assert kept.refused > 0
+    assert (same.text, same.refused) == (other.text, 0)
+
+
+def test_a_request_that_allows_nothing_more_goes_on_as_if_it_were_free(folder):
+    generator = TransformersGenerator(folder, device="cpu")
+    stuck, free = answers(generator, replace(ask("ls"), allows=lambda text, whole: False), ask("ls"))
+    assert (stuck.text, stuck.refused) == (free.text, 1)
+
+
+def test_a_generator_need_not_ask(folder):
+    generator = TransformersGenerator(folder, device="cpu", constrained=False)
+    stuck, free = answers(generator, replace(ask("ls"), allows=lambda text, whole: False), ask("ls"))
+    assert (stuck.text, stuck.refused) == (free.text, 0)

@@ -127,3 +127,7 @@ def test_the_state_before_stays_as_it_was() -> None:
     before = {"laps": [1], "front": "a"}
     applied(before, "^laps 2\n-front", ("laps", 0))
     assert before == {"laps": [1], "front": "a"}
+
+
+def test_a_key_that_an_object_does_not_have_is_gone_already() -> None:
+    assert applied(STATE, "-tasks/chess", PLACE) == STATE

@@ -42,7 +42,7 @@ from agentworld_gym.worlds.registry import register_world
 
 DOMAINS = ("android", "desktop", "web")
 WRONG = {
-    "android": ["The phone shows the clock.", "-tasks/chess", 'front = "chess"', "tasks = 7"],
+    "android": ["The phone shows the clock.", ">tasks/clock", 'front = "chess"', "tasks = 7"],
     "desktop": [
         "The window closes.",
         '+.. {"id":"chess"}',
@@ -53,7 +53,7 @@ WRONG = {
     ],
     "web": [
         "The cart is empty.",
-        "-tabs/4",
+        ">tabs/4",
         "tab = 3",
         '+.. {"url":"http://nowhere.example/"}',
         '+.. {"url":"about:blank","focus":"e99"}',
@@ -240,3 +240,47 @@ def test_the_form_needs_a_view_and_compact_prompts(domain: str, profile: Any) ->
 def test_rows_are_not_recorded_in_the_form() -> None:
     with pytest.raises(SpecError, match=r"preparation\.form"):
         Recorder([load_spec("android")], SmallModelSessions(form="state"), seed=0)
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again_and_counted() -> None:
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "The phone shows the clock." if len(asked) < 3 else "same"
+
+    options = WorldOptions(load_spec("android"), profile="compact", form="state", sampling={"temperature": 0.0})
+    for retries, found in ((1, Failure), (2, Observation)):
+        asked.clear()
+        sampled = options.model_copy(update={"sampling": {"temperature": 0.0, "retries": retries}})
+        states = sampled.language(ScriptedGenerator(answer))
+        session, actions = begun(states, recorded("android")[0])
+        (observed,) = states.step([session], [actions[0]])
+        assert isinstance(observed, found)
+        assert len(asked) == 1 + retries
+    assert observed.repairs == {"retries": 2}
+    assert observed.spent == observed.usage + observed.lost
+    assert [request.sampling.temperature for request in asked] == [0.0, 0.6, 0.6]
+
+
+def test_a_world_that_is_guided_says_so_and_tells_its_generator_what_can_be_read() -> None:
+    class Guided(ScriptedGenerator):
+        constrains = True
+
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "same"
+
+    options = WorldOptions(load_spec("android"), profile="compact", form="state", sampling={"thinking": False})
+    guided, free = options.language(Guided(answer)), options.language(ScriptedGenerator(answer))
+    assert guided.fingerprint.digest != free.fingerprint.digest
+    session, actions = begun(guided, recorded("android")[0])
+    guided.step([session], [actions[0]])
+    allows = asked[0].allows
+    assert allows is not None
+    assert allows("same", True)
+    assert not allows(">tasks/chess", False)
+    free.step([session], [actions[0]])
+    assert asked[1].allows is None

@@ -92,6 +92,12 @@ class Step:
     token: float | None = None
     """The geometric mean of the probabilities that the model gives the answer's tokens."""
 
+    retries: int = 0
+    """How many answers before this one could not be read."""
+
+    refused: int = 0
+    """At how many tokens constrained decoding did not allow what the model would have written."""
+
     ledger: LedgerCheck | None = None
     """What is wrong with the ledger beside its history; None where none is kept."""
 
@@ -344,10 +350,11 @@ class _CaseReplay:
         compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
         step = Step(self.place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
+        step = replace(step, retries=answer.retries, refused=answer.refused)
         if answer.ledger_check is not None and self._case.row.changes:
             step = replace(step, ledger_exact=answer.ledger == self._ledger(session, turn))
         self._into.add(step)
-        self._into.usage += answer.usage
+        self._into.usage += answer.spent
         if not compared.deterministic:
             self._into.wrong[self.place, turn] = answer.text
 

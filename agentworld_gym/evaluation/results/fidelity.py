@@ -103,6 +103,13 @@ class Run(Strict):
     lost: int = 0
     """The number of steps that a failure left unplayed."""
 
+    retried: int = 0
+    """The number of answered steps whose first answer could not be read, so that the world asked again."""
+
+    constrained: int = 0
+    """The number of answered steps in which constrained decoding refused a token; without it most of them could not
+    have been read."""
+
     kinds: dict[str, Share] = Field(default_factory=dict)
     """The share of steps that are right where they hold content of a kind."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.generators.local_decoding.constraint import MOST, Constraint
 
 
 @dataclass(slots=True)
@@ -38,6 +39,12 @@ class Row:
 
     text: str | None = None
     """The text that was written, if a stop string ended it."""
+
+    constraint: Constraint | None = None
+    """What may be written; None where anything may."""
+
+    refused: int = 0
+    """At how many tokens the constraint did not permit what would have been written."""
 
     finish: str = ""
     """Why the row ended: `stop` or `length`; empty while it is being written."""
@@ -95,11 +102,30 @@ class Chooser:
 
     def choose(self, row: Row, position: int) -> int:
         """Return the row's next token, chosen from the logits at a position."""
-        sampling = row.sampling
-        greedy = sampling.temperature <= 0
-        token = self._greedy[position] if greedy else draw(self._logits[position], sampling, row.dice)
+        greedy = row.sampling.temperature <= 0
+        token = self._greedy[position] if greedy else draw(self._logits[position], row.sampling, row.dice)
+        if row.constraint is not None and not row.constraint.permits(row.written, token):
+            token = self._permitted(row, row.constraint, position, token)
         self._chosen.append((row, position, token))
         return token
+
+    def _permitted(self, row: Row, constraint: Constraint, position: int, first: int) -> int:
+        """Return the token in the place of one that is not permitted: the first that is, in a draw without replacement.
+
+        Where there is none, the row goes on without its constraint, and its answer cannot be read.
+        """
+        import torch
+
+        scores = self._logits[position]
+        if row.sampling.temperature > 0:
+            noise = torch.empty_like(scores).exponential_(generator=row.dice).log()
+            scores = scores / row.sampling.temperature - noise
+        row.refused += 1
+        for token in scores.topk(min(MOST, len(scores))).indices.tolist():
+            if token != first and constraint.permits(row.written, token):
+                return int(token)
+        row.constraint = None
+        return first
 
     def settle(self) -> None:
         """Add the log-probabilities of all chosen tokens to their rows."""

@@ -1,0 +1,97 @@
+"""Constrained decoding in the state form: what can be read can be written, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from agentworld_gym.contracts import PIECE
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.state_changes import applied, written
+
+STATE: dict[str, Any] = {
+    "tab": 0,
+    "tabs": [{"pages": [{"url": "/a", "fields": {"name": "Al"}}]}],
+    "cart": [{"id": "jana,108", "quantity": 1}, {"id": "zoë", "quantity": 2}],
+    "note": "Milk",
+    "size": 2_000_000,
+}
+PLACE = ("tabs", 0, "pages", 0)
+
+
+def value(rng: random.Random, depth: int = 0) -> Any:
+    kind = rng.randrange(8 if depth < 3 else 4)
+    if kind < 4:
+        return rng.choice([None, True, 1.5, 0, 2_000_000, "", "a b", 'a "b" \\ \n', "~/0", "é" * 60])
+    if kind == 4:
+        return [{"id": number, "v": value(rng, depth + 1)} for number in rng.sample(range(6), rng.randrange(5))]
+    if kind == 5:
+        return [value(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return {rng.choice(["a", "b/c", "d~ e", "ü"]): value(rng, depth + 1) for _ in range(rng.randrange(4))}
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_every_beginning_of_a_change_that_is_written_is_allowed(seed: int) -> None:
+    rng = random.Random(seed)
+    before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
+    change = written(before, after, ("x",))
+    allows = ChangeConstraint(before, ("x",))
+    assert all(allows(change[:end]) for end in range(len(change)))
+    assert allows(change, whole=True)
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_allowed"),
+    {
+        "cart/jana": True,
+        "cart/lotta": False,
+        "cart/10": False,
+        "cart/jana,108/quantity = 2\n-.fields": True,
+        'note = "Eggs", "': False,
+        'note = {"a": [1': True,
+        'note = {"a" 1': False,
+        "note = NaN": False,
+        'note += " and': True,
+        "tabs += ": False,
+        ".fields/name := no": True,
+        ".fields/name := nob": False,
+        "+cart {": True,
+        "+note ": False,
+        "+.. {": True,
+        "-cart/zo": True,
+        "-cart/2": False,
+        "-.focus": True,
+        ">cart/z": True,
+        ">cart/a": False,
+        "note = 1 \n ": True,
+        "hello there": False,
+    }.items(),
+)
+def test_what_names_nothing_or_is_no_json_is_refused_where_it_begins_to_be_wrong(begun: str, is_allowed: bool) -> None:
+    assert ChangeConstraint(STATE, PLACE)(begun) is is_allowed
+
+
+def test_later_lines_are_held_against_the_state_that_the_earlier_ones_leave() -> None:
+    allows = ChangeConstraint(STATE, PLACE)
+    assert allows('+cart {"id":"lotta"}\ncart/lot')
+    assert not allows("-cart/zoë\ncart/z")
+
+
+def test_a_character_that_lacks_some_bytes_may_be_any_that_is_not_ascii() -> None:
+    allows = ChangeConstraint(STATE, PLACE)
+    assert allows("cart/zo" + PIECE)
+    assert not allows("cart/z" + PIECE)
+    assert not allows("cart/" + PIECE)
+
+
+@pytest.mark.parametrize("answer", ["same", "-.focus", "cart/zoë/quantity = 3", "cart/zoë/quantity = ", "cart/zo", "-"])
+def test_a_whole_answer_is_allowed_if_and_only_if_it_can_be_read(answer: str) -> None:
+    try:
+        applied(STATE, answer, PLACE)
+        readable = True
+    except AnswerError:
+        readable = False
+    assert ChangeConstraint(STATE, PLACE)(answer, whole=True) is readable
