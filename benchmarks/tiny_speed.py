@@ -31,11 +31,13 @@ TARGET = 60.0
 
 @dataclass(frozen=True)
 class Speed:
-    """What one run took; tokens are means over all steps."""
+    """What one run took; tokens are means over all steps. `first` is the processor's time of the first wave, which
+    reads whole prompts; later waves read what is new."""
 
     steps: int
     seconds: float
     processor: float
+    first: float
     prompt: float
     cached: float
     written: float
@@ -48,19 +50,22 @@ def play(domain: str, world: str, count: int, steps: int, generator: Mapping[str
     envs: Any = gym.make_vec(env_id, num_envs=count, world=world, generator=dict(generator), judge="none", **options)
     envs.reset(seed=7)
     rng = random.Random(7)
-    seconds, processor, failed = 0.0, 0.0, 0
+    seconds, processor, first, failed = 0.0, 0.0, 0.0, 0
     tokens: dict[str, list[float]] = {"prompt": [], "cached": [], "completion": []}
     for _ in range(steps):
         actions = [rng.choice(acts(menu)) for menu in envs.unwrapped.menus]
         began, busy = time.perf_counter(), time.process_time()
         infos = envs.step(actions)[4]
         seconds, processor = seconds + time.perf_counter() - began, processor + time.process_time() - busy
+        first = first or processor
         failed += int(np.sum(infos.get("_failure", np.zeros(1))))
         for name, values in tokens.items():
             values.append(float(np.mean(infos["tokens"][name])) if "tokens" in infos else 0.0)
     envs.close()
     means = {name: float(np.mean(values)) for name, values in tokens.items()}
-    return Speed(count * steps, seconds, processor, means["prompt"], means["cached"], means["completion"], failed)
+    return Speed(
+        count * steps, seconds, processor, first, means["prompt"], means["cached"], means["completion"], failed
+    )
 
 
 def acts(menu: tuple[str | None, ...]) -> list[str]:
@@ -94,8 +99,9 @@ def main() -> int:
         engine = {"max_model_len": 4096, "enforce_eager": True}
         runs.append(("vLLM", "terminal", f"vllm:{given.vllm}", given.envs, engine))
     fast = 0.0
-    form = "{:<20}{:>9}{:>10}{:>10}{:>9}{:>9}{:>9}{:>8}"
-    sys.stdout.write(form.format("", "steps/s", "ms a wave", "CPU ms", "prompt", "cached", "written", "failed") + "\n")
+    form = "{:<20}{:>9}{:>10}{:>10}{:>10}{:>10}{:>9}{:>9}{:>9}{:>8}"
+    heads = ("steps/s", "ms a wave", "CPU ms", "the first", "the others", "prompt", "cached", "written", "failed")
+    sys.stdout.write(form.format("", *heads) + "\n")
     for name, domain, world, count, generator in runs:
         extra: dict[str, Any] = {}
         if world.startswith("vllm:"):
@@ -104,7 +110,9 @@ def main() -> int:
         rate = speed.steps / speed.seconds
         fast = fast or rate
         wave, busy = 1000 * speed.seconds / given.steps, 1000 * speed.processor / given.steps
-        row = (name, f"{rate:.1f}", f"{wave:.0f}", f"{busy:.0f}", f"{speed.prompt:.0f}", f"{speed.cached:.0f}")
+        later = 1000 * (speed.processor - speed.first) / max(given.steps - 1, 1)
+        row = (name, f"{rate:.1f}", f"{wave:.0f}", f"{busy:.0f}", f"{1000 * speed.first:.0f}", f"{later:.0f}")
+        row += (f"{speed.prompt:.0f}", f"{speed.cached:.0f}")
         sys.stdout.write(form.format(*row, f"{speed.written:.1f}", speed.failed) + "\n")
         sys.stdout.flush()
     return 0 if fast >= TARGET else 1

@@ -31,7 +31,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from agentworld_gym.domain.view import compact
@@ -69,7 +68,7 @@ def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, An
     Raises:
         AnswerError: A line is no operation, or the state has nothing at its path. The error names the line.
     """
-    state = deepcopy(dict(before))
+    state: dict[str, Any] = _copied(dict(before))
     copied = 0
     for line in change.split("\n"):
         text = line.strip()
@@ -82,6 +81,13 @@ def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, An
         except (LookupError, TypeError, ValueError) as error:
             raise AnswerError(f"the change {text[:120]!r} does not fit the state: {error}") from error
     return state
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of plain data; the standard library's takes several times as long."""
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if type(value) is list else value
 
 
 def at(state: Any, path: Path) -> Any:

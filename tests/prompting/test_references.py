@@ -365,11 +365,12 @@ def test_a_world_shows_what_its_model_refers_to_and_fails_where_nothing_is_there
 
 
 def test_the_states_last_asked_for_keep_their_references() -> None:
-    first, *others = ({"files": {"/a": "x"}} for _ in range(KEPT + 1))
+    first, *others = ({"files": {"/a": "x"}} for _ in range(200))
     found = references_of("swe", first)
-    assert references_of("swe", first) is found
     for state in others:
         references_of("swe", state)
+    assert references_of("swe", first) is found
+    references_of("swe", {"files": {"/a": "x" * KEPT}})
     assert references_of("swe", first) is not found
 
 

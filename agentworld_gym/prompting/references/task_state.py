@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.references.blocks import Hit, TextBlocks
 from agentworld_gym.prompting.references.contract import References
+from agentworld_gym.prompting.references.recent import Recent
 from agentworld_gym.prompting.references.searches import SearchReferences
 from agentworld_gym.prompting.references.tables import TableRows
 from agentworld_gym.text.dates import month_first
 from agentworld_gym.text.numbered_lines import numbered
 
-KEPT = 16
-"""How many states keep their references; those of a state of two million characters take some 60 MB."""
+KEPT = 4_000_000
+"""The number of characters, as JSON, of the states whose references are kept; these take some 25 bytes a character."""
 
 State = Mapping[str, Any]
-
-T = TypeVar("T")
 
 
 def references_of(domain: str, state: State) -> References | None:
     """Return what a text of a domain may refer to in a state; None where there is nothing.
 
     The references are built once for a state, by its identity, so that a state must not change later. They are kept for
-    the `KEPT` states that were asked for last; who steps more tasks than that by turns builds them at every step.
+    the states that were asked for last, `KEPT` characters of them; who steps more tasks than that by turns builds them
+    at every step.
 
     >>> print(references_of("swe", {"files": {"/repo/a.py": "import os"}}).resolve("@#/repo/a.py"))
          1→import os
     >>> references_of("terminal", {"files": {"a.txt": "x"}}) is references_of("search", {}) is None
     True
     """
-    return _kept(domain, _Same(state)) if domain in REFERRING_DOMAINS else None
+    find = REFERRING_DOMAINS.get(domain)
+    return None if find is None else _kept().of(state, lambda: find(state), domain)
 
 
 def search_references_of(domain: str, index: Index, task: Task) -> SearchReferences | None:
@@ -42,32 +43,22 @@ def search_references_of(domain: str, index: Index, task: Task) -> SearchReferen
 
     They are kept as those of `references_of` are.
     """
-    return _kept_searches(domain, index, _Same(task))
+
+    def find() -> SearchReferences | None:
+        web = index.web(task.state, task.hidden, task.controls, task.control_seed_in(0))
+        return None if web is None else SearchReferences(web, references_of(domain, task.state))
+
+    return _kept_searches().of(task, find, domain, index)
 
 
-class _Same(Generic[T]):
-    """A value that equals itself alone, so that results can be kept for it."""
-
-    def __init__(self, value: T) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
+@lru_cache(maxsize=1)
+def _kept() -> Recent[References | None]:
+    return Recent(KEPT)
 
 
-@lru_cache(maxsize=KEPT)
-def _kept(domain: str, same: _Same[State]) -> References | None:
-    return REFERRING_DOMAINS[domain](same.value)
-
-
-@lru_cache(maxsize=KEPT)
-def _kept_searches(domain: str, index: Index, same: _Same[Task]) -> SearchReferences | None:
-    task = same.value
-    web = index.web(task.state, task.hidden, task.controls, task.control_seed_in(0))
-    return None if web is None else SearchReferences(web, references_of(domain, task.state))
+@lru_cache(maxsize=1)
+def _kept_searches() -> Recent[SearchReferences | None]:
+    return Recent(KEPT)
 
 
 def _tables(state: State) -> References | None:
