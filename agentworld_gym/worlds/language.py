@@ -131,7 +131,7 @@ class LanguageWorld:
     def _constrains(self) -> bool:
         """Whether the generator is told which changes of a state can be read: answers are changes and nothing else."""
         told = isinstance(self.generator, ConstrainingGenerator) and self.generator.constrains
-        return told and self._printer is not None and not (self.prompts.keeps_ledger or self.sampling.thinking)
+        return told and self.prompts.form == "state" and not (self.prompts.keeps_ledger or self.sampling.thinking)
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
@@ -229,7 +229,9 @@ class LanguageWorld:
         last = Message(role="user", content=turn + examples + self.prompts.closing)
         messages = [*session.history, last]
         sampling = self.sampling.again(tries).seeded(seed)
-        allows = self._printer.allows(session.task, session.screen, action.raw) if self._constrains else None
+        allows = None
+        if self._printer is not None and self._constrains:
+            allows = self._printer.allows(session.task, session.screen, action.raw)
         return ChatRequest(messages, sampling, conversation=session.conversation, allows=allows)
 
     def _seen(self, session: LanguageSession, action: Action) -> str | None:
