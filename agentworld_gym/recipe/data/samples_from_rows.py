@@ -50,7 +50,7 @@ def cpt_sample(
         id=row.id,
         domain=row.domain,
         messages=tuple(messages),
-        weights=tuple(_weights(row, weighting or Weighting())),
+        weights=tuple(row_weights(row, weighting or Weighting())),
         context_weight=context_weight,
         group=group_of(row),
     )
@@ -85,7 +85,7 @@ def turn_samples(
         turns, closing = list(rendered_turns(row, prompts, task)), prompts.closing
         history = conversation(row, prompts, task, [(turn.user, prompts.past(task, *turn.seen)) for turn in turns])
         completions = [prompts.completion(task, *turn.seen) for turn in turns]
-    weights = _weights(row, weighting or Weighting(rule="equal"))
+    weights = row_weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
         if not weight:
             continue
@@ -101,7 +101,7 @@ def turn_samples(
         )
 
 
-def _weights(row: Row, weighting: Weighting) -> list[float]:
+def row_weights(row: Row, weighting: Weighting) -> list[float]:
     """Return the weights of all turns, by what was done and shown, in whatever form a model writes it.
 
     The prompt line with which a capture of a terminal begins tells nothing of the turn, and does not count.
