@@ -31,9 +31,11 @@ from agentworld_gym.cli.samples import (
     session_files,
     spare_sessions,
 )
+from agentworld_gym.errors import AgentWorldError
 
 if TYPE_CHECKING:
     from agentworld_gym.sessions.row import Row
+    from agentworld_gym.sessions.samples import Sample
 
 
 @with_language_options
@@ -54,7 +56,8 @@ def own_history(
 ) -> None:
     """Let a language world play recorded sessions again, and make samples of what it read and should have written.
 
-    Its own errors stand in the history, where they carry no loss. What is learned are the true observations.
+    Its own errors stand in the history, where they carry no loss. What is learned are the true observations. Exit 1 if
+    the world answered nothing.
     """
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.recipe.data.own_history import OwnHistory
@@ -80,7 +83,13 @@ def own_history(
                 show(number)
 
         own = OwnHistory(runner, corrections=corrections, wave=width)
-        count = write_samples(out, own.samples(islice(read(), limit)))
+
+        def made() -> Iterator[Sample]:
+            yield from own.samples(islice(read(), limit))
+            if own.counts and not own.answered:
+                raise AgentWorldError(f"the world answered nothing: {_told(own.counts)}")
+
+        count = write_samples(out, made())
     line = f"{out}: {counted(count, 'sample')} of {_told(own.counts)}"
     stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -82,6 +82,11 @@ class OwnHistory:
             raise SpecError("own history", "world", type(self.runner.world).__name__, "a world that a model plays")
         self._world = self.runner.world
 
+    @property
+    def answered(self) -> bool:
+        """Whether the model wrote anything so far, be it right or not."""
+        return any(self.counts[kind] for kind in ("right", "wrong", *UNREADABLE))
+
     def samples(self, rows: Iterable[Row]) -> Iterator[Sample]:
         """Yield the samples of sessions of the world's domain, in the order of the sessions.
 

@@ -169,5 +169,14 @@ def test_the_command_plays_the_sessions_of_one_domain_and_says_what_became_of_th
     done = CliRunner().invoke(app, [*command, "--profile", "compact", "--corrections", "1"])
     assert done.exit_code == 0 and f"1 sample of 1 session; turns: {rows[1].turn_idx} wrong" in done.output
     assert [sample.id for sample in read_samples(out)] == [f"{rows[1].id}/own/1"]
-    refused = CliRunner().invoke(app, [*command[:2], str(file), "--out", str(file), "--world", world])
-    assert refused.exit_code == 2
+    assert CliRunner().invoke(app, [*command[:2], str(file), "--out", str(file), "--world", world]).exit_code == 2
+
+
+def test_a_world_that_answers_nothing_is_an_error_and_leaves_the_earlier_samples(tmp_path: Path) -> None:
+    file, out = tmp_path / "train.jsonl", tmp_path / "own.jsonl"
+    file.write_text(session("terminal").model_dump_json() + "\n")
+    out.write_text("{}\n")
+    world = dream(next(names), lambda request: Failure(FailureKind.CONNECTION, "the server is down"))
+    command = ["own-history", "terminal", str(file), "--out", str(out), "--stage", "all", "--world", world]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1 and "1 connection" in done.output and out.read_text() == "{}\n"
