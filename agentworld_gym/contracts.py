@@ -330,25 +330,6 @@ class Generator(Protocol):
 
 
 @runtime_checkable
-class ConstrainingGenerator(Protocol):
-    """A generator that may ask a request at every token what it allows."""
-
-    @property
-    def constrains(self) -> bool:
-        """Whether it asks."""
-        ...
-
-
-@runtime_checkable
-class SelectiveGenerator(Protocol):
-    """A generator that sends only a part of a request's sampling, and tells which."""
-
-    def sent(self, sampling: Sampling) -> dict[str, Any]:
-        """Return the fields of a request's sampling that are sent, by name."""
-        ...
-
-
-@runtime_checkable
 class Session(Protocol):
     """One episode as its world keeps it. After a failure a session is unchanged, and the step can be tried again."""
 

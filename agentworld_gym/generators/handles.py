@@ -14,16 +14,15 @@ from typing import Any, TypeVar
 from agentworld_gym.contracts import (
     ChatRequest,
     Completion,
-    ConstrainingGenerator,
     Failure,
     Generator,
-    SelectiveGenerator,
 )
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
 from agentworld_gym.flow import stream_of
 from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
+from agentworld_gym.generators.protocols import ConstrainingGenerator, SelectiveGenerator
 
 G = TypeVar("G", bound=Generator)
 

@@ -10,7 +10,6 @@ from agentworld_gym.contracts import (
     Action,
     ChatRequest,
     Completion,
-    ConstrainingGenerator,
     Failure,
     FailureKind,
     Generator,
@@ -26,6 +25,7 @@ from agentworld_gym.engines.catalog import parts_of
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
+from agentworld_gym.generators.protocols import ConstrainingGenerator
 from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import StateChange, recalled, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
