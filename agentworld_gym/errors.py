@@ -10,7 +10,7 @@
     ├── TraceError             a trace log cannot be written or read
     ├── AnswerError            what a world model wrote cannot be read: a change or a reference that does not fit
     ├── TooManyFiles           the limit of open files is reached, and cannot be raised
-    ├── GeneratorError         a generator cannot be made (missing extra, no such model, bad address)
+    ├── GeneratorError         a generator cannot be made (missing extra, no such model, no server)
     ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
     ├── UnderWayError          an episode's step is under way, or none is where one is waited for
     └── ClosedError            used after close()
@@ -131,7 +131,7 @@ class AnswerError(AgentWorldError, ValueError):
 
 
 class GeneratorError(AgentWorldError):
-    """A generator cannot be made: a missing extra, an unknown model, a bad address."""
+    """A generator cannot be made: a missing extra, a model that is not there, a server that does not answer."""
 
 
 class TrainingError(AgentWorldError):

@@ -18,7 +18,7 @@ from agentworld_gym.contracts import (
     Generator,
 )
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
+from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
 from agentworld_gym.flow import stream_of
 from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
@@ -52,8 +52,9 @@ def open_generator(handle: str, **options: Any) -> Lease:
         options: The options of the generator's class.
 
     Raises:
-        GeneratorError: The handle is not understood, or the engine cannot be made.
+        SpecError: The handle is not understood, or an option has a wrong value.
         UnknownOption: The generator's class has no such option.
+        GeneratorError: The engine cannot be made: what it needs is not installed, or the model is not there.
     """
     make = _maker(handle, options)
     return _pool(os.getpid()).lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
@@ -78,7 +79,7 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
 
         return lambda: _made(TransformersGenerator, model_source(rest), options)
     accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
-    raise GeneratorError(f"{handle!r} names no generator; accepted are {accepted}")
+    raise SpecError("generator", "handle", handle, f"one of {accepted}")
 
 
 def _replicas(addresses: Sequence[str], options: dict[str, Any]) -> Generator:
@@ -100,7 +101,7 @@ def _made(kind: Callable[..., G], target: str, options: dict[str, Any]) -> G:
     try:
         return kind(target, **options)
     except TypeError as error:
-        raise GeneratorError(f"{target}: {error}") from error
+        raise SpecError("generator", "options", options, f"values that {kind.__name__} takes ({error})") from error
 
 
 @dataclass

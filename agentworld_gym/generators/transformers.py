@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.errors import ClosedError, GeneratorError, install
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.generators.local_decoding.constraint import Constraint
 from agentworld_gym.generators.local_decoding.decoding import Row
 from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
@@ -83,10 +83,12 @@ class TransformersGenerator:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         kind = "auto" if dtype is None else getattr(torch, dtype, None)
-        if not (kind == "auto" or isinstance(kind, torch.dtype)) or batch_size < 1:
-            raise GeneratorError(f"dtype={dtype!r}, batch_size={batch_size}: expected a torch dtype and at least 1")
+        if not (kind == "auto" or isinstance(kind, torch.dtype)):
+            raise SpecError("generator", "dtype", dtype, "the name of a torch dtype, such as float32")
+        if batch_size < 1:
+            raise SpecError("generator", "batch_size", batch_size, "an integer of at least 1")
         if cache_tokens is not None and cache_tokens < 0:
-            raise GeneratorError(f"cache_tokens={cache_tokens}: expected at least 0")
+            raise SpecError("generator", "cache_tokens", cache_tokens, "an integer of at least 0")
         try:
             self._tokenizer: Any = load_tokenizer(self.path, local_files_only=True)
             with without_progress_bars():

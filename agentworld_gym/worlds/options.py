@@ -119,6 +119,7 @@ class WorldOptions(LanguageOptions):
         """Open the generator that a handle names, with the user's options.
 
         Raises:
+            SpecError: The handle, or the value of an option, is wrong.
             GeneratorError: The generator cannot be made.
         """
         return open_generator(handle, **(self.generator or {}))

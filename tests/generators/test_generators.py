@@ -12,7 +12,7 @@ from tiny_model import write_tiny_model
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, UnknownOption
 from agentworld_gym.generators import ScriptedGenerator, TransformersGenerator, open_generator
 from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
 from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
@@ -46,20 +46,28 @@ def test_a_script_answers_with_text_completions_or_failures():
     "handle", ["", "vllm", "vllm:", "transformers:", "gpt-4o", "localhost:8000", "ftp://x/v1", "/models/x"]
 )
 def test_a_handle_that_names_nothing_is_refused_with_what_is_accepted(handle):
-    with pytest.raises(GeneratorError) as refused:
+    with pytest.raises(SpecError) as refused:
         open_generator(handle)
     assert all(form in str(refused.value) for form in ("http://", "vllm:MODEL", "transformers:DIR"))
 
 
 @pytest.mark.parametrize("handle", ["http://", "http://x:0x/v1"])
 def test_a_broken_address_is_refused(handle):
-    with pytest.raises(GeneratorError, match="http://localhost:8000/v1"):
+    with pytest.raises(SpecError, match="http://localhost:8000/v1"):
         open_generator(handle)
 
 
 def test_an_unknown_option_is_refused():
     with pytest.raises(UnknownOption, match=r"deadlin: got 3, expected one of api_key_env, .* deadline_s, "):
         open_generator("http://localhost:1/v1", deadlin=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("concurrency", 0), ("retries", -1), ("deadline_s", 0), ("deadline_s", "soon")]
+)
+def test_a_wrong_value_of_an_option_is_refused_by_name(name, value):
+    with pytest.raises(SpecError, match=f"{name}.*{value}"):
+        open_generator("http://localhost:1/v1", **{name: value})
 
 
 def test_equal_handles_share_an_engine_until_the_last_user_closes_it():

@@ -13,7 +13,7 @@ from tiny_model import write_tiny_model
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import GeneratorError
+from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.generators import TransformersGenerator
 from agentworld_gym.generators.local_decoding.decoding import Chooser
 from agentworld_gym.generators.local_decoding.drafts import Drafts, as_text
@@ -217,7 +217,7 @@ def test_the_cache_stays_within_its_bound(folder, plain):
         request = ask(f"cat {number} notes.txt " * 3, "a.txt", "ls")
         assert texts(generator, request) == texts(plain, request)
         assert generator._decoder.cached_tokens <= 150
-    with pytest.raises(GeneratorError, match="cache_tokens"):
+    with pytest.raises(SpecError, match="cache_tokens"):
         TransformersGenerator(folder, cache_tokens=-1)
 
 

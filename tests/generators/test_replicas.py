@@ -23,7 +23,7 @@ from worlds import predicted
 import agentworld_gym  # noqa: F401
 from agentworld_gym.contracts import ChatRequest, Completion, Conversation, Failure
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError, UnknownOption
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, UnknownOption
 from agentworld_gym.generators import open_generator
 from agentworld_gym.generators.server.background_loop import background_loop
 from agentworld_gym.generators.server.replicas import TRIES, ReplicaGenerator, Router
@@ -235,7 +235,7 @@ def test_replicas_of_different_models_are_refused(serve, monkeypatch):
 def test_addresses_and_options_of_replicas_are_checked():
     with pytest.raises(UnknownOption, match="concurency"):
         open_generator("http://a/v1,http://b/v1", concurency=3)
-    with pytest.raises(GeneratorError, match="no server address"):
+    with pytest.raises(SpecError, match="got 'b', expected the address of a server"):
         open_generator("http://a/v1,b")
 
 

@@ -19,7 +19,7 @@ from loopback import connections, servers
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.generators.server.background_loop import background_loop
 
@@ -420,12 +420,12 @@ def test_without_a_key_no_authorization_is_sent(serve, connect, monkeypatch):
     "address", ["localhost:8000", "ftp://x/v1", "http://", "http://x:99999/v1", "http://[::1/v1", ""]
 )
 def test_a_broken_address_is_refused(address):
-    with pytest.raises(GeneratorError, match="http://localhost:8000/v1"):
+    with pytest.raises(SpecError, match="http://localhost:8000/v1"):
         ServerGenerator(address)
 
 
 def test_a_key_inside_an_address_is_refused_without_showing_it():
-    with pytest.raises(GeneratorError) as refused:
+    with pytest.raises(SpecError) as refused:
         ServerGenerator(f"http://me:{SECRET}@host/v1")
     assert SECRET not in str(refused.value)
 

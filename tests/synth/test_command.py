@@ -130,7 +130,7 @@ def test_a_server_that_refuses_costs_no_try_and_is_asked_again(
 
 
 def test_wrong_options_are_told(tmp_path: Path) -> None:
-    assert agentworld("make", "--out", str(tmp_path), "--generator", "nobody").exit_code == 1
+    assert agentworld("make", "--out", str(tmp_path), "--generator", "nobody").exit_code == 2
     assert agentworld("report", str(tmp_path)).exit_code == 2
     assert agentworld("check", str(tmp_path / "nowhere")).exit_code == 2
     file = tmp_path / "scenario.yaml"

@@ -21,7 +21,7 @@ import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError, GeneratorError
+from agentworld_gym.errors import ClosedError, GeneratorError, SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.generators.server.background_loop import Deliver, Handover, ServerStream, Wave, background_loop
 from agentworld_gym.generators.server.bodies import (
@@ -103,8 +103,13 @@ class ServerGenerator:
         tokenizer: str | None = None,
     ) -> None:
         self.base_url, self._model = _address(base_url), model
-        if concurrency < 1 or retries < 0 or deadline_s <= 0:
-            raise GeneratorError("concurrency must be at least 1, retries at least 0, deadline_s above 0")
+        for name, value, fits, expected in (
+            ("concurrency", concurrency, concurrency >= 1, "an integer of at least 1"),
+            ("retries", retries, retries >= 0, "an integer of at least 0"),
+            ("deadline_s", deadline_s, deadline_s > 0, "a number above 0"),
+        ):
+            if not fits:
+                raise SpecError("generator", name, value, expected)
         self._concurrency, self._retries, self._backoff_s = concurrency, retries, backoff_s
         self._deadline_s, self._connect_timeout_s = deadline_s, connect_timeout_s
         self._key_env, self._extra = api_key_env, dict(extra_body or {})
@@ -385,7 +390,8 @@ def _address(base_url: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise GeneratorError(f"{base_url!r} is no server address; expected something like http://localhost:8000/v1")
+        raise SpecError("generator", "address", base_url, "the address of a server, such as http://localhost:8000/v1")
     if parts.username or parts.password or parts.query:
-        raise GeneratorError("a server address holds no key and no query: put the key into an environment variable")
+        expected = "an address without a key and a query: put the key into an environment variable"
+        raise SpecError("generator", "address", f"{parts.scheme}://…{parts.hostname}…", expected)
     return base_url.rstrip("/") + ("" if parts.path.strip("/") else "/v1")
