@@ -24,7 +24,7 @@ try:
     from gymnasium.spaces import Box, Discrete
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-    from agentworld_gym.policies.menu_network import MenuPolicy
+    from agentworld_gym.policies.menu_policy import MenuPolicy
 except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 

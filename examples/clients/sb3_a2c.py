@@ -1,4 +1,4 @@
-"""Stable-Baselines3: A2C on one environment of menus, by its id.
+"""Stable-Baselines3: A2C on many environments, one wave of the world a step.
 
 python examples/clients/sb3_a2c.py
 """
@@ -6,18 +6,23 @@ python examples/clients/sb3_a2c.py
 from __future__ import annotations
 
 
-def main(steps: int = 4096) -> float:
+def main(steps: int = 32_768) -> float:
     # plug in
     from stable_baselines3 import A2C
 
-    import agentworld_gym  # noqa: F401
-    from agentworld_gym.integrations.sb3 import evaluate_policy
+    from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy, make_sb3_env
 
-    model = A2C("MlpPolicy", "AgentWorld/TerminalMenu-v0", n_steps=min(steps, 64), seed=0, device="cpu").learn(steps)
-    result = evaluate_policy(model, "AgentWorld/Terminal-v0", range(20))
+    tasks = {"families": ["copy_move", "find_file", "count_lines"], "levels": [1], "max_steps": 12}
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0, **tasks)
+    settings = {"n_steps": 4, "learning_rate": 1e-3, "gamma": 0.98, "gae_lambda": 0.95, "ent_coef": 0.02, "seed": 0}
+    model = A2C(MenuPolicy, env, use_rms_prop=False, device="cpu", **settings)
     # end
-    print(f"success on 20 unseen tasks: {result.success:.2f}")
-    return result.success
+    unseen = range(min(100, steps // 16))
+    before = evaluate_policy(model, "AgentWorld/Terminal-v0", unseen, **tasks).success
+    after = evaluate_policy(model.learn(steps), "AgentWorld/Terminal-v0", unseen, **tasks).success
+    print(f"success on unseen tasks {before:.2f} before, {after:.2f} after")
+    env.close()
+    return after
 
 
 if __name__ == "__main__":

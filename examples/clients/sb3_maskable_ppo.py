@@ -10,15 +10,19 @@ def main(steps: int = 16_384) -> float:
     # plug in
     from sb3_contrib import MaskablePPO
 
-    from agentworld_gym.integrations.sb3 import evaluate_policy, make_sb3_env
+    from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy, make_sb3_env
 
-    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0)
-    model = MaskablePPO("MlpPolicy", env, n_steps=min(steps, 64), seed=0, device="cpu").learn(steps)
-    result = evaluate_policy(model, "AgentWorld/Terminal-v0", range(20))
+    tasks = {"families": ["copy_move", "find_file", "count_lines"], "levels": [1], "max_steps": 12}
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0, **tasks)
+    settings = {"n_steps": 32, "batch_size": 128, "n_epochs": 6, "learning_rate": 1e-3, "seed": 0}
+    model = MaskablePPO(MenuPolicy, env, gamma=0.98, ent_coef=0.02, device="cpu", **settings)
     # end
-    print(f"success on 20 unseen tasks: {result.success:.2f}")
+    unseen = range(min(100, steps // 16))
+    before = evaluate_policy(model, "AgentWorld/Terminal-v0", unseen, **tasks).success
+    after = evaluate_policy(model.learn(steps), "AgentWorld/Terminal-v0", unseen, **tasks).success
+    print(f"success on unseen tasks {before:.2f} before, {after:.2f} after")
     env.close()
-    return result.success
+    return after
 
 
 if __name__ == "__main__":

@@ -6,18 +6,24 @@ python examples/clients/sb3_ppo.py
 from __future__ import annotations
 
 
-def main(steps: int = 4096) -> float:
+def main(steps: int = 16_384) -> float:
     # plug in
+    import gymnasium as gym
     from stable_baselines3 import PPO
 
-    import agentworld_gym  # noqa: F401
-    from agentworld_gym.integrations.sb3 import evaluate_policy
+    from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy
 
-    model = PPO("MlpPolicy", "AgentWorld/TerminalMenu-v0", n_steps=min(steps, 64), seed=0, device="cpu").learn(steps)
-    result = evaluate_policy(model, "AgentWorld/Terminal-v0", range(20))
+    tasks = {"families": ["copy_move", "find_file", "count_lines"], "levels": [1], "max_steps": 12}
+    env = gym.make("AgentWorld/TerminalMenu-v0", **tasks)
+    settings = {"n_steps": min(steps, 512), "batch_size": 128, "n_epochs": 6, "learning_rate": 1e-3, "seed": 0}
+    model = PPO(MenuPolicy, env, gamma=0.98, ent_coef=0.02, device="cpu", **settings)
     # end
-    print(f"success on 20 unseen tasks: {result.success:.2f}")
-    return result.success
+    unseen = range(min(100, steps // 16))
+    before = evaluate_policy(model, "AgentWorld/Terminal-v0", unseen, **tasks).success
+    after = evaluate_policy(model.learn(steps), "AgentWorld/Terminal-v0", unseen, **tasks).success
+    print(f"success on unseen tasks {before:.2f} before, {after:.2f} after")
+    env.close()
+    return after
 
 
 if __name__ == "__main__":

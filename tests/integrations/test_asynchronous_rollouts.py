@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
-from agentworld_gym.policies.menu_network import MenuPolicy
+from agentworld_gym.policies.menu_policy import MenuPolicy
 
 TERMINAL = "AgentWorld/Terminal-v0"
 torch.set_num_threads(1)

@@ -35,7 +35,8 @@ from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, MenuEnv, make_sb3_env
 from agentworld_gym.menu_env import menu_spaces
 from agentworld_gym.policies.menu import Menu
-from agentworld_gym.policies.menu_network import MenuNetwork, MenuPolicy
+from agentworld_gym.policies.menu_network import MenuNetwork
+from agentworld_gym.policies.menu_policy import MenuPolicy, MenuQPolicy
 from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 TERMINAL = "AgentWorld/Terminal-v0"
@@ -304,7 +305,7 @@ def test_closing_twice_is_fine():
 
 def test_the_menu_network_scores_entries_alike_wherever_they_stand():
     encoder = TextEncoder(max_menu=6)
-    network = MenuNetwork(6, encoder.context_size, encoder.entry_size, 16)
+    network = MenuNetwork(encoder.size, 6, encoder.context_size, 16)
     torch.nn.init.normal_(network.score.weight)
     vectors = torch.randn(2, encoder.size)
     entries = vectors[:, encoder.context_size :].reshape(2, 6, -1)
@@ -315,6 +316,20 @@ def test_the_menu_network_scores_entries_alike_wherever_they_stand():
     moved_scores, moved_value = network(moved)
     assert torch.allclose(scores[:, order], moved_scores, atol=1e-5)
     assert torch.allclose(value, moved_value, atol=1e-5)
+
+
+def test_dqn_values_a_place_that_is_not_on_offer_as_the_entry_that_is_taken_in_its_stead():
+    encoder = TextEncoder(max_menu=6)
+    torch.manual_seed(0)
+    policy = MenuQPolicy(*menu_spaces(encoder), lambda _: 0.0)
+    for parameter in policy.q_net.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    vectors = torch.randn(1, encoder.size)
+    there = vectors[:, encoder.context_size :].view(1, 6, -1)[..., 0]
+    there[:] = torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])
+    with torch.no_grad():
+        [values] = policy.q_net(vectors)
+    assert values[0] == values[1] == values[4] == values[5] != values[2] == values[3]
 
 
 MENU = ("cp a.txt b.txt", "mv a.txt b.txt", "cat notes", "finish")

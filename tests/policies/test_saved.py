@@ -66,7 +66,7 @@ def test_a_policy_made_of_its_weights_chooses_as_the_agent_does(kind, saved):
     import torch
 
     from agentworld_gym.integrations.sb3 import TextEncoder
-    from agentworld_gym.policies.menu_network import MenuPolicy
+    from agentworld_gym.policies.menu_policy import MenuPolicy
 
     encoder = TextEncoder(max_menu=MENU)
     options: dict[str, Any] = {

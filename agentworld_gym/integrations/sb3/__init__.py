@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
     from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
     from agentworld_gym.menu_env import MenuEnv, MenuVectorEnv
-    from agentworld_gym.policies.menu_network import MenuPolicy
+    from agentworld_gym.policies.menu_network import MenuNetwork
+    from agentworld_gym.policies.menu_policy import MenuPolicy, MenuQPolicy
     from agentworld_gym.policies.text_encoder import TextEncoder
     from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 __all__ = [
     "AgentWorldVecEnv",
     "MenuEnv",
+    "MenuNetwork",
     "MenuPolicy",
+    "MenuQPolicy",
     "MenuVectorEnv",
     "Point",
     "Result",
@@ -44,7 +47,8 @@ _MODULES = {
     "integrations.sb3.evaluate": ("Result", "evaluate_policy"),
     "statistics.bootstrap": ("bootstrap_interval",),
     "menu_env": ("MenuEnv", "MenuVectorEnv"),
-    "policies.menu_network": ("MenuPolicy",),
+    "policies.menu_network": ("MenuNetwork",),
+    "policies.menu_policy": ("MenuPolicy", "MenuQPolicy"),
     "integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
     "integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
 }

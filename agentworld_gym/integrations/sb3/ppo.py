@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
-from agentworld_gym.policies.menu_network import MenuPolicy
+from agentworld_gym.policies.menu_policy import MenuPolicy
 
 logger = logging.getLogger(__name__)
 
