@@ -171,7 +171,8 @@ class Progress(PrinterCallback):
             "groups with both outcomes": "both_outcomes",
             "entropy": "entropy",
             "tokens written": "completions/mean_length",
-            "clipped": "completions/clipped_ratio",
+            "episodes cut": "cut_episodes/max_turns",
+            "actions cut": "cut_actions",
         }
         if logs and "reward" in logs:
             values = (f"{name} {float(logs[key]):.2f}" for name, key in names.items() if key in logs)

@@ -16,7 +16,9 @@ while the world answers the others. This needs the extra `train`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,8 +39,13 @@ try:
 except ImportError as error:
     raise ImportError(f"this needs TRL: {install('train')}") from error
 
+logger = logging.getLogger(__name__)
+
 SEED = "task_seed"
 WAVE = 256
+LIMITS = ("max_turns", "max_tokens", "max_steps")
+"""What may cut an episode: the two limits of a rollout, and that of the environment."""
+
 Chat = list[dict[str, Any]]
 
 
@@ -70,6 +77,12 @@ class Rollout:
     failed: bool = False
     """Whether the world failed."""
 
+    cut: str | None = None
+    """The limit that cut the episode, one of `LIMITS`; None where it came to its end, or its world failed."""
+
+    cut_actions: int = 0
+    """How many actions were cut, because they reached the trainer's `max_completion_length`."""
+
     def add(self, tokens: Sequence[int], mask: int, logprobs: Sequence[float] | None = None) -> None:
         """Append tokens of the model (1) or of the world (0)."""
         self.tokens += tokens
@@ -82,7 +95,10 @@ class EnvironmentRollout:
 
     Every prompt carries the seed of its task, so that all members of a group face the same task. A member whose world
     failed has no reward and no token to learn from. What the world shows is escaped before it enters the chat, also by
-    the special tokens of the trainer's tokenizer.
+    by the special tokens of the trainer's tokenizer.
+
+    Beside what TRL asks for, the result holds the columns `environment_return`, `environment_success`,
+    `environment_cut` (one of `LIMITS`, or None) and `environment_cut_actions` (a number) for reward functions.
 
     Args:
         env_id: The id of the environment, as for `gym.make`.
@@ -114,6 +130,7 @@ class EnvironmentRollout:
         self.runner: EpisodeRunner = envs.unwrapped.runner
         self.max_turns, self.max_tokens, self.min_ready = max_turns, max_tokens, min_ready
         self._rule = TokenRule(())
+        self._warned: set[str] = set()
         self.system = system
 
     def dataset(self, seeds: Sequence[int]) -> Dataset:
@@ -140,6 +157,7 @@ class EnvironmentRollout:
             SpecError: A prompt carries no seed, or leaves no room for an action within `max_tokens`.
         """
         tokenizer = trainer.processing_class
+        ends = {tokenizer.eos_token_id, tokenizer.pad_token_id, *getattr(trainer, "eos_token_ids", ())}
         self._rule = rule_of(tokenizer)
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})
         started = self.runner.start([seed_of(prompt) for prompt in prompts], {})
@@ -161,7 +179,8 @@ class EnvironmentRollout:
                 rollout.episode.session.close()
             expected = f"more than the {longest} tokens of the prompt"
             raise SpecError("EnvironmentRollout", "max_tokens", self.max_tokens, expected)
-        self._play(rollouts, trainer, template)
+        self._play(rollouts, trainer, template, ends)
+        self._warn(rollouts)
         return {
             "prompt_ids": [rollout.prompt for rollout in rollouts],
             "completion_ids": [rollout.tokens for rollout in rollouts],
@@ -169,13 +188,17 @@ class EnvironmentRollout:
             "env_mask": [[0] * len(r.mask) if r.failed else r.mask for r in rollouts],
             "environment_return": [None if rollout.failed else rollout.total for rollout in rollouts],
             "environment_success": [rollout.success for rollout in rollouts],
+            "environment_cut": [rollout.cut for rollout in rollouts],
+            "environment_cut_actions": [rollout.cut_actions for rollout in rollouts],
         }
 
     def close(self) -> None:
         """Let go of the world."""
         self.runner.close()
 
-    def _play(self, rollouts: Sequence[Rollout], trainer: Any, template: Mapping[str, Any]) -> None:
+    def _play(
+        self, rollouts: Sequence[Rollout], trainer: Any, template: Mapping[str, Any], ends: set[int | None]
+    ) -> None:
         """Play all episodes to their ends; the model writes in those that are ready at a time."""
         places = {rollout.episode.id: rollout for rollout in rollouts}
         stream = EpisodeStream(self.runner)
@@ -183,7 +206,7 @@ class EnvironmentRollout:
         try:
             while ready or stream.under_way:
                 if ready:
-                    stream.send([rollout.episode for rollout in ready], self._written(ready, trainer))
+                    stream.send([rollout.episode for rollout in ready], self._written(ready, trainer, ends))
                 ended = [(places[episode.id], result) for episode, result in stream.recv(self.min_ready)]
                 ready = [one for one, result in ended if self._goes_on(one, result, trainer, template)]
         finally:
@@ -191,40 +214,69 @@ class EnvironmentRollout:
             for rollout in rollouts:
                 rollout.episode.session.close()
 
-    def _written(self, ready: Sequence[Rollout], trainer: Any) -> list[str]:
+    def _written(self, ready: Sequence[Rollout], trainer: Any, ends: set[int | None]) -> list[str]:
         """Let the model write the next action of each of some episodes."""
         # This is the one generation that serves vLLM and transformers alike; it has no public name in TRL.
         written, logprobs = trainer._generate_single_turn([one.prompt + one.tokens for one in ready], None, {}, 1)
         actions = []
         for place, (rollout, tokens) in enumerate(zip(ready, written, strict=True)):
             rollout.add(tokens, 1, logprobs[place] if logprobs is not None else None)
+            rollout.cut_actions += ends.isdisjoint(tokens[-1:])
             text = self._rule.unescape(trainer.processing_class.decode(tokens, skip_special_tokens=True))
             actions.append(unescape(strip_thinking(text).strip()))
         return actions
+
+    def _warn(self, rollouts: Sequence[Rollout]) -> None:
+        """Warn of each limit when it cuts for the first time; from then on the metrics tell."""
+        cut = Counter(rollout.cut for rollout in rollouts if rollout.cut is not None)
+        cut["max_completion_length"] = sum(rollout.cut_actions > 0 for rollout in rollouts)
+        for limit, number in cut.items():
+            if number and limit not in self._warned:
+                self._warned.add(limit)
+                what = "had an action cut" if limit == "max_completion_length" else "were cut"
+                logger.warning("%d of %d episodes %s by %s", number, len(rollouts), what, limit)
 
     def _goes_on(self, rollout: Rollout, result: Transition, trainer: Any, template: Mapping[str, Any]) -> bool:
         """Enter what an action came to, and return whether the model writes another one."""
         rollout.total += result.reward
         rollout.success = result.info.get("success")
         rollout.failed = "failure" in result.info
-        if result.terminated or result.truncated or rollout.episode.steps >= self.max_turns:
+        if result.terminated or rollout.failed:
+            return False
+        if result.truncated or rollout.episode.steps >= self.max_turns:
+            rollout.cut = "max_steps" if result.truncated else "max_turns"
             return False
         shown = self._rule.escape(escape(result.observation))
         observed = observation_tokens(trainer.processing_class, shown, template)
         if rollout.tokens[-1:] == observed[:1]:
             observed = observed[1:]
         if len(rollout.prompt) + len(rollout.tokens) + len(observed) >= self.max_tokens:
+            rollout.cut = "max_tokens"
             return False
         rollout.add(observed, 0)
         return True
 
 
-def environment_reward(completions: Sequence[Any], environment_return: Sequence[float | None], **_: Any) -> list[Any]:
+def environment_reward(
+    completions: Sequence[Any],
+    environment_return: Sequence[float | None],
+    environment_cut: Sequence[str | None] = (),
+    environment_cut_actions: Sequence[int] = (),
+    log_metric: Callable[[str, float], None] | None = None,
+    **_: Any,
+) -> list[Any]:
     """Return the return of each episode; a None, where the world failed, keeps the member out of its group's mean.
+
+    Beside the rewards TRL logs `cut_episodes/max_turns`, `…/max_tokens` and `…/max_steps`, the shares of the episodes
+    that these limits cut, and `cut_actions`, the mean number of actions of an episode that `max_completion_length` cut.
 
     >>> environment_reward(["a", "b"], environment_return=[0.5, None])
     [0.5, None]
     """
+    if log_metric is not None and environment_cut:
+        for limit in LIMITS:
+            log_metric(f"cut_episodes/{limit}", environment_cut.count(limit) / len(environment_cut))
+        log_metric("cut_actions", sum(environment_cut_actions) / len(environment_cut))
     return list(environment_return)
 
 

@@ -27,7 +27,7 @@ from latencies import register_held, steady
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens, seed_of
+from agentworld_gym.integrations.trl import LIMITS, EnvironmentRollout, environment_reward, observation_tokens, seed_of
 from agentworld_gym.progress import Tally
 
 TERMINAL = "AgentWorld/Terminal-v0"
@@ -123,6 +123,39 @@ def test_a_tally_counts_episodes_that_end_and_with_max_steps_those_that_are_cut_
         limited(prompts_for(limited, [4]), Trainer(tokenizer, [script]))
         limited.close()
         assert (tally.steps, tally.episodes, tally.success) == (3, episodes, 0.0 if episodes else None)
+
+
+def test_every_episode_that_is_cut_names_the_limit_and_is_logged_beside_the_rewards(rollout, tokenizer, caplog):
+    prompts = prompts_for(rollout, [4, 4])
+    tokens = len(rollout(prompts[:1], Trainer(tokenizer, [["finish"]]))["prompt_ids"][0])
+    for limits, cut in (
+        ({"max_turns": 2}, "max_turns"),
+        ({"max_steps": 2}, "max_steps"),
+        ({"max_turns": 2, "max_steps": 2}, "max_steps"),
+        ({"max_tokens": tokens + 20}, "max_tokens"),
+    ):
+        limited = EnvironmentRollout(TERMINAL, world="grounded", **limits)
+        output, logged = limited(prompts, Trainer(tokenizer, [["finish"], ["ls", "ls"]])), {}
+        limited.close()
+        assert output["environment_cut"] == [None, cut]
+        environment_reward([""] * 2, log_metric=logged.__setitem__, **output)
+        others = {f"cut_episodes/{other}": 0.0 for other in LIMITS if other != cut}
+        assert logged == {**others, f"cut_episodes/{cut}": 0.5, "cut_actions": 0.0}
+        assert f"1 of 2 episodes were cut by {cut}" in caplog.text
+
+
+def test_an_action_that_is_cut_is_counted(rollout, tokenizer, caplog):
+    trainer = Trainer(tokenizer, [["ls", "finish"]])
+    written = trainer._generate_single_turn
+
+    def short(prompts: Sequence[list[int]], *rest: Any) -> tuple[list[list[int]], None]:
+        tokens, _ = written(prompts, *rest)
+        return [one[:-1] if "ls" in tokenizer.decode(one) else one for one in tokens], None
+
+    trainer._generate_single_turn = short
+    output = rollout(prompts_for(rollout, [4]), trainer)
+    assert output["environment_cut_actions"] == [1] and output["environment_cut"] == [None]
+    assert "1 of 1 episodes had an action cut by max_completion_length" in caplog.text
 
 
 def test_the_mask_is_1_exactly_where_the_model_wrote(rollout, tokenizer):
