@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -17,9 +17,6 @@ from typer.core import TyperGroup
 
 from agentworld_gym.documents.strict import expectation
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
 """What `gym.make` needs beside the world for a small model that our recipe trained from scratch."""
@@ -289,39 +286,24 @@ def pair(text: str, option: str) -> tuple[str, Any]:
 
 
 @contextmanager
-def progress(description: str, total: int) -> Iterator[Progress]:
-    """Return a progress bar on stderr with one task; `bar.advance(bar.task_ids[0])` moves it.
+def counting(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how much of some work is done, and yield a function that takes the count.
 
-    A known error before it has moved leaves no empty bar above the message.
+    Args:
+        what: The name of the work.
+        total: How much there is to do.
+        unit: The word for what is counted.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from agentworld_gym.progress import Course, TerminalProgress
 
-    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
-    with Progress(*columns, console=stderr()) as bar:
-        bar.add_task(description, total=total)
-        try:
-            yield bar
-        except AgentWorldError:
-            bar.live.transient = not bar.tasks[0].completed
-            raise
+    course = Course(total, unit)
+    with TerminalProgress(what, course, stderr()) as view:
 
+        def show(done: int) -> None:
+            course.reached(done)
+            view.show()
 
-def counter(bar: Progress) -> Callable[[int], None]:
-    """Return a function that moves a bar to a count; what the first count finds done does not enter the time left."""
-    task = bar.tasks[0]
-
-    def show(done: int) -> None:
-        (bar.update if task.completed else bar.reset)(task.id, completed=done)
-
-    return show
+        yield show
 
 
 def writable(path: Path, option: str) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, counter, examples, progress, stdout
+from agentworld_gym.cli.common import counted, counting, examples, stdout
 from agentworld_gym.cli.samples import RowsArgument, line_count, session_files
 
 
@@ -27,9 +27,9 @@ def index(
     from agentworld_gym.sessions.row_reading import read_rows
 
     files = session_files(rows)
-    with progress("indexing", sum(map(line_count, files))) as bar:
+    with counting("indexing", sum(map(line_count, files)), "sessions") as show:
         sessions = chain.from_iterable(map(read_rows, files))
-        found = build_index(sessions, out, None if split == "all" else split, counter(bar))
+        found = build_index(sessions, out, None if split == "all" else split, show)
     line = f"{out}: {counted(found.steps, 'step')} of {counted(found.sessions, 'session')}, {', '.join(found.domains)}"
     stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, counter, examples, pair, progress, stdout
+from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
 from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
 
@@ -102,8 +102,7 @@ def samples(
         "knowledge": {"files": [str(path) for path in knowledge or ()], "share": knowledge_share},
     }
     preparation = validated(Preparation, settings, "command line")
-    with progress("reading", sum(map(line_count, files))) as bar:
-        show = counter(bar)
+    with counting("reading", sum(map(line_count, files)), "sessions") as show:
 
         def read() -> Iterator[Row]:
             for number, row in enumerate(chain.from_iterable(map(read_rows, files)), 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agentworld_gym.cli import synth_grow
-from agentworld_gym.cli.common import Commands, counted, examples, pairs, printable, progress, stderr, stdout
+from agentworld_gym.cli.common import Commands, counted, counting, examples, pairs, printable, stderr, stdout
 from agentworld_gym.errors import MissingFile, WorldNotConfigured
 
 if TYPE_CHECKING:
@@ -83,8 +84,9 @@ def make(
         closing(open_generator(generator, **(pairs(engine, "--engine") or {}))) as who,
     ):
         run = Synthesis(who, form, out, config, how, parallel=parallel)
-        with progress("worlds", worlds) as bar:
-            report = run.run(resume, lambda _: bar.advance(bar.task_ids[0]))
+        with counting("making", worlds, "worlds") as show:
+            done = itertools.count(1)
+            report = run.run(resume, lambda _: show(next(done)))
     _tell(report, Prices(prompt=price_in, completion=price_out))
     stdout().print(f"Worlds: {out / WORLDS}", markup=False, highlight=False, soft_wrap=True)
     if report.unfinished or not report.made:

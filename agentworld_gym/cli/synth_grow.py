@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, examples, progress, stdout
+from agentworld_gym.cli.common import counted, counting, examples, stdout
 
 
 def grow(
@@ -37,10 +37,10 @@ def grow(
     seeds = (one for one in itertools.count(seed) if split in (None, split_of(one)))
     config = GrowConfig(scenario, tuple(itertools.islice(seeds, count)), tasks, tuple(families or ()), _levels(levels))
     grown = 0
-    with progress("worlds", count) as bar:
-        for _, missing in grow_worlds(config, out):
+    with counting("growing", count, "worlds") as show:
+        for done, (_, missing) in enumerate(grow_worlds(config, out), 1):
             grown += missing
-            bar.advance(bar.task_ids[0])
+            show(done)
     kept = count - grown
     there = f"; {counted(kept, 'world')} {'was' if kept == 1 else 'were'} there" if kept else ""
     stdout().print(f"Grew {counted(grown, 'world')} in {out}{there}", markup=False, highlight=False, soft_wrap=True)

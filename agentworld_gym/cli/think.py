@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.cli.common import Commands, counted, counter, examples, pair, progress, stdout
+from agentworld_gym.cli.common import Commands, counted, counting, examples, pair, stdout
 from agentworld_gym.cli.samples import (
     OutOption,
     PoolSplitOption,
@@ -149,8 +149,8 @@ def reject(
     try:
         scorer, log = Judge(critic, BENCH_SAMPLING, handle=judge), out.with_suffix(".log.jsonl")
         picking = RejectionSampling(queries, world, how, scorer, log, config)
-        with progress("rollouts", queries.at_most()) as bar:
-            report = picking.run(counter(bar))
+        with counting("rollouts", queries.at_most(), "queries") as show:
+            report = picking.run(show)
         count = write_samples(out, picking.samples())
     finally:
         critic.close()

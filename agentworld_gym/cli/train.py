@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -19,21 +18,17 @@ from agentworld_gym.cli.common import (
     SCREENS,
     SMALL,
     Commands,
-    counter,
+    counting,
     examples,
     pair,
     printable,
-    progress,
     stderr,
     stdout,
 )
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import GeneratorError, SpecError, install
-from agentworld_gym.process.pacing import paced
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from agentworld_gym.recipe.training.metrics import Metrics
     from agentworld_gym.recipe.training.queue import RunState
 
@@ -49,8 +44,6 @@ SetOption = Annotated[
 ]
 
 C = TypeVar("C", bound=Strict)
-FINE = 1000
-"""The number of steps of a progress bar."""
 
 
 @train.command(
@@ -71,7 +64,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
 
-    with _logged(), _recording(settings.data.episodes) as recording, _training() as show:
+    with _logged(), _recording(settings.data.episodes) as recording, _training("cpt") as show:
         outcome = run(settings, out, show, recording)
     _tell(out, outcome.steps, outcome.model, small=settings.model.shape is not None)
 
@@ -92,7 +85,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
 
-    with _logged(), _training() as show:
+    with _logged(), _training("sft") as show:
         outcome = run(settings, out, show)
     _tell(out, outcome.steps, outcome.model)
 
@@ -110,7 +103,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     settings = _configured(config, RlConfig, changes)
     from agentworld_gym.recipe.rl.gspo import train as run
 
-    with _logged(), _training() as show:
+    with _logged(), _training("rl") as show:
         metrics = run(settings, out, show)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
@@ -211,70 +204,51 @@ def _logged() -> Iterator[None]:
 
 
 @contextmanager
-def _training() -> Iterator[Callable[[Metrics], None] | None]:
-    """Show a progress bar, from the first line of metrics on, with what the last one says; without a terminal,
-    lines.
-    """
-    with ExitStack() as stack:
+def _training(stage: str) -> Iterator[Callable[[Metrics], None] | None]:
+    """Show what each line of metrics says, from the first one on; in the main process alone."""
+    from agentworld_gym.progress import Course, TerminalProgress
+
+    with ExitStack() as shown:
         latest: dict[str, Any] = {}
-        bars: list[Progress] = []
-        terminal, due = stderr().is_terminal, paced(at_once=True)
+        course = Course()
+        views: list[TerminalProgress] = []
 
         def show(metrics: Metrics) -> None:
+            if not views:
+                views.append(shown.enter_context(TerminalProgress(f"training, {stage}", course, stderr())))
             latest.update({key: value for key, value in metrics.items() if value is not None})
-            if not terminal:
-                if due() or metrics["progress"] >= 1:
-                    _say(line(latest))
-                return
-            if not bars:
-                bars.append(stack.enter_context(progress("training", FINE)))
-            bars[0].update(bars[0].task_ids[0], description=measured(latest))
-            counter(bars[0])(round(FINE * metrics["progress"]))
+            course.share, course.figures = latest["progress"], figures(latest)
+            course.place = f"{course.share:.1%} of the budget"
+            views[0].show()
 
         yield show if _main() else None
 
 
-def measured(metrics: Mapping[str, Any]) -> str:
-    """Return the step and what it is judged by.
+def figures(metrics: Mapping[str, Any]) -> str:
+    """Say in a line what a run came to.
 
-    >>> measured({"step": 120, "loss": 3.2114, "gradient": 0.5})
-    'step 120, loss 3.211'
+    >>> figures({"step": 120, "loss": 3.2114, "progress": 0.25, "tokens_per_second": 1234.5, "gradient": 0.5})
+    'step 120, loss 3.211, 1,234 tokens/s'
     """
     names = [key for key in ("loss", "reward", "validation_exact") if key in metrics]
-    return ", ".join([f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in names)])
-
-
-def line(metrics: Mapping[str, Any]) -> str:
-    """Say where a run stands, for a log.
-
-    >>> line({"step": 120, "loss": 3.2114, "progress": 0.25, "tokens_per_second": 1234.5, "left": 754.4})
-    'step 120, loss 3.211, 25.0% done, 1,234 tokens/s, 0:12:34 left'
-    """
-    parts = [measured(metrics), f"{metrics['progress']:.1%} done"]
+    parts = [f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in names)]
     if "tokens_per_second" in metrics:
         parts.append(f"{metrics['tokens_per_second']:,.0f} tokens/s")
-    if "left" in metrics:
-        parts.append(f"{timedelta(seconds=int(metrics['left']))} left")
     return ", ".join(parts)
 
 
 @contextmanager
 def _recording(episodes: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar from the first count to the last; without a terminal, lines."""
-    with ExitStack() as stack:
-        bars: list[Progress] = []
-        terminal, due = stderr().is_terminal, paced(at_once=True)
+    """Show how many sessions are recorded, from the first count to the last; in the main process alone."""
+    with ExitStack() as shown:
+        bars: list[Callable[[int], None]] = []
 
         def show(done: int) -> None:
-            if not terminal:
-                if due() or done >= episodes:
-                    _say(f"recording: {done} of {episodes} sessions")
-                return
             if not bars:
-                bars.append(stack.enter_context(progress("recording", episodes)))
-            counter(bars[0])(done)
+                bars.append(shown.enter_context(counting("recording", episodes, "sessions")))
+            bars[0](done)
             if done >= episodes:
-                stack.close()
+                shown.close()
 
         yield show if _main() else None
 

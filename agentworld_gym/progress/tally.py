@@ -224,6 +224,46 @@ class Tally:
         passed = max(now - then, 1e-9)
         return (self.steps - steps) / passed, (self.tokens - tokens) / passed
 
+    @property
+    def share(self) -> float | None:
+        """How much of the run is over, from 0 to 1; None where that is not known."""
+        return None if self.total is None else self.episodes / self.total if self.total else 1.0
+
+    @property
+    def place(self) -> str:
+        """How many episodes are over, and of how many where that is known."""
+        of = "" if self.total is None else f" of {self.total:,}"
+        return f"{self.episodes:,}{of} {self.unit}"
+
+    @property
+    def figures(self) -> str:
+        """What the run came to, in a line.
+
+        >>> tally = Tally(window=50)
+        >>> tally.ended(success=True, gain=0.9, steps=4, parts={"checks": 1.0, "step_cost": -0.1})
+        >>> tally.figures.rpartition(", ")[0]
+        'success 1.00 of 1, return +0.90 (checks +1.00, step_cost -0.10), last 50 episodes, 4 steps'
+        """
+        parts = []
+        if self.success is not None:
+            parts.append(f"success {self.success:.2f} of {self.tested}")
+        if self.gain is not None:
+            named = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
+            parts.append(f"return {self.gain:+.2f}{f' ({named})' if named else ''}")
+        if self.window is not None:
+            parts.append(f"last {self.window} episodes")
+        if self.steps != self.episodes:
+            parts.append(f"{self.steps:,} steps")
+        if self.note:
+            parts.append(self.note)
+        if self.failures:
+            parts.append("failures: " + ", ".join(f"{number} {kind}" for kind, number in self.failures.most_common()))
+        steps, tokens = self.rates()
+        # A run that counts for itself counts pieces of work, and no steps in them.
+        unit = self.unit if 0 < self.steps == self.episodes else "steps"
+        parts.append(f"{tokens:,.0f} tokens/s" if self.tokens else f"{steps:,.1f} {unit}/s")
+        return ", ".join(parts)
+
     def scalars(self) -> dict[str, float]:
         """Return every figure by name, as TensorBoard takes them."""
         steps, tokens = self.rates()

@@ -1,41 +1,73 @@
-"""A tally on standard error: a bar and a line of figures that stay in place, or plain lines where it is no terminal."""
+"""A run on standard error: a bar and a line of figures that stay in place, or plain lines where it is no terminal."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from datetime import timedelta
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from agentworld_gym.process.pacing import SECONDS, paced
-from agentworld_gym.progress.tally import Tally
+
+
+class Run(Protocol):
+    """What can be shown while it lasts: a `Tally`, or a `Course` of work that counts for itself."""
+
+    @property
+    def share(self) -> float | None:
+        """How much of the run is over, from 0 to 1; None where that is not known."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where the run is, such as `3 of 10 episodes`."""
+        ...
+
+    @property
+    def figures(self) -> str:
+        """What the run came to so far, in a line; it may be empty."""
+        ...
 
 
 class TerminalProgress:
-    """Shows a tally while a run lasts, and a last line at its end.
+    """Shows a run while it lasts, and a last line at its end.
+
+    A run that breaks before anything is over leaves no line above the message of its error.
 
     Args:
         what: The name of the run.
-        tally: What is counted.
+        run: What is shown.
         console: Where it is shown; None takes standard error.
         seconds: The seconds between two plain lines.
+        clock: The clock, in seconds.
     """
 
-    def __init__(self, what: str, tally: Tally, console: Console | None = None, seconds: float = SECONDS) -> None:
-        self._what, self._tally = what, tally
+    def __init__(
+        self,
+        what: str,
+        run: Run,
+        console: Console | None = None,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._what, self._run = what, run
         self._console = console or Console(stderr=True)
         self._due = paced(seconds)
+        self._clock = clock
+        self._first: tuple[float, float] | None = None
         self._live: Live | None = None
         if self._console.is_terminal:
-            name = TextColumn("{task.description}")
-            known = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
-            open_ended = (name, TextColumn("{task.completed} episodes"), TimeElapsedColumn())
-            columns = open_ended if tally.total is None else (*known, TimeRemainingColumn())
+            bar = [] if run.share is None else [BarColumn()]
+            place, left = TextColumn("{task.fields[place]}"), TextColumn("{task.fields[left]}")
+            columns = (TextColumn("{task.description}"), *bar, place, TimeElapsedColumn(), left)
             self._bar = Progress(*columns, console=self._console)
-            self._task = self._bar.add_task(what, total=tally.total)
+            self._task = self._bar.add_task(what, total=None, place="", left="")
             self._live = Live(get_renderable=self._drawn, console=self._console)
 
     def __enter__(self) -> Self:
@@ -46,52 +78,37 @@ class TerminalProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        broken = kind is not None and self._first is None
         if self._live is not None:
+            self._live.transient = broken
             self._live.stop()
-        else:
+        elif not broken:
             self._say()
 
     def show(self) -> None:
         """Print a plain line where that is due; on a terminal the figures are drawn anew by themselves."""
+        if self._first is None and self._run.share != 0:
+            self._first = self._clock(), self._run.share or 0.0
         if self._live is None and self._due():
             self._say()
 
     def _say(self) -> None:
-        of = "" if self._tally.total is None else f" of {self._tally.total}"
-        text = f"{self._what}: {self._tally.episodes}{of} {self._tally.unit}, {figures(self._tally)}"
+        parts = [self._run.place, self._run.figures, self._left()]
+        text = f"{self._what}: {', '.join(part for part in parts if part)}"
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    def _left(self) -> str:
+        """Say how long the run will go on; what was over when it was first shown does not enter."""
+        share = self._run.share
+        if share is None or self._first is None or share <= self._first[1]:
+            return ""
+        began, before = self._first
+        seconds = (self._clock() - began) * (1 - share) / (share - before)
+        return f"left {timedelta(seconds=round(seconds))}"
+
     def _drawn(self) -> Group:
-        # What was over before the run began does not enter the time left.
-        move = self._bar.update if self._bar.tasks[0].completed else self._bar.reset
-        move(self._task, completed=self._tally.episodes, total=self._tally.total)
-        return Group(self._bar.get_renderable(), Text(figures(self._tally), style="dim"))
-
-
-def figures(tally: Tally) -> str:
-    """Say in a line what a run came to.
-
-    >>> tally = Tally(window=50)
-    >>> tally.ended(success=True, gain=0.9, steps=4, parts={"checks": 1.0, "step_cost": -0.1})
-    >>> figures(tally).rpartition(", ")[0]
-    'success 1.00 of 1, return +0.90 (checks +1.00, step_cost -0.10), last 50 episodes, 4 steps'
-    """
-    parts = []
-    if tally.success is not None:
-        parts.append(f"success {tally.success:.2f} of {tally.tested}")
-    if tally.gain is not None:
-        named = ", ".join(f"{name} {value:+.2f}" for name, value in tally.parts.items())
-        parts.append(f"return {tally.gain:+.2f}{f' ({named})' if named else ''}")
-    if tally.window is not None:
-        parts.append(f"last {tally.window} episodes")
-    if tally.steps != tally.episodes:
-        parts.append(f"{tally.steps:,} steps")
-    if tally.note:
-        parts.append(tally.note)
-    if tally.failures:
-        parts.append("failures: " + ", ".join(f"{number} {kind}" for kind, number in tally.failures.most_common()))
-    steps, tokens = tally.rates()
-    # A run that counts for itself counts pieces of work, and no steps in them.
-    unit = tally.unit if 0 < tally.steps == tally.episodes else "steps"
-    parts.append(f"{tokens:,.0f} tokens/s" if tally.tokens else f"{steps:,.1f} {unit}/s")
-    return ", ".join(parts)
+        share = self._run.share
+        total = None if share is None else 1.0
+        self._bar.update(self._task, completed=share or 0.0, total=total, place=self._run.place, left=self._left())
+        line = self._run.figures
+        return Group(self._bar.get_renderable(), *([Text(line, style="dim")] if line else []))

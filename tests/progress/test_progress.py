@@ -18,7 +18,7 @@ from worlds import dream, make, predicted
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import SpecError
-from agentworld_gym.progress import Tally, TerminalProgress, live
+from agentworld_gym.progress import Course, Tally, TerminalProgress, live
 
 
 class Clock:
@@ -132,7 +132,7 @@ def test_a_terminal_shows_a_bar_and_figures() -> None:
     tally = Tally(total=4)
     with TerminalProgress("run", tally, console):
         tally.ended(True, 1.0, parts={"checks": 1.0})
-    assert "1/4" in shown.getvalue()
+    assert "1 of 4 episodes" in shown.getvalue()
     assert "success 1.00 of 1, return +1.00 (checks +1.00)" in shown.getvalue()
 
 
@@ -146,6 +146,27 @@ def test_without_a_terminal_there_are_plain_lines() -> None:
     lines = shown.getvalue().splitlines()
     assert [line.partition(",")[0] for line in lines] == [f"run: {done} of 4 episodes" for done in (1, 2, 2)]
     assert "\x1b" not in shown.getvalue()
+
+
+def test_the_time_left_leaves_out_what_was_done_before_the_run() -> None:
+    shown, clock, course = io.StringIO(), Clock(), Course(total=100, unit="worlds")
+    with TerminalProgress("growing", course, Console(file=shown), seconds=0, clock=clock) as view:
+        for second, done in enumerate((60, 70, 80)):
+            clock.now = float(10 * second)
+            course.reached(done)
+            view.show()
+    lines = shown.getvalue().splitlines()
+    assert lines[0] == "growing: 60 of 100 worlds"
+    assert lines[1:3] == ["growing: 70 of 100 worlds, left 0:00:30", "growing: 80 of 100 worlds, left 0:00:20"]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_run_that_breaks_before_anything_is_over_leaves_no_line_of_itself(terminal: bool) -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=terminal, width=80)
+    with pytest.raises(SpecError), TerminalProgress("run", Tally(total=4), console):
+        raise SpecError("options", "world", "x", "a world")
+    assert shown.getvalue() == "" if not terminal else shown.getvalue().endswith("\x1b[1A\x1b[2K")
 
 
 def test_tensorboard_holds_the_curves(tmp_path: Path) -> None:
