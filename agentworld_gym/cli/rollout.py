@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Generator
 from contextlib import closing
@@ -84,7 +85,8 @@ def rollout(
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
 
-    Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished.
+    Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished, and a line says with
+    which seed to go on.
     """
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.progress import live
@@ -129,6 +131,9 @@ def rollout(
     outcomes.sort(key=lambda outcome: outcome.place)
     show(outcomes)
     if stopped:
+        begun = itertools.takewhile(lambda pair: pair[0] == pair[1].place, enumerate(outcomes))
+        done = sum(1 for _ in begun)
+        stderr().print(f"To go on: --seed {seed + done} --episodes {episodes - done}", highlight=False)
         raise KeyboardInterrupt
     failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
     if failures:

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import os
 import re
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,6 +18,7 @@ import pytest
 from aiohttp import web
 from fault_server import FaultServer, Handler, answer
 from loopback import servers
+from processes import background, lives, wait_until
 from typer.testing import CliRunner
 from worlds import predicted
 
@@ -142,6 +145,27 @@ def test_workers_write_traces_of_their_own_which_are_read_as_one_run(cluster, tm
         worker, name = one.id.split("/")
         assert f'"{name}"' in next((tmp_path / worker).glob("*.agent.jsonl")).read_text()
     assert total_of(tmp_path).episodes == 6
+
+
+def test_ctrl_c_keeps_what_was_finished_and_leaves_no_worker_on_the_cluster(cluster, tmp_path):
+    command = ["rollout", "terminal", "--policy", "menu", "-n", "100000", "--ray", "--width", "2"]
+    program = [sys.executable, "-m", "agentworld_gym", *command, "--out", str(tmp_path)]
+    over = re.compile('"(terminated|truncated)": ?true')
+    process = background(program, {"RAY_ADDRESS": cluster.address})
+    try:
+        wait_until(
+            lambda: sum(len(over.findall(log.read_text())) for log in tmp_path.glob("*/*.agent.jsonl")) >= 8, 120
+        )
+        os.killpg(process.pid, signal.SIGINT)
+        table, said = process.communicate(timeout=60)
+    finally:
+        if lives(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 130 and said.endswith("Stopped.\n") and "Traceback" not in said
+    finished = int(re.search(r"^all +(\d+) ", table, re.MULTILINE)[1])
+    seed, episodes = map(int, re.search(r"To go on: --seed (\d+) --episodes (\d+)", said).groups())
+    assert 0 < seed <= finished <= total_of(tmp_path).episodes and seed + episodes == 100_000
+    wait_until(lambda: ray.available_resources().get("CPU") == ray.cluster_resources()["CPU"])
 
 
 def test_the_command_prints_the_same_table_with_ray_and_without(cluster):

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from parallel_work import killed, pids, refusing, slow_when_even
+from processes import background, lives, wait_until
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.documents.json_lines import JsonlWriter
@@ -174,27 +174,6 @@ def test_whoever_takes_no_more_results_ends_the_workers(taken: int) -> None:
 
 def test_results_come_in_the_order_of_what_was_given() -> None:
     assert list(batches(slow_when_even, range(9), 2, 1)) == [[number] for number in range(9)]
-
-
-def background(command: list[str]) -> subprocess.Popen[str]:
-    """A process in a group of its own."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def repeat(monkeypatch: pytest.MonkeyPatch, original: Callable[[int], int]) -> None:
