@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Generator
 from contextlib import closing
@@ -131,9 +130,9 @@ def rollout(
     outcomes.sort(key=lambda outcome: outcome.place)
     show(outcomes)
     if stopped:
-        begun = itertools.takewhile(lambda pair: pair[0] == pair[1].place, enumerate(outcomes))
-        done = sum(1 for _ in begun)
-        stderr().print(f"To go on: --seed {seed + done} --episodes {episodes - done}", highlight=False)
+        done = next((count for count, one in enumerate(outcomes) if one.place != count), len(outcomes))
+        if done:
+            stderr().print(f"To go on: --seed {seed + done} --episodes {episodes - done}", highlight=False)
         raise KeyboardInterrupt
     failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
     if failures:
