@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.distributions import Categorical
 
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.text_encoder import TextEncoder
@@ -62,7 +61,7 @@ class MenuNetwork(nn.Module):
         An entry that is not on offer has the score `NEVER`, so that an algorithm without masks does not choose it.
         """
         context, gate = self.context(features[..., : self.context_size]).chunk(2, dim=-1)
-        entries = features[..., self.context_size :].unflatten(-1, (self.menu, self.entry_size))
+        entries = features[..., self.context_size :].reshape(*features.shape[:-1], self.menu, self.entry_size)
         there = entries[..., :1]
         own = torch.tanh(context.unsqueeze(-2) + self.entry(entries)) * torch.sigmoid(gate).unsqueeze(-2)
         own = torch.relu(self.mix(own)) * there
@@ -83,7 +82,7 @@ class MenuNetwork(nn.Module):
         """
         with torch.no_grad():
             scores, _ = self(torch.as_tensor(vectors, device=self.score.weight.device))
-        choices = scores.argmax(-1) if deterministic else Categorical(logits=scores).sample()
+        choices = scores.argmax(-1) if deterministic else torch.multinomial(scores.softmax(-1), 1).squeeze(-1)
         return choices.cpu().numpy(), None
 
     def forward_actor(self, features: Tensor) -> Tensor:

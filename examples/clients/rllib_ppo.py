@@ -42,7 +42,7 @@ def main(steps: int = 8192, batch: int = 512) -> float:
 
     from agentworld_gym.integrations.sb3 import evaluate_policy
 
-    tasks = {"families": ["copy_move"], "levels": [1], "max_steps": 12}
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     register_env("menu", lambda config: gym.make("agentworld_gym:AgentWorld/TerminalMenu-v0", **config))
     config = PPOConfig().environment("menu", env_config=tasks).rl_module(rl_module_spec=RLModuleSpec(MenuModule))
     # end

@@ -12,7 +12,7 @@ def main(steps: int = 16_384) -> float:
 
     from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy, make_sb3_env
 
-    tasks = {"families": ["copy_move"], "levels": [1], "max_steps": 12}
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0, **tasks)
     settings = {"n_steps": 4, "learning_rate": 1e-3, "gamma": 0.98, "gae_lambda": 0.95, "ent_coef": 0.02, "seed": 0}
     model = A2C(MenuPolicy, env, use_rms_prop=False, device="cpu", **settings)

@@ -13,7 +13,7 @@ def main(steps: int = 8192) -> float:
 
     from agentworld_gym.integrations.sb3 import MenuQPolicy, evaluate_policy
 
-    tasks = {"families": ["copy_move"], "levels": [1], "max_steps": 12}
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     env = gym.make("AgentWorld/TerminalMenu-v0", **tasks)
     settings = {"buffer_size": 10_000, "batch_size": 64, "learning_rate": 1e-3, "exploration_fraction": 0.4, "seed": 0}
     model = DQN(MenuQPolicy, env, gamma=0.98, target_update_interval=500, device="cpu", **settings)

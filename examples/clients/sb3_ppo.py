@@ -13,7 +13,7 @@ def main(steps: int = 8192) -> float:
 
     from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy
 
-    tasks = {"families": ["copy_move"], "levels": [1], "max_steps": 12}
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     env = gym.make("AgentWorld/TerminalMenu-v0", **tasks)
     settings = {"n_steps": min(steps, 512), "batch_size": 128, "n_epochs": 6, "learning_rate": 1e-3, "seed": 0}
     model = PPO(MenuPolicy, env, gamma=0.98, ent_coef=0.02, device="cpu", **settings)

@@ -20,7 +20,7 @@ def main(steps: int = 8192, batch: int = 512) -> float:
 
     from agentworld_gym.integrations.sb3 import MenuNetwork, evaluate_policy
 
-    tasks = {"families": ["copy_move"], "levels": [1], "max_steps": 12}
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     env = GymEnv("agentworld_gym:AgentWorld/TerminalMenu-v0", categorical_action_encoding=True, **tasks)
     size, choices = env.observation_spec["observation"].shape[-1], env.action_spec.space.n
     network, judge = MenuNetwork(size, choices), MenuNetwork(size, choices)

@@ -318,6 +318,16 @@ def test_the_menu_network_scores_entries_alike_wherever_they_stand():
     assert torch.allclose(value, moved_value, atol=1e-5)
 
 
+def test_a_network_that_any_library_trains_is_evaluated_as_it_is_and_chooses_only_what_is_on_offer():
+    encoder = TextEncoder()
+    network = MenuNetwork(encoder.size, encoder.max_menu)
+    assert len(evaluate_policy(network, TERMINAL, range(2), world="grounded", max_steps=3).episodes) == 2
+    vectors = np.zeros((50, encoder.size), np.float32)
+    vectors[:, encoder.context_size + 2 * encoder.entry_size] = 1.0
+    for deterministic in (True, False):
+        assert set(network.predict(vectors, deterministic)[0]) == {2}
+
+
 def test_dqn_values_a_place_that_is_not_on_offer_as_the_entry_that_is_taken_in_its_stead():
     encoder = TextEncoder(max_menu=6)
     torch.manual_seed(0)
