@@ -15,8 +15,9 @@ def main(steps: int = 8192) -> float:
 
     tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
     env = gym.make("AgentWorld/TerminalMenu-v0", **tasks)
-    settings = {"buffer_size": 10_000, "batch_size": 64, "learning_rate": 1e-3, "exploration_fraction": 0.4, "seed": 0}
-    model = DQN(MenuQPolicy, env, gamma=0.98, target_update_interval=500, device="cpu", **settings)
+    settings = {"buffer_size": 10_000, "batch_size": 64, "learning_rate": 1e-3, "exploration_fraction": 0.6, "seed": 0}
+    returns = {"n_steps": 3, "gamma": 0.98, "train_freq": 2, "target_update_interval": 250}
+    model = DQN(MenuQPolicy, env, device="cpu", **settings, **returns)
     # end
     unseen = range(min(100, steps // 16))
     before = evaluate_policy(model, "AgentWorld/Terminal-v0", unseen, **tasks).success
