@@ -1,4 +1,4 @@
-"""Stable-Baselines3: A2C on many environments, one wave of the world a step.
+"""Stable-Baselines3: A2C on a few environments; most training episodes begin on the expert's way (backplay).
 
 python examples/clients/sb3_a2c.py
 """
@@ -13,7 +13,7 @@ def main(steps: int = 16_384) -> float:
     from agentworld_gym.integrations.sb3 import MenuPolicy, evaluate_policy, make_sb3_env
 
     tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
-    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=16, seed=0, **tasks)
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=8, seed=0, backplay=0.8, **tasks)
     settings = {"n_steps": 4, "learning_rate": 1e-3, "gamma": 0.98, "gae_lambda": 0.95, "ent_coef": 0.02, "seed": 0}
     model = A2C(MenuPolicy, env, use_rms_prop=False, device="cpu", **settings)
     # end
