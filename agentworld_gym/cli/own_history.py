@@ -14,10 +14,9 @@ from agentworld_gym.cli.common import (
     EnvironmentName,
     WorldOption,
     counted,
-    counter,
+    counting,
     env_options,
     examples,
-    progress,
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
@@ -72,9 +71,8 @@ def own_history(
     pool = Pool(split=split, stage=stage, post_share=post_share)
     with (
         closing(options.runner()) as runner,
-        progress("playing", sum(map(line_count, files))) as bar,
+        counting("playing", sum(map(line_count, files)), "sessions") as show,
     ):
-        show = counter(bar)
 
         def read() -> Iterator[Row]:
             for number, row in enumerate(chain.from_iterable(map(read_rows, files)), 1):

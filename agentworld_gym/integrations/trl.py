@@ -95,7 +95,7 @@ class EnvironmentRollout:
 
     Every prompt carries the seed of its task, so that all members of a group face the same task. A member whose world
     failed has no reward and no token to learn from. What the world shows is escaped before it enters the chat, also by
-    by the special tokens of the trainer's tokenizer.
+    the special tokens of the trainer's tokenizer.
 
     Beside what TRL asks for, the result holds the columns `environment_return`, `environment_success`,
     `environment_cut` (one of `LIMITS`, or None) and `environment_cut_actions` (a number) for reward functions.
