@@ -46,6 +46,9 @@ class Tasks:
     backplay: float = 0.0
     """The share of training episodes that begin somewhere on the expert's way."""
 
+    max_tokens: int | None = None
+    """The number of tokens after which answers of a dream are cut off; None leaves it to the model."""
+
     controls: tuple[tuple[str, float], ...] = ()
     """The faults in force, with their strengths."""
 
@@ -65,7 +68,9 @@ class Tasks:
 
     def env(self, world: str, members: int, seed: int) -> AgentWorldVecEnv:
         """The environment to learn in, on training tasks."""
-        return make_sb3_env(self.env_id, members, 1000 * seed, world=world, backplay=self.backplay, **self.options())
+        cut = {"sampling": {"max_tokens": self.max_tokens}} if self.max_tokens and world != "grounded" else {}
+        options = {**self.options(), **cut}
+        return make_sb3_env(self.env_id, members, 1000 * seed, world=world, backplay=self.backplay, **options)
 
     def tested(self, agent: MaskablePPO, tasks: int, world: str = "grounded") -> Result:
         """Play unseen tasks from their start, the best choice at each step."""
@@ -174,6 +179,12 @@ def difference(runs: Sequence[str], others: Sequence[str]) -> str:
     ]
     values = [[float(one) - float(other) for one, other in run] for run in pairs]
     return _cell(paired_gap(pairs[0]) if len({value for run in values for value in run}) == 1 else values)
+
+
+def ratio(runs: Sequence[str], others: Sequence[str]) -> str:
+    """The successes of one arm for each of the other's; a dash where the other has none."""
+    ones = [sum(run.count("1") for run in arm) for arm in (runs, others)]
+    return f"{ones[0] / ones[1]:.2f}" if ones[1] else "–"
 
 
 def _cell(found: Share | Sequence[Sequence[float]]) -> str:

@@ -6,15 +6,16 @@
 
 For every domain and seed two agents learn the same tasks in the grounded world for the same number of steps. Each is
 tested on unseen tasks every 1,024 steps. One of them has learned in the dream before (`world="tiny"`), and starts from
-the weights that it had then. Two readings of the same curves: the success after a fixed number of grounded steps, and
-the grounded steps to a success of 0.5. Intervals are 95 %, bootstrapped over seeds and episodes.
+the weights that it had then. Three readings of the same curves: the success after a fixed number of grounded steps, the
+grounded steps to a success of 0.5, and what the dream alone has taught, beside the grounded world in as many steps.
+Intervals are 95 %, bootstrapped over seeds and episodes.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,21 @@ from agents import (
     mean,
     one_thread,
     paired,
+    ratio,
     row,
     steps_to_goal,
 )
 
 TASKS = {
     "terminal": Tasks("terminal", ("permissions",), 12, backplay=0.8),
-    "search": Tasks("search", ("lookup",), 10, backplay=0.8),
-    "android": Tasks("android", ("set_alarms",), 12, backplay=0.8),
+    "search": Tasks("search", ("lookup",), 8, max_tokens=256),
+    "android": Tasks("android", ("set_alarms",), 10, backplay=0.8),
 }
-SIZES = {"terminal": (2048, 4096), "search": (4096, 12_288), "android": (1536, 3072)}
+SIZES = {"terminal": (2048, 4096), "search": (8192, 8192), "android": (4096, 4096)}
 """Steps in the dream, and in the grounded world."""
 ARMS = ("dream first", "grounded alone")
+Pairs = Mapping[str, Sequence[Sequence[dict[str, Any]]]]
+"""The runs of both arms of each domain, seed by seed."""
 
 
 def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder: Path) -> dict[str, Any]:
@@ -63,29 +67,47 @@ def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder
 
 
 def report(runs: Sequence[dict[str, Any]]) -> str:
-    """Both readings as tables in Markdown, of the seeds whose two agents are there."""
-    places = [str(done) for done in dict.fromkeys(int(step) for run in runs for step in run["curve"])]
-    lines = ["Success in the grounded world after so many steps there:", ""]
-    lines.append(heading("domain", "grounded steps", "seeds", *ARMS, "difference"))
+    """The three readings as tables in Markdown, of the seeds whose two agents are there."""
     pairs = {domain: paired(runs, domain, ARMS) for domain in dict.fromkeys(run["domain"] for run in runs)}
-    for domain, (first, alone) in pairs.items():
-        for place in places:
-            with_dream, without = (
-                [run["curve"][place] for run in arm if place in run["curve"]] for arm in (first, alone)
-            )
-            if with_dream and len(with_dream) == len(without):
-                cells = (mean(with_dream), mean(without), difference(with_dream, without))
-                lines.append(row(domain, f"{int(place):,}", len(with_dream), *cells))
+    whole = {domain: arms for domain, arms in pairs.items() if arms[0]}
+    lines = ["Success in the grounded world after so many steps there:", "", *after_steps(whole)]
     lines += ["", f"Grounded steps to a success of {GOAL}, seed by seed; a dash where it was not reached:", ""]
-    lines.append(heading("domain", "steps at most", *ARMS))
+    lines += to_the_goal(whole)
+    lines += ["", "Success in the grounded world after steps in the dream alone, and after as many grounded ones:", ""]
+    return "\n".join(lines + dream_alone(whole))
+
+
+def after_steps(pairs: Pairs) -> list[str]:
+    """The success after each number of grounded steps."""
+    lines = [heading("domain", "grounded steps", "seeds", *ARMS, "difference")]
+    for domain, (first, alone) in pairs.items():
+        for place in first[0]["curve"]:
+            with_dream, without = ([run["curve"][place] for run in arm] for arm in (first, alone))
+            cells = (mean(with_dream), mean(without), difference(with_dream, without))
+            lines.append(row(domain, f"{int(place):,}", len(first), *cells))
+    return lines
+
+
+def to_the_goal(pairs: Pairs) -> list[str]:
+    """The grounded steps after which each agent reached the goal."""
+    lines = [heading("domain", "steps at most", *ARMS)]
     for domain, arms in pairs.items():
-        if arms[0]:
-            cells = (
-                ", ".join(str(steps_to_goal(run) if steps_to_goal(run) is not None else "–") for run in arm)
-                for arm in arms
-            )
-            lines.append(row(domain, f"{max(map(int, arms[0][0]['curve'])):,}", *cells))
-    return "\n".join(lines)
+        reached = [[steps_to_goal(run) for run in arm] for arm in arms]
+        cells = (", ".join("–" if steps is None else str(steps) for steps in arm) for arm in reached)
+        lines.append(row(domain, f"{max(map(int, arms[0][0]['curve'])):,}", *cells))
+    return lines
+
+
+def dream_alone(pairs: Pairs) -> list[str]:
+    """What the dream alone has taught, where the other agent was tested after as many grounded steps."""
+    lines = [heading("domain", "steps", "seeds", "dream alone", "grounded alone", "difference", "ratio")]
+    for domain, (first, alone) in pairs.items():
+        steps = first[0]["dream_steps"]
+        if all(str(steps) in run["curve"] for run in alone):
+            dream, real = [run["curve"]["0"] for run in first], [run["curve"][str(steps)] for run in alone]
+            cells = (mean(dream), mean(real), difference(dream, real), ratio(dream, real))
+            lines.append(row(domain, f"{steps:,}", len(first), *cells))
+    return lines
 
 
 def main() -> None:
