@@ -19,8 +19,8 @@ from typing import Any
 from agents import Kept, Tasks, bits, difference, grounded, heading, mean, one_thread, paired, row
 
 STRENGTH = 0.4
-TASKS = {"mcp": Tasks("mcp", ("pay_bill",), 16), "search": Tasks("search", ("lookup",), 16, backplay=0.5)}
-STEPS = {"mcp": 3072, "search": 12_288}
+TASKS = {"mcp": Tasks("mcp", ("pay_bill",), 16), "search": Tasks("search", ("lookup",), 12)}
+STEPS = {"mcp": 3072, "search": 8192}
 """Training steps; PPO learns to search more slowly."""
 ARMS = ("with controls", "without")
 
