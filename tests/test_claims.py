@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parent.parent / "benchmarks" / "claims"))
 pytest.importorskip("sb3_contrib")
 
 import agents
+import dream_first
 import warm_up
 
 from agentworld_gym.sessions.samples import Sample
@@ -47,6 +48,17 @@ def test_a_difference_pairs_tasks_and_leaves_out_those_that_a_world_failed() -> 
 def test_an_interval_has_a_width_where_all_episodes_went_alike() -> None:
     assert agents.mean(["0" * 40]) == "0.000 (0.000 to 0.088)"
     assert agents.difference(["01" * 20], ["01" * 20]) == "0.000 (-0.066 to 0.066)"
+
+
+def test_what_a_dream_taught_stands_beside_as_many_grounded_steps() -> None:
+    def rows(steps: int) -> list[str]:
+        first = {"dream_steps": steps, "curve": {"0": "1110", "1024": "1111"}}
+        alone = {"dream_steps": 0, "curve": {"0": "0000", "1024": "1100"}}
+        return dream_first.dream_alone({"terminal": [[first], [alone]]})[1:]
+
+    (row,) = rows(1024)
+    assert row.startswith("| terminal | 1,024 | 1 | 0.750 (") and row.endswith("| 1.50 |")
+    assert rows(512) == []  # The other agent was not tested after so many steps.
 
 
 def test_tasks_under_controls_differ_from_the_others_in_their_controls_alone() -> None:
