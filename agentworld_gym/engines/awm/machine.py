@@ -94,7 +94,7 @@ class AwmMachine:
         """
         if self._closed:
             raise EngineError("the world was used after close()")
-        if self._place is None or self._place.worker.dead:
+        while self._place is None or self._place.worker.dead:
             place = self.server.begin(self.seed)
             for call in self._calls:
                 told = _exchanged(self.server, place, call)
@@ -215,12 +215,12 @@ def _round(
             numbers.clear()
     for worker, numbers in queues.items():
         for number in numbers:
+            if worker.dead:
+                break
             machine = machines[number]
             answer = _heard(machine.server, worker)
             answers[number] = answer
             machine.enter(calls[number], answer)
-            if worker.dead:
-                break
 
 
 def _message(place: Place, call: Call) -> dict[str, Any]:
@@ -232,6 +232,8 @@ def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
         told, _ = server.hear(worker, CALL_SECONDS)
     except EngineError as error:
         return error
+    if "changed" in told:
+        server.set_apart(f"{told['changed']} was changed by a call")
     if "stopped" in told:
         return EngineError(f"the code of {server.scenario.name} was stopped: {told['stopped']}")
     return Answer(str(told.get("text", "")), bool(told.get("refused")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple
@@ -259,6 +259,15 @@ class ScenarioServer:
         worker.frames.close()
         return worker.sandbox.end(worker.pid, gone)
 
+    def set_apart(self, reason: str) -> None:
+        """Give each session a process of its own from now on; what was shared is ended, as it cannot be trusted.
+
+        Args:
+            reason: What is kept outside the database.
+        """
+        self.close()
+        self._about = replace(self.about, alone=(reason,))
+
     def close(self) -> None:
         """End all processes of the scenario."""
         for worker in self._workers:
@@ -281,7 +290,7 @@ class ScenarioServer:
         if template is not None:
             self.lose(template)
             self._template = None
-        self._load()
+        self._load(self.about.alone)
         return self._workers[-1] if self._template is None else self._copied(self._template)
 
     def _copied(self, worker: Worker) -> Worker:
@@ -291,8 +300,11 @@ class ScenarioServer:
         self._workers.append(copy)
         return copy
 
-    def _load(self) -> None:
+    def _load(self, alone: Sequence[str] = ()) -> None:
         """Load the code in a process, which waits to be copied from then on, or else holds sessions itself.
+
+        Args:
+            alone: Why sessions are known not to share a process.
 
         Raises:
             EngineError: It cannot be loaded.
@@ -304,12 +316,15 @@ class ScenarioServer:
             statements = self.scenario.statements
             told, _ = self.ask(worker, {"do": "build", "statements": statements}, self.scenario.image)
             failed = tuple(_failures(statements, told))
-            self.tell(worker, {"do": "load", "code": self.scenario.code})
+            self.tell(worker, {"do": "load", "code": self.scenario.code, "alone": list(alone)})
             reasons, _ = self.hear(worker, LOAD_SECONDS)
             told, initial = ({}, b"") if "error" in reasons else self.hear(worker, LOAD_SECONDS)
             problem = reasons.get("error") or told.get("error")
             if problem:
                 raise EngineError(f"the code of {self.scenario.name} cannot be loaded: {problem}")
+            if told.get("alone"):
+                self.lose(worker)
+                return self._load(told["alone"])
             if self._about is None:
                 self._about = About(tuple(told["tools"]), initial, failed, tuple(reasons["alone"]))
             copyable = copyable and bool(told["copyable"])

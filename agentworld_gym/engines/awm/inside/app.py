@@ -19,6 +19,7 @@ from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
 from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
+from agentworld_gym.engines.awm.inside.watching import Watch
 
 MODULE = "awm_world"
 """The name of the module that the code of a world runs in."""
@@ -70,6 +71,16 @@ class App:
     async def _started(self) -> None:
         lifespan = self.app.router.lifespan_context(self.app)
         await lifespan.__aenter__()
+
+    def watched(self) -> Watch:
+        """Return a watch over what the code holds, when libraries have made what they make at the first call."""
+        from sqlalchemy.orm import configure_mappers
+
+        with suppress(Exception):  # What is wrong with them is told at each call.
+            configure_mappers()
+        with suppress(Exception):
+            self.app.middleware_stack = self.app.middleware_stack or self.app.build_middleware_stack()
+        return Watch(sys.modules[MODULE], self.app)
 
     def close_sessions(self) -> None:
         """Close the ORM sessions that are left; one at the top of the module begins anew when it is used again."""
@@ -196,9 +207,11 @@ class App:
         try:
             return self._loop.run_until_complete(work)
         finally:
-            # What a request leaves running shall not go on in the request of another session.
-            for task in asyncio.all_tasks(self._loop):
-                task.cancel()
+            # What a request leaves running shall not go on in the request of another session, nor clean up there.
+            while left := asyncio.all_tasks(self._loop):
+                for task in left:
+                    task.cancel()
+                self._loop.run_until_complete(asyncio.wait(left))
 
 
 def _items(value: Any) -> list[Any]:

@@ -13,8 +13,8 @@ def words(text: str) -> frozenset[str]:
 
 
 FACTORIES = words(
-    """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query TypeVar bool
-    abspath basename compile create_engine date datetime declarative_base dirname exists float
+    """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query Table
+    TypeVar abspath basename bool compile create_engine date datetime declarative_base dirname exists float
     frozenset get getLogger getenv int join namedtuple
     registry replace sessionmaker split str strip timedelta timezone tuple ZoneInfo"""
 )
@@ -27,7 +27,7 @@ def module_names(tree: ast.Module) -> tuple[set[str], dict[str, float], set[str]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names.update((one.asname or one.name).partition(".")[0] for one in node.names)
-    for statement in _statements(tree.body):
+    for statement in statements(tree.body):
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(statement.name)
             continue
@@ -59,13 +59,13 @@ def models(tree: ast.Module) -> set[str]:
     return found
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements at the top of a module, those of its branches included."""
     for statement in body:
         branches = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         if isinstance(statement, ast.If | ast.Try | ast.With):
             for branch in branches:
-                yield from _statements(branch)
+                yield from statements(branch)
         else:
             yield statement
 

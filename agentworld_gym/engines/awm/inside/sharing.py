@@ -1,7 +1,8 @@
 """Whether the code of a world may serve several sessions in one process.
 
-It may where it is plain to see that it keeps nothing outside its database and reaches for nothing but the libraries
-that such code is made of. All other code gets a process for each session, which is always right, and slower.
+It may where it reaches for nothing but the libraries that such code is made of, and looks as if it kept nothing outside
+its database. Constants and objects of its own that it only seems to read are watched while it runs (`watching`). All
+other code gets a process for each session, which is always right, and slower.
 """
 
 from __future__ import annotations
@@ -13,25 +14,35 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentworld_gym.engines.awm.inside.holding import called, depth_of, is_call_of, models, module_names, stored, words
+from agentworld_gym.engines.awm.inside.quiet import constants, quiet_classes, singletons
 
 MODULES = words(
-    """__future__ base64 calendar collections contextlib copy dataclasses datetime decimal enum fastapi fractions
-    functools hashlib http itertools json logging math os pydantic random re secrets sqlalchemy starlette statistics
-    string textwrap time typing typing_extensions urllib uuid uvicorn warnings zoneinfo"""
+    """__future__ abc asyncio base64 bisect calendar collections contextlib copy dataclasses datetime decimal enum
+    fastapi fractions functools hashlib heapq hmac html http itertools json logging math numbers os pydantic
+    pydantic_settings random re secrets sqlalchemy starlette statistics string textwrap time traceback typing
+    typing_extensions unicodedata urllib uuid uvicorn warnings zoneinfo"""
 )
 """The modules that such code may import."""
 
-PARTS = {"os": words("getenv environ makedirs path"), "functools": words("partial reduce wraps")}
+PARTS = {
+    "asyncio": words("CancelledError TimeoutError gather iscoroutinefunction sleep wait_for"),
+    "functools": words("partial reduce wraps"),
+    "os": words("getenv environ makedirs path"),
+    "traceback": words("format_exc print_exc"),
+}
 """What such code may use of modules that can do more."""
 
 FORBIDDEN_CALLS = words("__import__ breakpoint cache compile eval exec globals input locals open vars")
 """Names of functions that reach outside, or keep what they saw."""
 
 FORBIDDEN_MEMBERS = words(
-    """builtins cached_property cr_frame ctypes f_back f_builtins f_globals f_locals gc gi_frame importlib inspect
-    lru_cache multiprocessing subprocess sys tb_frame threading weakref"""
+    """anyio asyncio builtins cached_property concurrent contextvars cr_frame ctypes f_back f_builtins f_globals
+    f_locals gc gi_frame importlib inspect lru_cache multiprocessing os subprocess sys tb_frame threading weakref"""
 )
 """Names of members that lead out of a module, or keep what they saw."""
+
+FORBIDDEN_METHODS = words("__class__ __del__ __dict__ __getattribute__")
+"""Methods that run in the call of another session, or hide what an object holds."""
 
 PRIVATE = words(
     "__doc__ __file__ __init__ __mapper_args__ __name__ __table__ __table_args__ __tablename__ _asdict _fields _mapping"
@@ -47,7 +58,7 @@ FIELDS = words(
 )
 """Calls that describe a column or a field in the body of a class."""
 
-ABOUT = words("__mapper_args__ __table_args__ model_config")
+ABOUT = words("__mapper_args__ __table_args__ model_config type_annotation_map")
 """Members of a class that only the libraries read."""
 
 READERS = words("all any bool dict enumerate frozenset len list max min set sorted str sum tuple zip")
@@ -92,6 +103,13 @@ class _Reading:
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._models = models(tree)
         self._makers = self._called_at_the_top()
+        self._closers = {node.name for node in tree.body if _makes_functions(node)} & self._makers
+        self._quiet = quiet_classes(tree)
+        self._loggers = {
+            name for one in tree.body if is_call_of(getattr(one, "value", tree), ("getLogger",)) for name in stored(one)
+        }
+        self._constants = constants(tree, self._kept)
+        self._singletons = singletons(tree, self._quiet)
 
     def reasons(self) -> Iterator[str]:
         for node in ast.walk(self._tree):
@@ -102,6 +120,7 @@ class _Reading:
         match node:
             case ast.Import():
                 yield from (f"import of {one.name}" for one in node.names if not _known_module(one.name))
+                yield from (f"another name for {one.name}" for one in node.names if one.asname and one.name in PARTS)
             case ast.ImportFrom():
                 if node.level or not _known_module(node.module or ""):
                     yield f"import of {node.module}"
@@ -118,6 +137,8 @@ class _Reading:
             case ast.Name():
                 yield from self._name(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                if getattr(node, "name", "") in FORBIDDEN_METHODS:
+                    yield f"a method {getattr(node, 'name', '')}"
                 defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
                 if not all(is_call_of(value, PARAMETERS) or self._keeps_nothing(value) for value in defaults):
                     yield "a default value that can be changed"
@@ -138,7 +159,12 @@ class _Reading:
             yield "use of .app"
         if node.attr in FORBIDDEN_MEMBERS or (node.attr.startswith("_") and node.attr not in PRIVATE and not own):
             yield f"use of .{node.attr}"
+        if node.attr.startswith("_") and not own and not isinstance(node.ctx, ast.Load):
+            yield f"{ast.unparse(node)} is assigned"
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        is_call = isinstance(parent, ast.Call) and parent.func is node
+        if node.attr == "info" and not is_call and owner not in self._loggers:
+            yield "use of .info"  # Tables and sessions of SQLAlchemy have it for notes.
         if owner in PARTS and node.attr not in PARTS[owner]:
             yield f"use of {owner}.{node.attr}"
         if not isinstance(node.ctx, ast.Load):
@@ -151,17 +177,25 @@ class _Reading:
             value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
             names = stored(statement)
             free = value is None or names <= ABOUT or is_call_of(value, FIELDS) or self._keeps_nothing(value)
-            if not free and not (copied and isinstance(value, ast.List | ast.Dict | ast.Set)):
+            literal = isinstance(value, ast.List | ast.Dict | ast.Set) or is_call_of(value, ("dict", "list", "set"))
+            if not free and not (copied and literal):
                 yield f"{', '.join(sorted(names))} of the class {node.name} may be changed"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
         """Tell of objects that live as long as the module, and may keep something."""
         if self._function_of(node) is not None:
             return
-        if isinstance(node.func, ast.Name) and node.func.id in self._classes:
-            yield f"an object of {node.func.id} is made for all sessions"
-        if called(node) == "add_middleware" and self._classes & {getattr(value, "id", "") for value in node.args}:
-            yield f"an object of {ast.unparse(node.args[0])} is made for all sessions"
+        name = getattr(node.func, "id", "")
+        if name in self._classes and node not in self._singletons.values():
+            yield f"an object of {name} is made for all sessions"
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        keeps = not all(self._keeps_nothing(value) for value in arguments)
+        if called(node) == "add_middleware":
+            loud = self._classes - self._quiet if not keeps else self._classes
+            if loud & {getattr(value, "id", "") for value in arguments}:
+                yield f"an object of {ast.unparse(arguments[0])} is made for all sessions"
+        if name in self._closers and keeps:
+            yield f"{name} may keep what it gets"
 
     def _called_at_the_top(self) -> set[str]:
         """Return the functions that are called, or decorate others, at the top of the module."""
@@ -191,18 +225,25 @@ class _Reading:
         )
 
     def _name(self, node: ast.Name) -> Iterator[str]:
+        parent = self._parents[node]
         if node.id in FORBIDDEN_CALLS or (node.id.startswith("__") and node.id not in PRIVATE):
             yield f"use of {node.id}"
+        if node.id == "__name__" and not isinstance(node.ctx, ast.Load):
+            yield "__name__ is assigned"
+        if node.id in PARTS and not isinstance(parent, ast.Attribute):
+            yield f"another name for {node.id}"
         function = self._function_of(node)
         if function is None:
             return
         if self._of_a_maker(node, function):
             yield f"{node.id} is kept by a function that was made"
-        parent = self._parents[node]
         if node.id in self._apps and not self._bound(node.id, function):
             yield f"{node.id} is used in a function"
         depth = self._kept.get(node.id, 0)
-        if depth and not (isinstance(node.ctx, ast.Load) and self._only_read(node, depth)):
+        read = isinstance(node.ctx, ast.Load) and (
+            node.id in self._singletons or self._only_read(node, depth, self._constants.get(node.id))
+        )
+        if depth and not read:
             yield f"{node.id} of the module is used as more than a constant"
         if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Load):
             yield from self._written(parent)
@@ -221,12 +262,18 @@ class _Reading:
             if not isinstance(value, ast.expr) or not (is_call_of(value, FIELDS) or self._keeps_nothing(value)):
                 yield f"{ast.unparse(node)} is assigned at the top of the module"
             return
-        outer = isinstance(root, ast.Name) and root.id in self._names and not self._bound(root.id, function)
-        if outer or not isinstance(root, ast.Name) or root.id in ("cls", "type"):
+        inner = self._function_of(node, innermost=True) or function
+        if not isinstance(root, ast.Name) or root.id in ("cls", "type") or not self._bound(root.id, inner):
             yield f"{ast.unparse(node)} is assigned in a function"
 
-    def _only_read(self, node: ast.expr, depth: float) -> bool:
-        """Return whether an expression is only read, that holds so many containers in each other."""
+    def _only_read(self, node: ast.expr, depth: float, filled: bool | None) -> bool:
+        """Return whether an expression is only read.
+
+        Args:
+            node: The expression.
+            depth: How many containers it holds in each other.
+            filled: Whether none of them is empty; None where they do not look constant.
+        """
         parent = self._parents[node]
         match parent:
             case _ if depth == math.inf:
@@ -235,11 +282,13 @@ class _Reading:
                 return True
             case ast.Subscript(value=value, ctx=ast.Load(), slice=part) if value is node:
                 if isinstance(part, ast.Slice):
-                    return depth == 1 or self._only_read(parent, depth)
-                return self._only_read(parent, depth - 1)
+                    return depth == 1 or self._only_read(parent, depth, filled)
+                return self._only_read(parent, depth - 1, filled)
             case ast.Compare() | ast.FormattedValue():
                 return True
-            case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred():
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                return depth == 1 or bool(filled)
+            case ast.Starred():
                 return depth == 1
             case ast.Dict(keys=keys, values=values) if keys[values.index(node)] is None:
                 return depth == 1
@@ -249,11 +298,17 @@ class _Reading:
                     return False
                 if name in ("count", "index", "keys") or (name == "copy" and depth == 1):
                     return True
-                return self._only_read(call, depth - 1 if name == "get" else depth)
+                return self._only_read(call, depth - 1 if name == "get" else depth, filled)
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join")):
                 return True
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in READERS and node in arguments:
-                return depth == 1 or name in ("all", "any", "bool", "len", "str", "sum")
+                return depth == 1 or bool(filled) or name in ("all", "any", "bool", "len", "str", "sum")
+            case ast.Call(func=function):
+                return filled is not None and function is not node
+            case ast.Return() | ast.keyword() | ast.Dict() | ast.List() | ast.Tuple() | ast.BinOp() | ast.IfExp():
+                return filled is not None
+            case ast.BoolOp() | ast.Assign() | ast.AnnAssign():
+                return filled is not None
         return False
 
     def _function_of(self, node: ast.AST, innermost: bool = False) -> ast.AST | None:
@@ -275,6 +330,12 @@ class _Reading:
             or (isinstance(node, ast.arg) and node.arg == name)
             for node in ast.walk(function)
         )
+
+
+def _makes_functions(node: ast.AST) -> bool:
+    """Return whether a node is a function in which others are made, which may keep what it gets."""
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    return isinstance(node, functions) and any(isinstance(one, functions) and one is not node for one in ast.walk(node))
 
 
 def _known_module(name: str) -> bool:

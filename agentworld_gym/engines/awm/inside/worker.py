@@ -17,6 +17,7 @@ from agentworld_gym.engines.awm.inside.databases import Database, Guest, Held
 from agentworld_gym.engines.awm.inside.frames import Frames
 from agentworld_gym.engines.awm.inside.limits import confine
 from agentworld_gym.engines.awm.inside.sharing import guards, is_seen, reasons_against
+from agentworld_gym.engines.awm.inside.watching import Watch
 
 Reply = tuple[dict[str, Any], bytes]
 
@@ -41,6 +42,7 @@ class Worker:
         self._sessions: dict[int, Session] = {}
         self._app: App | None = None
         self._answers: Answers | None = None
+        self._watch: Watch | None = None
         self._copier = Copier()
 
     def serve(self) -> None:
@@ -62,9 +64,12 @@ class Worker:
                 return
             if message["do"] == "call":
                 for asked in message["calls"]:
-                    self._frames.send(self._called(asked))
+                    told = self._called(asked)
+                    self._frames.send(told)
+                    if "changed" in told:
+                        return  # Another session shall not see what this one left.
             elif message["do"] == "load":
-                self._load(message["code"])
+                self._load(message["code"], message["alone"])
             elif message["do"] == "rest":
                 self._rest()
             elif message["do"] == "copy":
@@ -107,10 +112,10 @@ class Worker:
             self._start.fill(blob)
         return {"errors": self._start.run(message["statements"])}, b""
 
-    def _load(self, code: str) -> None:
+    def _load(self, code: str, alone: list[str]) -> None:
         """Execute the code of the world; whether it may be shared is told before, where it cannot lie."""
         try:
-            reasons = reasons_against(code)
+            reasons = alone or reasons_against(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self._frames.send({"error": f"{type(error).__name__}: {error}"})
             return
@@ -123,12 +128,16 @@ class Worker:
             self._frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
             return
         self._start.settle()
-        if not reasons and is_seen(code):
-            self._answers = Answers()
+        if not reasons:
+            self._watch = self._app.watched()
+            self._answers = Answers() if is_seen(code) else None
         # What is there now stays for ever, so that the collector need not look at it again.
         gc.collect()
         gc.freeze()
-        self._frames.send({"tools": self._app.tools, "copyable": self._has_one_thread()}, self._start.image())
+        told = {"tools": self._app.tools, "copyable": self._has_one_thread()}
+        if self._watch is not None and self._watch.unknown:
+            told["alone"] = [self._watch.unknown]
+        self._frames.send(told, self._start.image())
 
     def _at(self, database: Database, seed: int, steps: int) -> None:
         self._current = database
@@ -166,12 +175,19 @@ class Worker:
         if known is not None:
             return {"text": known[0], "refused": known[1]}
         before = session.database.version()
+        told: dict[str, Any]
         try:
             answer = self._asked(session, asked)
+            told = {"text": answer[0], "refused": answer[1]}
         except Stopped as stopped:
-            return {"stopped": str(stopped)}
+            told = {"stopped": str(stopped)}
         except Exception as error:
-            return {"stopped": f"the code could not be called: {type(error).__name__}: {error}"[:500]}
+            told = {"stopped": f"the code could not be called: {type(error).__name__}: {error}"[:500]}
+        changed = "" if self._watch is None else self._watch.changed()
+        if changed:
+            return {**told, "changed": changed}
+        if "stopped" in told:
+            return told
         if self._answers is not None:
             assert self._app is not None
             seen = self._clock.seen or self._chance.seen
@@ -180,7 +196,7 @@ class Worker:
             else:
                 drawn = self._clock.seen and session.steps, self._chance.seen and (session.seed, session.steps)
                 session.state = self._answers.after(session.state, name, arguments, drawn)
-        return {"text": answer[0], "refused": answer[1]}
+        return told
 
     def _asked(self, session: Session, asked: dict[str, Any]) -> tuple[str, bool]:
         """Let the app answer.
