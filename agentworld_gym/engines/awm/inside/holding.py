@@ -13,10 +13,10 @@ def words(text: str) -> frozenset[str]:
 
 
 FACTORIES = words(
-    """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query Table
-    TypeVar abspath basename bool compile create_engine date datetime declarative_base dirname exists float
-    frozenset get getLogger getenv int join namedtuple
-    registry replace sessionmaker split str strip timedelta timezone tuple ZoneInfo"""
+    """APIRouter Body ConfigDict Decimal Depends FastAPI Field Header Literal MetaData NewType Path Query TypeVar
+    ZoneInfo abspath basename bool compile date datetime declarative_base dirname exists float frozenset get getLogger
+    getenv int join namedtuple now registry replace sessionmaker split str strip timedelta timezone today tuple
+    utcnow"""
 )
 """Calls at the top of a module whose result keeps nothing of a session."""
 
@@ -90,7 +90,7 @@ def depth_of(value: ast.expr, kept: Mapping[str, float]) -> float:
             return deepest and 1 + deepest
         case ast.Call():
             name = called(value)
-            if name in ("create_engine", "FastAPI") or (name in FACTORIES and not deepest):
+            if name in ("create_engine", "FastAPI", "Table") or (name in FACTORIES and not deepest):
                 return 0.0
             return max(1.0, deepest) if name in ("dict", "list", "set", "sorted") else math.inf
         case ast.GeneratorExp():

@@ -29,8 +29,8 @@ def constants(tree: ast.Module, kept: Mapping[str, float]) -> dict[str, bool]:
     for statement in statements(tree.body):
         value = getattr(statement, "value", None)
         for name in stored(statement):
-            if isinstance(value, ast.expr) and 0 < kept.get(name, 0) < math.inf and not _is_empty(value):
-                found[name] = not any(_is_empty(part) for part in ast.walk(value))
+            if isinstance(value, ast.expr) and 0 < kept.get(name, 0) < math.inf and not is_empty(value):
+                found[name] = not any(is_empty(part) for part in ast.walk(value))
     return found
 
 
@@ -57,7 +57,8 @@ def singletons(tree: ast.Module, classes: Collection[str]) -> dict[str, ast.Call
     return found
 
 
-def _is_empty(value: ast.AST) -> bool:
+def is_empty(value: ast.AST) -> bool:
+    """Return whether a value is an empty container."""
     match value:
         case ast.List(elts=[]) | ast.Set(elts=[]) | ast.Dict(keys=[]):
             return True
@@ -85,7 +86,7 @@ def _changes(node: ast.ClassDef, quiet: Collection[str]) -> Iterator[bool]:
 def _fills(statement: ast.Assign | ast.AnnAssign) -> bool:
     """Return whether a statement gives an object an empty container."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    empty = statement.value is not None and _is_empty(statement.value)
+    empty = statement.value is not None and is_empty(statement.value)
     return empty and any(isinstance(target, ast.Attribute) for target in targets)
 
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentworld_gym.engines.awm.inside.holding import called, depth_of, is_call_of, models, module_names, stored, words
-from agentworld_gym.engines.awm.inside.quiet import constants, quiet_classes, singletons
+from agentworld_gym.engines.awm.inside.quiet import constants, is_empty, quiet_classes, singletons
 
 MODULES = words(
     """__future__ abc asyncio base64 bisect calendar collections contextlib copy dataclasses datetime decimal enum
     fastapi fractions functools hashlib heapq hmac html http itertools json logging math numbers os pydantic
-    pydantic_settings random re secrets sqlalchemy starlette statistics string textwrap time traceback typing
-    typing_extensions unicodedata urllib uuid uvicorn warnings zoneinfo"""
+    pydantic_settings random re secrets sqlalchemy starlette statistics string sys textwrap time traceback
+    typing typing_extensions unicodedata urllib uuid uvicorn warnings zoneinfo"""
 )
 """The modules that such code may import."""
 
@@ -28,6 +28,7 @@ PARTS = {
     "asyncio": words("CancelledError TimeoutError gather iscoroutinefunction sleep wait_for"),
     "functools": words("partial reduce wraps"),
     "os": words("getenv environ makedirs path"),
+    "sys": words("exit maxsize version_info"),
     "traceback": words("format_exc print_exc"),
 }
 """What such code may use of modules that can do more."""
@@ -36,8 +37,9 @@ FORBIDDEN_CALLS = words("__import__ breakpoint cache compile eval exec globals i
 """Names of functions that reach outside, or keep what they saw."""
 
 FORBIDDEN_MEMBERS = words(
-    """anyio asyncio builtins cached_property concurrent contextvars cr_frame ctypes f_back f_builtins f_globals
-    f_locals gc gi_frame importlib inspect lru_cache multiprocessing os subprocess sys tb_frame threading weakref"""
+    """DirectoryPath FilePath ImportString NewPath anyio asyncio builtins cached_property concurrent contextvars
+    cr_frame ctypes f_back f_builtins f_globals f_locals gc gi_frame importlib inspect lru_cache multiprocessing os
+    subprocess sys tb_frame threading weakref"""
 )
 """Names of members that lead out of a module, or keep what they saw."""
 
@@ -134,6 +136,8 @@ class _Reading:
                 yield "a text that names something private"
             case ast.Attribute():
                 yield from self._attribute(node)
+            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()) if not isinstance(value, ast.Name):
+                yield from self._written(node)
             case ast.Name():
                 yield from self._name(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
@@ -178,7 +182,8 @@ class _Reading:
             names = stored(statement)
             free = value is None or names <= ABOUT or is_call_of(value, FIELDS) or self._keeps_nothing(value)
             literal = isinstance(value, ast.List | ast.Dict | ast.Set) or is_call_of(value, ("dict", "list", "set"))
-            if not free and not (copied and literal):
+            constant = literal and not is_empty(value) and depth_of(value, self._kept) < math.inf
+            if not free and not (copied and literal) and not constant:
                 yield f"{', '.join(sorted(names))} of the class {node.name} may be changed"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
@@ -237,6 +242,8 @@ class _Reading:
             return
         if self._of_a_maker(node, function):
             yield f"{node.id} is kept by a function that was made"
+        if isinstance(parent, ast.Call) and ast.unparse(parent.func) == "uvicorn.run" and node in parent.args:
+            return  # No server is started.
         if node.id in self._apps and not self._bound(node.id, function):
             yield f"{node.id} is used in a function"
         depth = self._kept.get(node.id, 0)

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum, EnumType
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines.awm.inside.holding import words
 
-MODULE = "the module"
-
-PLAIN = (str, int, float, complex, bytes, bool, types.NoneType)
-"""Types whose values are compared; all others are known by their identity."""
-
 UNCHANGING = words(
-    """builtins.builtin_function_or_method builtins.ellipsis builtins.range builtins.type datetime.date
+    """builtins.NoneType builtins.bool builtins.builtin_function_or_method builtins.bytes builtins.complex
+    builtins.ellipsis builtins.float builtins.int builtins.range builtins.str builtins.type datetime.date
     datetime.datetime datetime.time datetime.timedelta datetime.timezone decimal.Decimal fractions.Fraction
     pathlib.PosixPath pydantic.types.SecretStr re.Pattern uuid.UUID zoneinfo.ZoneInfo"""
 )
@@ -34,8 +30,19 @@ BASES = words(
 )
 """Classes of libraries whose objects keep nothing beside what is looked at here."""
 
-MEMBERS = words("__pydantic_extra__ __pydantic_fields_set__ __pydantic_private__")
+MEMBERS = ("__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
 """Members of an object that are not in its namespace."""
+
+
+class _Node(NamedTuple):
+    """Something that may be changed, and what it held."""
+
+    name: str
+    held: Any
+    read: Callable[[Any], list[int]]
+    """Returns the identities of what it holds."""
+
+    identities: list[int]
 
 
 class Watch:
@@ -57,118 +64,124 @@ class Watch:
 
     def __init__(self, module: types.ModuleType, app: Any) -> None:
         self._own = module.__name__
-        self._unknown = ""
-        self._layers = list(_layers(app))
-        self._namespaces = [(name, space, _names(space)) for name, space in self._all_namespaces(module, app)]
-        self._values = [(name, value, *self._tokens(value)) for name, value in self._all_values()]
-        # An identity says something only as long as the object that had it is there.
-        self._kept = [list(space.values()) for _, space, _ in self._namespaces]
-
-    @property
-    def unknown(self) -> str:
+        self.unknown = ""
         """What of the module cannot be looked at; empty if there is no such thing."""
-        return self._unknown
+        self._nodes: list[_Node] = []
+        self._bare: list[dict[str, Any]] = []
+        # An identity says something only as long as the object that had it is there.
+        self._kept: dict[int, Any] = {}
+        self._walked = set[tuple[int, bool]]()
+        self._space("the module", vars(module), "")
+        for layer in _layers(app):
+            self._space(type(layer).__name__, vars(layer), f"{type(layer).__name__}.")
+        if app is not None:
+            self._space("the state of the app", vars(app.state), "app.state.")
 
     def changed(self) -> str:
         """Return the name of something that is not as it was when the module was loaded; empty if all is."""
-        for name, space, names in self._namespaces:
-            if _names(space) != names:
-                return name
-        return next((name for name, value, tokens, _ in self._values if self._tokens(value)[0] != tokens), "")
+        if any(self._bare):
+            return "a function"
+        return next((name for name, held, read, known in self._nodes if read(held) != known), "")
 
-    def _all_namespaces(self, module: types.ModuleType, app: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the namespaces of the module, its classes and functions, the app and its layers, with their names."""
-        waiting: list[tuple[str, Mapping[str, Any]]] = [(MODULE, vars(module))]
-        seen = set[int]()
-        waiting += [(type(layer).__name__, vars(layer)) for layer in self._layers]
-        if app is not None:
-            waiting.append(("the state of the app", vars(app.state)))
-        while waiting:
-            name, space = waiting.pop()
-            yield name, space
-            for value in space.values():
-                value = getattr(value, "__func__", value) if isinstance(value, classmethod | staticmethod) else value
-                own = isinstance(value, type | types.FunctionType) and value.__module__ == self._own
-                if own and id(value) not in seen:
-                    seen.add(id(value))
-                    waiting.append((value.__name__, vars(value)))
-                    members = value.__members__ if isinstance(value, EnumType) else {}
-                    waiting += [(f"{value.__name__}.{name}", vars(member)) for name, member in members.items()]
+    def _node(self, name: str, held: Any, read: Callable[[Any], list[int]], parts: Collection[Any]) -> None:
+        self._kept.update((id(part), part) for part in parts)
+        self._nodes.append(_Node(name, held, read, read(held)))
 
-    def _all_values(self) -> Iterator[tuple[str, Any]]:
-        """Yield what may be changed in itself: containers and objects of the module's classes, with their names."""
-        for place, space, names in self._namespaces:
-            for name in names:
-                value = space[name]
-                if isinstance(value, list | dict | set | tuple | deque) or self._is_own(value):
-                    yield (name if place == MODULE else f"{place}.{name}"), value
-        yield from ((type(layer).__name__, layer) for layer in self._layers if self._is_own(layer))
+    def _space(self, name: str, space: Mapping[str, Any], prefix: str) -> None:
+        """Watch a namespace, and all in it that belongs to the module or is a container."""
+        own = {key: value for key, value in space.items() if key[:2] != "__"}
+        self._node(name, space, _reader_of_space(list(own), len(space)), own.values())
+        for key, value in own.items():
+            if key[:4] != "_sa_":
+                self._walk(f"{prefix}{key}", value, False)
 
-    def _is_own(self, value: Any) -> bool:
-        return type(value).__module__ == self._own and not isinstance(value, Enum)
-
-    def _tokens(self, value: Any) -> tuple[list[Any], dict[int, Any]]:
-        """Return tokens that are equal as long as nothing in a value changes, and what it holds, by identity."""
-        found, seen = list[Any](), dict[int, Any]()
-        self._look(value, found, seen, False)
-        return found, seen
-
-    def _look(self, value: Any, found: list[Any], seen: dict[int, Any], held: bool) -> None:
-        """Add the tokens of a value.
+    def _walk(self, name: str, value: Any, held: bool) -> None:
+        """Watch a value and what it holds.
 
         Args:
+            name: The name that leads there.
             value: The value.
-            found: The tokens.
-            seen: What was looked at before, by identity.
             held: Whether an object holds it, which may be of whatever type.
         """
-        kind = type(value)
-        found.append(kind)
-        if kind in PLAIN:
-            found.append(value)
+        if (id(value), held) in self._walked:
             return
-        found.append(id(value))
-        if id(value) in seen:
-            return
-        seen[id(value)] = value
-        if isinstance(value, list | tuple | set | frozenset | deque):
-            found.append(len(value))
-            for item in _items(value):
-                self._look(item, found, seen, held)
-        elif isinstance(value, dict):
-            found.append(dict.__len__(value))
-            for name, item in dict.items(value):
-                self._look(name, found, seen, held)
-                self._look(item, found, seen, held)
+        self._walked.add((id(value), held))
+        self._kept[id(value)] = value
+        own = self._is_own(value)
+        if isinstance(value, classmethod | staticmethod):
+            self._walk(name, value.__func__, held)
         elif isinstance(value, types.MethodType):
-            self._look(value.__self__, found, seen, held)
-        elif not self._is_own(value):
-            if held and not self._is_known(value):
-                self._unknown = self._unknown or f"an object holds a {kind.__module__}.{kind.__qualname__}"
-            return
-        if self._is_own(value):
-            self._look_at_members(value, found, seen)
+            self._walk(name, value.__self__, held)
+        elif isinstance(value, CONTAINERS):
+            parts = _parts(value)
+            if not isinstance(value, tuple | frozenset):
+                self._node(name, value, _reader_of(value), parts)
+            for part in parts:
+                self._walk(name, part, held)
+        elif isinstance(value, types.FunctionType) and value.__module__ == self._own:
+            self._function(name, value, held)
+        elif isinstance(value, type) and value.__module__ == self._own:
+            self._space(value.__name__, vars(value), f"{value.__name__}.")
+            for key, member in value.__members__.items() if isinstance(value, EnumType) else ():
+                self._space(f"{value.__name__}.{key}", vars(member), f"{value.__name__}.{key}.")
+        elif held and not own and not _is_unchanging(value):
+            self._unknown(f"an object holds a {_full_name(type(value))}")
+        if own and not isinstance(value, Enum):
+            self._object(name, value)
 
-    def _look_at_members(self, value: Any, found: list[Any], seen: dict[int, Any]) -> None:
+    def _function(self, name: str, function: types.FunctionType, held: bool) -> None:
+        if held and function.__closure__ is not None:
+            self._unknown(f"an object holds the closure {function.__name__}")
+        if vars(function):
+            self._space(name, vars(function), f"{name}.")
+        else:
+            self._bare.append(vars(function))
+
+    def _object(self, name: str, value: Any) -> None:
+        """Watch an object of a class of the module."""
         for base in type(value).__mro__:
-            if base.__module__ != self._own and f"{base.__module__}.{base.__qualname__}" not in BASES:
-                self._unknown = self._unknown or f"an object is a {base.__module__}.{base.__qualname__}"
+            if base.__module__ != self._own and _full_name(base) not in BASES:
+                self._unknown(f"an object is a {_full_name(base)}")
             if base.__module__ == self._own and any(isinstance(one, _SLOT) for one in vars(base).values()):
-                self._unknown = self._unknown or f"an object of {base.__qualname__} has slots"
-        for name, item in _members(value).items():
-            found.append(name)
-            if name == "app":  # The next layer of the app, which is looked at by itself.
-                found.append(id(item))
-                seen[id(item)] = item
-            else:
-                self._look(item, found, seen, True)
+                self._unknown(f"an object of {base.__name__} has slots")
+        members = _members(value)
+        self._node(name, value, _identities_of_object, members.values())
+        for key, member in members.items():
+            if key != "app":  # The next layer of the app, which is watched by itself.
+                self._walk(name, member, True)
 
-    def _is_known(self, value: Any) -> bool:
-        """Return whether a value that an object holds cannot be changed, or is looked at elsewhere."""
-        if isinstance(value, types.FunctionType):
-            return value.__closure__ is None and not vars(value)
-        kind = type(value)
-        return isinstance(value, type | Enum) or f"{kind.__module__}.{kind.__qualname__}" in UNCHANGING
+    def _is_own(self, value: Any) -> bool:
+        return type(value).__module__ == self._own
+
+    def _unknown(self, what: str) -> None:
+        self.unknown = self.unknown or what
+
+
+CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+_SLOT = types.MemberDescriptorType
+
+
+def _layers(app: Any) -> Iterator[Any]:
+    """Yield an app, and one in the other what its middleware is made of."""
+    layer = app
+    while layer is not None:
+        yield layer
+        layer = getattr(layer, "middleware_stack" if layer is app else "app", None)
+
+
+def _is_unchanging(value: Any) -> bool:
+    return isinstance(value, type | types.FunctionType | Enum) or _full_name(type(value)) in UNCHANGING
+
+
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _parts(container: Any) -> list[Any]:
+    """Return what a container holds, by the way of the interpreter even where its class has another."""
+    if isinstance(container, dict):
+        return [*dict.__iter__(container), *dict.values(container)]
+    return list(next(kind for kind in CONTAINERS if isinstance(container, kind)).__iter__(container))
 
 
 def _members(value: Any) -> dict[str, Any]:
@@ -180,22 +193,31 @@ def _members(value: Any) -> dict[str, Any]:
     return {**found.pop("__dict__", {}), **found}
 
 
-def _layers(app: Any) -> Iterator[Any]:
-    """Yield an app, and one in the other what its middleware is made of."""
-    layer = app
-    while layer is not None:
-        yield layer
-        layer = getattr(layer, "middleware_stack" if layer is app else "app", None)
+def _reader_of(container: Any) -> Callable[[Any], list[int]]:
+    """Return a function that returns the identities of what a container holds."""
+    if isinstance(container, dict):
+        return lambda held: [*map(id, dict.__iter__(held)), *map(id, dict.values(held))]
+    iterate = next(kind for kind in CONTAINERS if isinstance(container, kind)).__iter__
+    return lambda held: [*map(id, iterate(held))]
 
 
-_SLOT = types.MemberDescriptorType
+def _reader_of_space(keys: Sequence[str], size: int) -> Callable[[Any], list[int]]:
+    """Return a function that returns the identities in a namespace, without what belongs to the interpreter.
+
+    Args:
+        keys: The names that do not.
+        size: How many names there are.
+    """
+
+    def read(space: Mapping[str, Any]) -> list[int]:
+        count = len(space)
+        if count != size:  # The interpreter and libraries add members with two underscores.
+            count = size - len(keys) + sum(key[:2] != "__" for key in space)
+        return [count, *map(id, map(space.get, keys))]
+
+    return read
 
 
-def _names(space: Mapping[str, Any]) -> dict[str, int]:
-    """Return the identity of each member of a namespace, without those that belong to the interpreter."""
-    return {name: id(value) for name, value in space.items() if name[:2] != "__"}
-
-
-def _items(value: Any) -> Iterator[Any]:
-    """Return the items of a container, by the way of the interpreter even where its class has another."""
-    return next(kind for kind in (list, tuple, set, frozenset, deque) if isinstance(value, kind)).__iter__(value)
+def _identities_of_object(value: Any) -> list[int]:
+    members = _members(value)
+    return [*map(id, members), *map(id, members.values())]
