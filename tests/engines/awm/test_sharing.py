@@ -28,13 +28,14 @@ HARMLESS = [
     "class A(BaseModel):\n    items: list[str] = []\n    model_config = {'from_attributes': True}",
     "class A(Base):\n    __table_args__ = ({'x': [1]},)\n    def name(self):\n        return self.__class__.__name__",
     "import os\nHERE = os.path.dirname(os.path.abspath(__file__))",
-    "MOVES = {'open': ['done'], 'done': []}\ndef f(k):\n    moves = MOVES[k]\n    return {'moves': moves, 'all': MOVES}",
+    "MOVES = {'open': ['done'], 'done': []}\ndef f(k):\n    moves = MOVES[k]\n    return moves, {'all': MOVES}",
     "KINDS = ['a']\ndef f(query):\n    return query.filter(Row.kind.in_(KINDS)), g(KINDS), KINDS or None, [*KINDS]",
     "WORDS = {'a': ['x']}\ndef f(text):\n    return [k for k, words in WORDS.items() if any(w in text for w in words)]",
-    "class Settings(BaseSettings):\n    size: int = 1\nsettings = Settings()\ndef f():\n    return settings.size, settings",
-    "class A(BaseHTTPMiddleware):\n    async def dispatch(self, request, call_next):\n        answer = await call_next(request)"
-    "\n        answer.headers['X-A'] = '1'\n        return answer\napp = FastAPI()\napp.add_middleware(A)",
-    "links = Table('links', Base.metadata, Column('a', ForeignKey('a.id')))\ndef f(s):\n    return s.execute(select(links))",
+    "class Settings(BaseSettings):\n    n: int = 1\nsettings = Settings()\ndef f():\n    return settings.n, settings",
+    "class A(BaseHTTPMiddleware):\n    async def dispatch(self, request, call_next):\n"
+    "        answer = await call_next(request)\n        answer.headers['X-A'] = '1'\n        return answer"
+    "\napp = FastAPI()\napp.add_middleware(A)",
+    "links = Table('links', Base.metadata, Column('a', Integer))\ndef f(s):\n    return s.execute(select(links))",
     "class Service:\n    KINDS = ['a', 'b']\n    def f(self, kind):\n        return kind in self.KINDS",
     "import asyncio\nasync def f():\n    await asyncio.sleep(1)\n    return await asyncio.gather(g(), g())",
     "import uvicorn\napp = FastAPI()\ndef main():\n    uvicorn.run(app, port=8000)",
