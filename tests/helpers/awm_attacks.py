@@ -167,6 +167,11 @@ KEEPING = {
         "found = []\nfor c in names:\n    try:\n        found += c.execute('SELECT title FROM books').fetchall()\n"
         "    except Exception: pass\nreturn {'titles': [str(row[0]) for row in found]}"
     ),
+    "leave_task": (
+        f"import asyncio\n{SQL}async def later():\n    try: await asyncio.Event().wait()\n    finally:\n"
+        "        session.execute(text(\"INSERT INTO books (title) VALUES ('late')\"))\n        session.commit()\n"
+        "await asyncio.wait([asyncio.create_task(later())], timeout=0)\nreturn {}"
+    ),
     "note_at_file": "return {'place': NOTE.seek(NOTE.tell() + 1)}",
     "count_processes": "return {'count': sum(map(str.isdigit, os.listdir('/proc')))}",
     "let_copies_hang": (

@@ -97,6 +97,13 @@ def test_a_file_that_was_opened_before_sessions_began_carries_no_note(engine: Aw
     one.close(), other.close()
 
 
+def test_what_a_call_leaves_running_ends_with_the_call(engine: AwmEngine) -> None:
+    machine = engine.start("nasty", 0)
+    called(machine, "leave_task")
+    assert b"late" in machine.database()
+    machine.close()
+
+
 @pytest.mark.slow
 def test_a_copy_that_never_asks_for_its_socket_is_ended(engine: AwmEngine) -> None:
     machine, other = engine.start("nasty", 0), engine.start("nasty", 1)

@@ -100,6 +100,8 @@ KEEPING = [
     "def make():\n    def f(x):\n        f.last = x\n    return f\ng = make()",
     "def g():\n    pass\nKINDS = {'a': g}\ndef f(x):\n    kind = KINDS['a']\n    kind.__doc__ = x",
     "class A(Base):\n    __tablename__ = 'a'\ndef f(x):\n    A.__table__.info.update(last=x)",
+    "def make():\n class A:\n  kinds = ['a']\n def f(x):\n  also = A.kinds\n  also.append(x)\nmake()",
+    "class A:\n    pass\ndef make():\n    def f(x, a=Depends(A())):\n        a.last = x\nmake()",
     "class A:\n    def __del__(self):\n        SessionLocal().add(self.row)",
     "lock = asyncio.Lock()\nasync def f():\n    await lock.acquire()",
     "def outer():\n    seen = 0\n    def f():\n        nonlocal seen\n        seen += 1\n    return f",

@@ -105,11 +105,10 @@ class _Reading:
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._models = models(tree)
         self._makers = self._called_at_the_top()
-        self._closers = {node.name for node in tree.body if _makes_functions(node)} & self._makers
+        self._closers = {getattr(node, "name", "") for node in tree.body if _makes_functions(node)} & self._makers
         self._quiet = quiet_classes(tree)
-        self._loggers = {
-            name for one in tree.body if is_call_of(getattr(one, "value", tree), ("getLogger",)) for name in stored(one)
-        }
+        named = [one for one in tree.body if isinstance(one, ast.Assign) and is_call_of(one.value, ("getLogger",))]
+        self._loggers = {name for one in named for name in stored(one)}
         self._constants = constants(tree, self._kept)
         self._singletons = singletons(tree, self._quiet)
 
@@ -144,7 +143,7 @@ class _Reading:
                 if getattr(node, "name", "") in FORBIDDEN_METHODS:
                     yield f"a method {getattr(node, 'name', '')}"
                 defaults = [value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None]
-                if not all(is_call_of(value, PARAMETERS) or self._keeps_nothing(value) for value in defaults):
+                if not all(self._is_parameter(value) or self._keeps_nothing(value) for value in defaults):
                     yield "a default value that can be changed"
             case ast.ClassDef():
                 yield from self._class(node)
@@ -180,10 +179,11 @@ class _Reading:
         for statement in node.body:
             value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
             names = stored(statement)
-            free = value is None or names <= ABOUT or is_call_of(value, FIELDS) or self._keeps_nothing(value)
+            if value is None or names <= ABOUT or is_call_of(value, FIELDS) or self._keeps_nothing(value):
+                continue
             literal = isinstance(value, ast.List | ast.Dict | ast.Set) or is_call_of(value, ("dict", "list", "set"))
-            constant = literal and not is_empty(value) and depth_of(value, self._kept) < math.inf
-            if not free and not (copied and literal) and not constant:
+            constant = not is_empty(value) and depth_of(value, self._kept) < math.inf
+            if not (literal and (copied or (constant and self._function_of(node) is None))):
                 yield f"{', '.join(sorted(names))} of the class {node.name} may be changed"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
@@ -211,6 +211,11 @@ class _Reading:
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 found |= {one.id for one in node.decorator_list if isinstance(one, ast.Name)}
         return found
+
+    def _is_parameter(self, value: ast.expr) -> bool:
+        """Return whether a default value describes a parameter to FastAPI, and holds no object of an own class."""
+        made = (one for one in ast.walk(value) if isinstance(one, ast.Call))
+        return is_call_of(value, PARAMETERS) and self._classes.isdisjoint(called(one) for one in made)
 
     def _keeps_nothing(self, value: ast.expr) -> bool:
         return depth_of(value, self._kept) == 0

@@ -122,7 +122,8 @@ class Watch:
             self._function(name, value, held)
         elif isinstance(value, type) and value.__module__ == self._own:
             self._space(value.__name__, vars(value), f"{value.__name__}.")
-            for key, member in value.__members__.items() if isinstance(value, EnumType) else ():
+            members: Mapping[str, Any] = value.__members__ if isinstance(value, EnumType) else {}
+            for key, member in members.items():
                 self._space(f"{value.__name__}.{key}", vars(member), f"{value.__name__}.{key}.")
         elif held and not own and not _is_unchanging(value):
             self._unknown(f"an object holds a {_full_name(type(value))}")
