@@ -64,6 +64,14 @@ class TaskSource:
         self.pool = pool
         self.spec, self.split, self.levels = spec, split, tuple(levels)
         self.names = tuple(spec.tasks.families if names is None else names)
+        if pool is not None:
+            for option, value, default in (
+                ("families", names, None),
+                ("levels", self.levels, (1,)),
+                ("split", split, "train"),
+            ):
+                if value != default:
+                    raise SpecError("options", option, value, "its default: the world brings its tasks")
         for name in self.names:
             if name not in spec.tasks.families:
                 raise SpecError("options", "families", name, f"some of {', '.join(spec.tasks.families) or 'none'}")
@@ -71,9 +79,6 @@ class TaskSource:
             raise SpecError("options", "levels", list(levels), "some of 1, 2, 3")
         if split not in SPLITS:
             raise SpecError("options", "split", split, "one of train, validation, test")
-        for name, value in (("families", names), ("levels", self.levels != (1,)), ("split", split != "train")):
-            if pool is not None and value:
-                raise SpecError("options", name, value, "its default: the world brings its tasks")
         self.controls = checked_controls(spec, controls or {})
         self._families = families(spec.id)
         for name in self.names:
@@ -156,7 +161,9 @@ class TaskSource:
                 loaded = self._generated(task)
             if loaded is None:
                 names = ", ".join(sorted(self._handwritten)) or "none"
-                raise SpecError("options", "task", task, f"a YAML file, FAMILY-LEVEL-SEED, or one of: {names}")
+                brought = "" if self.pool is None else "the id of a task that the world brings, "
+                expected = f"{brought}a YAML file, FAMILY-LEVEL-SEED, or one of: {names}"
+                raise SpecError("options", "task", task, expected)
             task = loaded
         if task.domain != self.spec.id:
             raise SpecError("options", "task.domain", task.domain, self.spec.id)
