@@ -171,7 +171,8 @@ def _policy(policy: Policy) -> PlayedPolicy:
         if policy is Policy.NOTHING:
             return nothing_policy()
         if not (task.expert if policy is Policy.EXPERT else task.menu):
-            raise SpecError(f"task {task.id}", policy.value, None, "a task that has one; try --policy nothing")
+            other = "menu" if task.menu else "nothing"
+            raise SpecError(f"task {task.id}", policy.value, None, f"a task that has one; try --policy {other}")
         return expert_policy(task) if policy is Policy.EXPERT else menu_policy(task, rng)
 
     class SeededPolicy(ScriptedPolicy):
