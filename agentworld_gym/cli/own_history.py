@@ -71,14 +71,14 @@ def own_history(
     pool = Pool(split=split, stage=stage, post_share=post_share)
     with (
         closing(options.runner()) as runner,
-        counting("playing", sum(map(line_count, files)), "sessions") as show,
+        counting("reading and playing", sum(map(line_count, files)), "sessions") as show,
     ):
 
         def read() -> Iterator[Row]:
             for number, row in enumerate(chain.from_iterable(map(read_rows, files)), 1):
+                show(number)
                 if spec_source(row) == runner.spec.source and pool.holds(row):
                     yield row
-                show(number)
 
         own = OwnHistory(runner, corrections=corrections, wave=width)
 
