@@ -88,12 +88,16 @@ def check(
     scenario: Annotated[str | None, typer.Option("--scenario", help="Only this scenario.")] = None,
 ) -> None:
     """Load AWM's worlds, call every tool once, and run every verifier on the databases of the start."""
+    from rich import box
     from rich.table import Table
 
     from agentworld_gym.engines import EngineError
     from agentworld_gym.engines.awm.survey import Survey, survey
 
-    table = Table("scenario", "tools", "answered", "statements failed", "tasks", "dropped", "crashed", "processes")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("scenario", no_wrap=True, overflow="fold")
+    for name in ("tools", "answered", "SQL failed", "tasks", "dropped", "crashed", "processes"):
+        table.add_column(name)
     with ExitStack() as opened:
         engine = _awm_engine(folder, opened)
         names = engine.files.names if scenario is None else (engine.files.find(scenario),)
