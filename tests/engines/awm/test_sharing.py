@@ -17,6 +17,7 @@ HARMLESS = [
     "LIMITS = {'a': 1}\nNAMES = ['x']\ndef f(k):\n    return LIMITS.get(k, LIMITS['a']), k in NAMES, sorted(NAMES)",
     "NAMES = ['x']\nPLAN = {'a': 1}\ndef f():\n    return [*NAMES, 'y'], {**PLAN, 'b': 2}, PLAN.copy()",
     "NAMES = ['x']\ndef f():\n    return f\"one of {', '.join(NAMES)}\"",
+    "WORDS = {'a': 'x', 'b': ['y']}\ndef f():\n    return {WORDS['a']: 1}",
     "def f(row, data):\n    row.name = data['name']\n    data['seen'] = True\n    setattr(row, 'x', 1)",
     "import os\nPATH = os.getenv('DATABASE_PATH', 'x')\ndef f():\n    return PATH",
     "class A:\n    __tablename__ = 'a'\n    def f(self):\n        self._x = 1",

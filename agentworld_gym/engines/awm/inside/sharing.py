@@ -302,6 +302,8 @@ class _Reading:
                 return depth == 1 or bool(filled)
             case ast.Starred():
                 return depth == 1
+            case ast.Dict(keys=keys) if node in keys:  # A container cannot be a key, so that this is none.
+                return True
             case ast.Dict(keys=keys, values=values) if keys[values.index(node)] is None:
                 return depth == 1
             case ast.Attribute(attr=name):
