@@ -23,14 +23,16 @@ class Constraint:
 
     def __init__(self, allows: Allows, tokenizer: Any, ends: frozenset[int]) -> None:
         self._allows, self._tokenizer, self._ends = allows, tokenizer, ends
-        self._read, self._text = 0, ""
+        self._read, self._text, self._last = 0, "", ""
 
     def permits(self, written: Sequence[int], token: int) -> bool:
         """Whether a token may follow on the written ones, which have only grown since the last call."""
         if len(written) != self._read:
             self._read, self._text = len(written), self._tokenizer.decode(written)
+            self._last = self._tokenizer.decode(written[-1:])
         if token in self._ends:
             return self._allows(self._text, True)
         if self._text.endswith(PIECE):
             return self._allows(self._tokenizer.decode([*written, token]), False)
-        return self._allows(self._text + self._tokenizer.decode([token]), False)
+        # Some tokenizers drop the blank before the first token that they decode, so that the last one goes with it.
+        return self._allows(self._text + self._tokenizer.decode([*written[-1:], token])[len(self._last) :], False)
