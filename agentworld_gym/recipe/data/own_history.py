@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Message
+from agentworld_gym.contracts import Action, Failure, Message
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
@@ -28,11 +28,9 @@ from agentworld_gym.sessions.rerendering import spec_source, task_is_gone, task_
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.samples import Sample
 from agentworld_gym.sessions.shown_states import shown_states
+from agentworld_gym.worlds.guard import UNREADABLE
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession
-
-UNREADABLE = {FailureKind.EMPTY, FailureKind.LENGTH, FailureKind.MALFORMED}
-"""The failures that are the model's own: what it should have written instead can be learned."""
 
 
 @dataclass
