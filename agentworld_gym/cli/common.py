@@ -297,6 +297,7 @@ def counting(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
     from agentworld_gym.progress import Course, TerminalProgress
 
     course = Course(total, unit)
+    course.reached(0)
     with TerminalProgress(what, course, stderr()) as view:
 
         def show(done: int) -> None:

@@ -131,7 +131,7 @@ def rollout(
     show(outcomes)
     if stopped:
         done = next((count for count, one in enumerate(outcomes) if one.place != count), len(outcomes))
-        if done:
+        if 0 < done < episodes:
             stderr().print(f"To go on: --seed {seed + done} --episodes {episodes - done}", highlight=False)
         raise KeyboardInterrupt
     failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
