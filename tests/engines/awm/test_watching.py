@@ -25,7 +25,7 @@ CHANGING = {
     "by an item": "PLANS = {'a': {'b': 1}}\ndef f():\n    part = PLANS['a']\n    part['b'] = 2",
     "by the order of items": "PLANS = {'a': 1, 'b': 2}\ndef g(x):\n    x['a'] = x.pop('a')\ndef f():\n    g(PLANS)",
     "by an equal value of another type": "PLANS = {'a': 1}\ndef g(x):\n    x['a'] = True\ndef f():\n    g(PLANS)",
-    "by a library": "from random import shuffle\nNAMES = [3, 1, 2]\ndef f():\n    NAMES and shuffle(*[NAMES])",
+    "by a library": "from random import Random\nNAMES = [3, 1, 2]\ndef f():\n    NAMES and Random(1).shuffle(*[NAMES])",
     "by a heap": "from heapq import heappush\nNAMES = [1, 2]\ndef f():\n    heappush(NAMES, 0)",
     "a set": "KINDS = {'a'}\ndef g(x):\n    x.discard('a')\ndef f():\n    g(KINDS)",
     "a list in a tuple": "KINDS = ('a', ['b'])\ndef g(x):\n    x[1].append('c')\ndef f():\n    g(KINDS)",
@@ -108,6 +108,14 @@ HIDING = {
     "a counter": "import itertools\nclass A:\n    def __init__(self):\n        self.numbers = itertools.count()\n",
     "a closure": "class A:\n    def __init__(self):\n        kept = [1]\n        self.f = lambda x: kept.append(x)\n",
     "slots": "from dataclasses import dataclass\n@dataclass(slots=True)\nclass A:\n    x: int = 1\n",
+    "an order": (
+        "from collections import OrderedDict\nclass A:\n"
+        "    def __init__(self):\n        self.kept = OrderedDict(a=1, b=2)\n"
+    ),
+    "a factory": (
+        "from collections import defaultdict\nclass A:\n"
+        "    def __init__(self):\n        self.kept = defaultdict(int, a=1)\n"
+    ),
     "a state of a library": "import random\nclass A(random.Random):\n    pass\n",
 }
 

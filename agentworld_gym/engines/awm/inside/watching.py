@@ -113,6 +113,10 @@ class Watch:
         elif isinstance(value, types.MethodType):
             self._walk(name, value.__self__, held)
         elif isinstance(value, CONTAINERS):
+            if (
+                held and not own and type(value) not in CONTAINERS
+            ):  # It may keep an order or a factory beside its items.
+                self._unknown(f"an object holds a {_full_name(type(value))}")
             parts = _parts(value)
             if not isinstance(value, tuple | frozenset):
                 self._node(name, value, _reader_of(value), parts)
