@@ -10,8 +10,11 @@ from agentworld_gym.engines import Scalar
 MOST_CHARS = 100
 """The number of characters that an argument of a function of time may have."""
 
-_MACHINE = frozenset(("now", "subsec", "subsecond", "localtime", "utc"))
-"""What SQLite reads the clock or the time zone of the machine for, in place of a time or as a modifier of one."""
+_CLOCK = frozenset(("now", "subsec", "subsecond"))
+"""The times for which SQLite reads the clock of the machine; as modifiers the last two only ask for fractions."""
+
+_ZONE = frozenset(("localtime", "utc"))
+"""The modifiers for which SQLite asks for the time zone of the machine."""
 
 _FEWEST = {"date": 1, "time": 1, "datetime": 1, "julianday": 1, "unixepoch": 1, "strftime": 2}
 """The functions, with the number of arguments below which they read the clock."""
@@ -29,7 +32,8 @@ def time_value(function: str, *arguments: Scalar) -> Scalar:
     >>> time_value("date", "now"), time_value("date"), time_value("strftime", "%s"), time_value("time", 0, "localtime")
     (None, None, None, None)
     """
-    if len(arguments) < _FEWEST[function] or not all(map(_is_told, arguments)):
+    place = _FEWEST[function] - 1
+    if place >= len(arguments) or _word(arguments[place]) in _CLOCK or not all(map(_is_told, arguments)):
         return None
     marks = ", ".join("?" * len(arguments))
     value: Scalar = _calculator().execute(f"SELECT {function}({marks})", arguments).fetchone()[0]
@@ -43,10 +47,15 @@ def register_time_functions(connection: sqlite3.Connection) -> None:
 
 
 def _is_told(argument: object) -> bool:
-    """Whether an argument says all that it stands for. SQLite reads texts to their first NUL, and bytes as texts."""
+    """Whether an argument says all that it stands for. SQLite reads bytes as texts."""
     if isinstance(argument, str):
-        return len(argument) <= MOST_CHARS and argument.partition("\0")[0].lower() not in _MACHINE
+        return len(argument) <= MOST_CHARS and _word(argument) not in _ZONE
     return not isinstance(argument, bytes)
+
+
+def _word(argument: object) -> str:
+    """Return the word that SQLite reads in an argument: a text to its first NUL."""
+    return argument.partition("\0")[0].lower() if isinstance(argument, str) else ""
 
 
 @lru_cache(maxsize=1)

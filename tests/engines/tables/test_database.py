@@ -23,7 +23,7 @@ LONG = (
 """A query without end, each of whose steps deals with a long text."""
 
 times = st.datetimes(allow_imaginary=False).map(lambda moment: moment.isoformat(timespec="seconds"))
-modifiers = st.sampled_from(["+1 day", "-90 days", "start of month", "weekday 0", "+3 hours", "tomorrow"])
+modifiers = st.sampled_from(["+1 day", "-90 days", "start of month", "weekday 0", "+3 hours", "subsec", "tomorrow"])
 calls = st.one_of(
     st.tuples(st.sampled_from(["date", "time", "datetime", "julianday", "unixepoch"]), times | st.text(max_size=12)),
     st.tuples(st.just("strftime"), st.sampled_from(["%Y-%m-%d", "%s", "%w %j"]), times),
