@@ -56,7 +56,7 @@ def own_history(
     """Let a language world play recorded sessions again, and make samples of what it read and should have written.
 
     Its own errors stand in the history, where they carry no loss. What is learned are the true observations. Exit 1 if
-    the world answered nothing.
+    no session was found, or the world answered nothing.
     """
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.recipe.data.own_history import OwnHistory
@@ -84,7 +84,9 @@ def own_history(
 
         def made() -> Iterator[Sample]:
             yield from own.samples(islice(read(), limit))
-            if own.counts and not own.answered:
+            if not own.counts:
+                raise AgentWorldError(f"no session of {runner.spec.source} in stage {stage}, split {split} was found")
+            if not own.answered:
                 raise AgentWorldError(f"the world answered nothing: {_told(own.counts)}")
 
         count = write_samples(out, made())

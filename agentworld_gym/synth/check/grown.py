@@ -15,6 +15,7 @@ from random import Random
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.mcp.scenario import ScenarioFile
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -74,4 +75,6 @@ def _solves(runner: EpisodeRunner, actions: Sequence[str]) -> bool:
             yield action
 
     (played,) = play(runner, ScriptedPolicy("script", script), [0])
+    if played.failure is not None:
+        raise EngineError(f"the world failed ({played.failure}): {played.failure_message}")
     return bool(played.success)

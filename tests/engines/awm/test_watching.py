@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import types
+from contextlib import suppress
 from typing import Any
 
 import awm_worlds
@@ -59,6 +61,14 @@ CHANGING = {
         "from pydantic import BaseModel\nclass Settings(BaseModel):\n    name: str = ''\nsettings = Settings()\n"
         "def f():\n    settings.model_fields_set.add('a')"
     ),
+    "a function of a library": "import json\ndef g(x):\n    x.last = 1\ndef f():\n    g(json.dumps)",
+    "an imported function": "from json import dumps\ndef g(x):\n    x.last = 1\ndef f():\n    g(dumps)",
+    "a module": "import json\ndef g(x):\n    x.last = 1\ndef f():\n    g(json)",
+    "a module of a library": "import json\ndef g(x):\n    x.last = 1\ndef f():\n    g(json.encoder)",
+    "a class of a library": "import json\ndef g(x):\n    x.last = 1\ndef f():\n    g(json.JSONEncoder)",
+    "a logger": (
+        "import logging\nlogger = logging.getLogger('awm_world')\ndef g(x):\n    x.last = 1\ndef f():\n    g(logger)"
+    ),
 }
 """Code that seems to keep nothing and does, when its function `f` is called."""
 
@@ -75,6 +85,9 @@ def loaded(code: str) -> types.ModuleType:
 def forgotten() -> Any:
     yield
     sys.modules.pop("awm_world", None)
+    for changed in (json, json.encoder, json.dumps, json.JSONEncoder, logging.getLogger("awm_world")):
+        with suppress(AttributeError):
+            del changed.last
 
 
 @pytest.mark.parametrize("name", CHANGING)
@@ -82,7 +95,7 @@ def test_a_change_is_noticed(name: str) -> None:
     code = CHANGING[name]
     assert reasons_against(code) == []
     module = loaded(code)
-    watch = Watch(module, None)
+    watch = Watch(module, None, code)
     assert (watch.changed(), watch.unknown) == ("", "")
     module.f()
     assert watch.changed() != ""
@@ -99,7 +112,7 @@ READING = [
 def test_what_is_only_read_stays_what_it_was(code: str) -> None:
     assert reasons_against(code) == []
     module = loaded(code)
-    watch = Watch(module, None)
+    watch = Watch(module, None, code)
     module.f()
     assert watch.changed() == ""
 
@@ -123,7 +136,7 @@ HIDING = {
 @pytest.mark.parametrize("name", HIDING)
 def test_an_object_that_may_hide_something_is_not_shared(name: str) -> None:
     code = f"{HIDING[name]}one = A()\ndef f():\n    return one"
-    assert reasons_against(code) != [] or Watch(loaded(code), None).unknown != ""
+    assert reasons_against(code) != [] or Watch(loaded(code), None, code).unknown != ""
 
 
 STATE = """

@@ -180,3 +180,12 @@ def test_a_world_that_answers_nothing_is_an_error_and_leaves_the_earlier_samples
     command = ["own-history", "terminal", str(file), "--out", str(out), "--stage", "all", "--world", world]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1 and "1 connection" in done.output and out.read_text() == "{}\n"
+
+
+def test_sessions_of_another_domain_alone_are_an_error_and_leave_the_earlier_samples(tmp_path: Path) -> None:
+    file, out = tmp_path / "train.jsonl", tmp_path / "own.jsonl"
+    file.write_text(session("terminal").model_dump_json() + "\n")
+    out.write_text("{}\n")
+    world = dream(next(names), lambda request: "?")
+    done = CliRunner().invoke(app, ["own-history", "android", str(file), "--out", str(out), "--world", world])
+    assert done.exit_code == 1 and "no session of android" in done.output and out.read_text() == "{}\n"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentworld_gym.documents.strict import read_yaml
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.mcp import ToolMachine
 from agentworld_gym.synth.check.examined import Examined, alike_worlds
 from agentworld_gym.synth.check.folders import examine
 from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
@@ -63,3 +65,11 @@ def test_a_question_may_be_answered_at_once_and_not_without_an_answer(world: Pat
     assert faults_with(world, **asked) == ""
     held = {"probe": '{"name": "hr_9-list_departments", "arguments": {}}', "expect": {"contains": "departments"}}
     assert "'finish' solves it at the start" in faults_with(world, **asked | {"success": [held]})
+
+
+def test_a_world_that_fails_is_a_fault_of_its_own(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(machine: ToolMachine, action: object) -> str:
+        raise EngineError("the server is away")
+
+    monkeypatch.setattr(ToolMachine, "act", fail)
+    assert any("the world failed (engine): the server is away" in problem for problem in checked(world).problems)

@@ -57,6 +57,7 @@ class App:
         bind_engines(lend)
         if not THREADED.search(code):
             without_threads()
+        self._code = code
         module = types.ModuleType(MODULE)
         module.__dict__.update({HOOK: clock.member, "__builtins__": {**vars(builtins), **guard}, "__file__": FILE})
         sys.modules[MODULE] = module
@@ -80,7 +81,7 @@ class App:
             configure_mappers()
         with suppress(Exception):
             self.app.middleware_stack = self.app.middleware_stack or self.app.build_middleware_stack()
-        return Watch(sys.modules[MODULE], self.app)
+        return Watch(sys.modules[MODULE], self.app, self._code)
 
     def close_sessions(self) -> None:
         """Close the ORM sessions that are left; one at the top of the module begins anew when it is used again."""

@@ -7,6 +7,8 @@ interpreter goes unseen.
 
 from __future__ import annotations
 
+import logging
+import re
 import types
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -48,13 +50,16 @@ class _Node(NamedTuple):
 class Watch:
     """What a module holds.
 
+    Of libraries, what the code may reach by name is watched: their modules, functions, classes and loggers.
+
     Args:
         module: The module, as it was loaded.
         app: Its app, with all layers of middleware.
+        code: The code of the module.
 
     >>> module = types.ModuleType("awm_world")
     >>> module.LIMITS = {"a": [1]}
-    >>> watch = Watch(module, None)
+    >>> watch = Watch(module, None, "LIMITS = {'a': [1]}")
     >>> watch.changed()
     ''
     >>> list.append(module.LIMITS["a"], 2)
@@ -62,8 +67,9 @@ class Watch:
     'LIMITS'
     """
 
-    def __init__(self, module: types.ModuleType, app: Any) -> None:
+    def __init__(self, module: types.ModuleType, app: Any, code: str) -> None:
         self._own = module.__name__
+        self._mentioned = frozenset(re.findall(r"\w+", code))
         self.unknown = ""
         """What of the module cannot be looked at; empty if there is no such thing."""
         self._nodes: list[_Node] = []
@@ -129,10 +135,24 @@ class Watch:
             members: Mapping[str, Any] = value.__members__ if isinstance(value, EnumType) else {}
             for key, member in members.items():
                 self._space(f"{value.__name__}.{key}", vars(member), f"{value.__name__}.{key}.")
+        elif not held and isinstance(value, types.ModuleType | types.FunctionType | type | logging.Logger):
+            self._library(name, value)
         elif held and not own and not _is_unchanging(value):
             self._unknown(f"an object holds a {_full_name(type(value))}")
         if own and not isinstance(value, Enum):
             self._object(name, value)
+
+    def _library(self, name: str, value: Any) -> None:
+        """Watch what a module, function, class or logger of a library holds by itself."""
+        space = vars(value)
+        if isinstance(value, types.FunctionType) and not space:
+            self._bare.append(space)
+            return
+        keys = [key for key in space if key[:2] != "__"]
+        self._node(name, space, _reader_of_space(keys, len(space)), [space[key] for key in keys])
+        if isinstance(value, types.ModuleType):
+            for key in self._mentioned.intersection(keys):
+                self._walk(f"{name}.{key}", space[key], False)
 
     def _function(self, name: str, function: types.FunctionType, held: bool) -> None:
         if held and function.__closure__ is not None:
