@@ -90,7 +90,7 @@ def test_measuring_sends_at_most_so_many_steps(options: tuple[str, ...], url: st
     [
         ("--generator", "concurency=1", "concurency"),
         ("--control", "no-such-control=0.5", "no-such-control"),
-        ("--judge", "nobody", "'nobody' names no generator"),
+        ("--judge", "nobody", "handle: got 'nobody', expected one of"),
         ("--scenario", "shop", "scenarios belong to mcp, not to terminal"),
     ],
 )

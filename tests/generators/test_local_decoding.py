@@ -346,7 +346,6 @@ def _lacking(folder: Path) -> None:
         (_torn, {}, "cannot be loaded"),
         (lambda folder: (folder / "config.json").write_text("[]"), {}, "cannot be loaded"),
         (_lacking, {}, "lacks 1 of the model's weights, model.layers.1.mlp.up_proj.weight"),
-        (None, {"dtype": "nn"}, "expected a torch dtype"),
         (None, {"device": "xpu"}, "cannot be loaded"),
     ],
 )
@@ -359,6 +358,11 @@ def test_what_cannot_be_opened_is_one_clear_error(folder, tmp_path, spoil, optio
     with pytest.raises(GeneratorError, match=said) as raised:
         TransformersGenerator(copy, **{"device": "cpu", **options})
     assert "\n" not in str(raised.value)
+
+
+def test_a_number_format_that_torch_does_not_know_is_wrong_usage(folder):
+    with pytest.raises(SpecError, match="dtype: got 'nn', expected the name of a torch dtype"):
+        TransformersGenerator(folder, device="cpu", dtype="nn")
 
 
 # Odd requests
