@@ -40,28 +40,6 @@ class FailureKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """An answer that a world could not give properly.
-
-    >>> Failure(FailureKind.TIMEOUT, "no answer within 30 s", retryable=True).as_dict()["kind"]
-    'timeout'
-    """
-
-    kind: FailureKind
-    """Why there is no proper answer."""
-
-    message: str
-    """The reason in words."""
-
-    retryable: bool = False
-    """Whether the same step may succeed later."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the failure as it stands in `info["failure"]`, ready for JSON."""
-        return {"kind": self.kind.value, "message": self.message, "retryable": self.retryable}
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """The tokens that were spent."""
 
@@ -88,6 +66,31 @@ class Usage:
             "completion": self.completion_tokens,
             "cached": self.cached_tokens,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An answer that a world could not give properly.
+
+    >>> Failure(FailureKind.TIMEOUT, "no answer within 30 s", retryable=True).as_dict()["kind"]
+    'timeout'
+    """
+
+    kind: FailureKind
+    """Why there is no proper answer."""
+
+    message: str
+    """The reason in words."""
+
+    retryable: bool = False
+    """Whether the same step may succeed later."""
+
+    spent: Usage = field(default=Usage(), compare=False)
+    """The tokens of the answers that could not be used."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the failure as it stands in `info["failure"]`, ready for JSON."""
+        return {"kind": self.kind.value, "message": self.message, "retryable": self.retryable}
 
 
 class ActionKind(StrEnum):
@@ -175,8 +178,8 @@ class Observation:
     source: Source | None = None
     """Who answered in the place of the world's model; None where the world did itself."""
 
-    retries: int = 0
-    """How many answers before this one could not be read, so that the model was asked again."""
+    reasks: int = 0
+    """How many times the model was asked again, because the answer before could not be read."""
 
     lost: Usage = Usage()
     """The tokens that those answers cost."""
@@ -211,7 +214,7 @@ class Observation:
     @property
     def repairs(self) -> dict[str, int]:
         """What `info["repairs"]` and the world log hold of how the answer became readable; empty where it was."""
-        return {name: count for name in ("retries", "refused") if (count := getattr(self, name))}
+        return {name: count for name in ("reasks", "refused") if (count := getattr(self, name))}
 
     @property
     def told_ledger(self) -> dict[str, Any] | None:

@@ -91,10 +91,10 @@ def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
         probe.score = 0.0
         return
     answer = yield from answering_of(world)(probe.session, action)
+    probe.usage += answer.spent
     if isinstance(answer, Failure):
         probe.failure = _failed(answer)
         return
-    probe.usage += answer.spent
     probe.answers[ASKED if answer.source is None else answer.source.value] += 1
     observation = in_first_dialect(parser.spec, probe.session, action, answer)
     if probe.left:

@@ -294,14 +294,14 @@ def counting(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
         total: How much there is to do.
         unit: The word for what is counted.
     """
-    from agentworld_gym.progress import Course, TerminalProgress
+    from agentworld_gym.progress import Meter, TerminalProgress
 
-    course = Course(total, unit)
-    course.reached(0)
-    with TerminalProgress(what, course, stderr()) as view:
+    meter = Meter(total, unit)
+    meter.reached(0)
+    with TerminalProgress(what, meter, stderr()) as view:
 
         def show(done: int) -> None:
-            course.reached(done)
+            meter.reached(done)
             view.show()
 
         yield show

@@ -206,19 +206,19 @@ def _logged() -> Iterator[None]:
 @contextmanager
 def _training(stage: str) -> Iterator[Callable[[Metrics], None] | None]:
     """Show what each line of metrics says, from the first one on; in the main process alone."""
-    from agentworld_gym.progress import Course, TerminalProgress
+    from agentworld_gym.progress import Meter, TerminalProgress
 
     with ExitStack() as shown:
         latest: dict[str, Any] = {}
-        course = Course()
+        meter = Meter()
         views: list[TerminalProgress] = []
 
         def show(metrics: Metrics) -> None:
             if not views:
-                views.append(shown.enter_context(TerminalProgress(f"training, {stage}", course, stderr())))
+                views.append(shown.enter_context(TerminalProgress(f"training, {stage}", meter, stderr())))
             latest.update({key: value for key, value in metrics.items() if value is not None})
-            course.share, course.figures = latest["progress"], figures(latest)
-            course.place = f"{course.share:.1%} of the budget"
+            meter.share, meter.figures = latest["progress"], figures(latest)
+            meter.place = f"{meter.share:.1%} of the budget"
             views[0].show()
 
         yield show if _main() else None

@@ -127,8 +127,8 @@ def total_of(path: Path) -> Cost:
                 checks += tokens_of(step.info.get("check_tokens"))
                 if "failure" in step.info:
                     failures[step.info["failure"]["kind"]] += 1
-                if step.world is not None and "failure" not in step.world:
-                    steps += 1
+                if step.world is not None:
+                    steps += "failure" not in step.world
                     world += world_tokens(step)
         times = [*first, *last]
         if spans is None or None in times:

@@ -34,21 +34,21 @@ class Sampling:
     seed: int | None = None
     """The seed of the draws; a generator whose `supports_seed` is False ignores it."""
 
-    retries: int = 0
-    """How many times a completion is asked for again that whoever asks cannot read, under another seed; no generator
-    looks at it."""
+    reasks: int = 0
+    """How many times whoever asks may ask again, under another seed, because the completion cannot be read; generators
+    do not look at it."""
 
     def seeded(self, seed: int | None) -> Sampling:
         """Return the same sampling with another seed."""
         return replace(self, seed=seed)
 
-    def again(self, tries: int) -> Sampling:
-        """Return the sampling of a request that was tried before: a greedy one is drawn, or it would write the same.
+    def again(self, reasks: int) -> Sampling:
+        """Return the sampling of a request that was asked before: a greedy one is drawn, or it would be answered alike.
 
         >>> Sampling(temperature=0.0).again(0).temperature, Sampling(temperature=0.0).again(1).temperature
         (0.0, 0.6)
         """
-        greedy = tries and self.temperature <= 0
+        greedy = reasks and self.temperature <= 0
         return replace(self, temperature=_DRAWN) if greedy else self
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,5 +61,5 @@ class Sampling:
             "thinking": self.thinking,
             "stop": list(self.stop),
             "seed": self.seed,
-            **({"retries": self.retries} if self.retries else {}),
+            **({"reasks": self.reasks} if self.reasks else {}),
         }

@@ -128,8 +128,8 @@ class SamplingSpec(Strict):
     stop: tuple[str, ...] = ()
     """Texts that end a completion."""
 
-    retries: int = Field(default=0, ge=0)
-    """How many times an answer that cannot be read is asked for again: one that is empty, cut off or malformed."""
+    reasks: int = Field(default=0, ge=0)
+    """How many times the model is asked again where its answer cannot be read: it is empty, cut off or malformed."""
 
     def sampling(self) -> Sampling:
         """Return the configuration that generators take."""

@@ -33,7 +33,7 @@ class Info(TypedDict, total=False):
     """The tokens that the step cost."""
 
     repairs: dict[str, int]
-    """How an answer of a language world became readable: `retries` counts the answers before it that could not be read,
+    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be read,
     and `refused` the tokens at which constrained decoding did not allow what the model would have written. It is there
     where either is above 0."""
 

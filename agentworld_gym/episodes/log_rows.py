@@ -87,7 +87,7 @@ def _agent_fields(action: Action) -> dict[str, Any]:
 def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
     """Return the fields of the world log for an answer."""
     if isinstance(answer, Failure):
-        return {"failure": answer.as_dict()}
+        return {"failure": answer.as_dict(), "tokens": answer.spent.as_dict()}
     row: dict[str, Any] = {"observation": answer.text, "tokens": answer.spent.as_dict()}
     if answer.repairs:
         row["repairs"] = answer.repairs

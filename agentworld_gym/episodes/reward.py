@@ -23,8 +23,9 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
     episode, answer, results = step.episode, step.answer, step.results
     info = Info(task_id=episode.task.id, fingerprint=fingerprint, steps=episode.steps, tokens=no_tokens())
     answered = isinstance(answer, Observation)
-    if isinstance(answer, Observation):
+    if answer is not None:
         info["tokens"] = answer.spent.as_dict()
+    if isinstance(answer, Observation):
         if answer.repairs:
             info["repairs"] = answer.repairs
         if answer.confidence is not None:

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agentworld_gym.contracts import (
-    ChatRequest,
-    Completion,
-    Failure,
-    Generator,
-)
+from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
 from agentworld_gym.flow import stream_of

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 
-from agentworld_gym.progress.course import Course
+from agentworld_gym.progress.meter import Meter
 from agentworld_gym.progress.tally import Tally
 from agentworld_gym.progress.terminal import TerminalProgress
 
-__all__ = ["Course", "Tally", "TerminalProgress", "live"]
+__all__ = ["Meter", "Tally", "TerminalProgress", "live"]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from agentworld_gym.process.pacing import SECONDS, paced
 
 
 class Run(Protocol):
-    """What can be shown while it lasts: a `Tally`, or a `Course` of work that counts for itself."""
+    """What can be shown while it lasts: a `Tally`, or a `Meter` of work that counts for itself."""
 
     @property
     def share(self) -> float | None:

@@ -83,7 +83,7 @@ class Guard:
         """
         if isinstance(observed, Failure):
             grounds = self.grounded is not None and observed.kind in UNREADABLE
-            return self._true(session, action, Observation("")) if grounds else observed
+            return self._true(session, action, Observation("", lost=observed.spent)) if grounds else observed
         if not observed.completion:
             return observed
         probability = observed.probability
@@ -95,7 +95,8 @@ class Guard:
         if self.grounded is not None:
             return self._true(session, action, observed)
         asked = f"the guard asks for {self.options.least:g}"
-        return Failure(FailureKind.UNLIKELY, f"the model holds its answer to be {probability:.2g} likely, {asked}")
+        unlikely = f"the model holds its answer to be {probability:.2g} likely, {asked}"
+        return Failure(FailureKind.UNLIKELY, unlikely, spent=observed.spent)
 
     def _true(self, session: LanguageSession, action: Action, dreamt: Observation) -> Observation | Failure:
         """Carry out an action in the twin of a session, and return what it shows."""

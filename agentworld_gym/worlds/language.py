@@ -145,6 +145,7 @@ class LanguageWorld:
         """Answer one action, as a piece of work that asks the generator."""
         turn = self._turn(session, action)
         observed: Observation | Failure
+        reasks = 0
         if action.error is not None:
             observed = Observation(action.error, prompt=turn)
         elif (seen := self._seen(session, action)) is not None:
@@ -155,28 +156,33 @@ class LanguageWorld:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
         else:
-            observed = yield from self._asking(session, action, turn)
+            observed, reasks = yield from self._asking(session, action, turn)
         yield TOGETHER
         if self.guard is not None:
             observed = self.guard.checked(session, action, observed)
         if isinstance(observed, Failure):
-            session.failures += 1 + self.sampling.retries
+            session.failures += 1 + reasks
         else:
             self._append(session, action, turn, observed)
         return observed
 
-    def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[Observation | Failure]:
-        """Ask the generator, and again where its answer cannot be read, as often as the sampling says."""
-        lost, tries = Usage(), 0
+    def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
+        """Ask the generator, and again where its answer cannot be read, as often as the sampling says.
+
+        Returns:
+            What was read at last, and how many times the generator was asked again.
+        """
+        lost, reasks = Usage(), 0
         while True:
-            request = self._request(session, action, turn, tries)
+            request = self._request(session, action, turn, reasks)
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, action, turn, request.sampling.seed)
             if isinstance(observed, Observation):
-                return replace(observed, retries=tries, lost=lost) if tries else observed
-            if isinstance(answer, Failure) or observed.kind not in UNREADABLE or tries == self.sampling.retries:
-                return observed
-            lost, tries = lost + answer.usage, tries + 1
+                return replace(observed, reasks=reasks, lost=lost), reasks
+            lost += Usage() if isinstance(answer, Failure) else answer.usage
+            if isinstance(answer, Failure) or observed.kind not in UNREADABLE or reasks == self.sampling.reasks:
+                return replace(observed, spent=lost), reasks
+            reasks += 1
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
@@ -223,12 +229,13 @@ class LanguageWorld:
         turn = session.seen.next_turn
         return self.prompts.turn(session.task, turn, action, session.screen, session.screen_before)
 
-    def _request(self, session: LanguageSession, action: Action, turn: str, tries: int = 0) -> ChatRequest:
-        seed = step_seed(session.seed, session.turn, session.failures + tries) if self.generator.supports_seed else None
+    def _request(self, session: LanguageSession, action: Action, turn: str, reasks: int = 0) -> ChatRequest:
+        tried = session.failures + reasks
+        seed = step_seed(session.seed, session.turn, tried) if self.generator.supports_seed else None
         examples = "" if self.demonstrations is None else self.demonstrations(session, action)
         last = Message(role="user", content=turn + examples + self.prompts.closing)
         messages = [*session.history, last]
-        sampling = self.sampling.again(tries).seeded(seed)
+        sampling = self.sampling.again(reasks).seeded(seed)
         allows = None
         if self._printer is not None and self._constrains:
             allows = self._printer.allows(session.task, session.screen, action.raw)

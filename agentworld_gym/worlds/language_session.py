@@ -31,7 +31,7 @@ class LanguageSession:
     """How many tokens the last prompt took."""
 
     failures: int = 0
-    """How many steps failed: a retry draws another seed."""
+    """How many requests came to nothing in steps that failed: the next one draws another seed."""
 
     looked: bool = False
     """Whether the last action was a look at the screen, which is no turn."""

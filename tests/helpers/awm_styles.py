@@ -407,7 +407,7 @@ logger.addHandler(logging.FileHandler("logs/errors.log"))
 KINDS = ["checking", "savings"]
 
 def connect():
-    return sqlite3.connect(DB, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
+    return sqlite3.connect(DB, 5.0, sqlite3.PARSE_DECLTYPES, isolation_level=None)
 
 if FRESH:
     connect().execute("INSERT INTO accounts (owner) VALUES ('made up by the code')")

@@ -18,7 +18,7 @@ from worlds import dream, make, predicted
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import SpecError
-from agentworld_gym.progress import Course, Tally, TerminalProgress, live
+from agentworld_gym.progress import Meter, Tally, TerminalProgress, live
 
 
 class Clock:
@@ -149,11 +149,11 @@ def test_without_a_terminal_there_are_plain_lines() -> None:
 
 
 def test_the_time_left_leaves_out_what_was_done_before_the_run() -> None:
-    shown, clock, course = io.StringIO(), Clock(), Course(total=100, unit="worlds")
-    with TerminalProgress("growing", course, Console(file=shown), seconds=0, clock=clock) as view:
+    shown, clock, meter = io.StringIO(), Clock(), Meter(total=100, unit="worlds")
+    with TerminalProgress("growing", meter, Console(file=shown), seconds=0, clock=clock) as view:
         for second, done in enumerate((60, 70, 80)):
             clock.now = float(10 * second)
-            course.reached(done)
+            meter.reached(done)
             view.show()
     lines = shown.getvalue().splitlines()
     assert lines[0] == "growing: 60 of 100 worlds"

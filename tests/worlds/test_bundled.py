@@ -108,7 +108,7 @@ def test_the_server_prints_how_to_ask_the_model_that_it_serves() -> None:
     assert _usage(models["tiny-android-state"])[:2] == (
         "AgentWorld/Android-v0",
         ', profile="compact", form="state", '
-        "sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'retries': 4}",
+        "sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'reasks': 4}",
     )
     assert ", ledger=True, " in _usage(models["tiny-terminal-ledger"])[1]
     env_id, options, note = _usage(models["tiny"])

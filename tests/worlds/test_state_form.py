@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
+from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.android.apps import apps
@@ -245,20 +245,23 @@ def test_rows_are_not_recorded_in_the_form() -> None:
 def test_an_answer_that_cannot_be_read_is_asked_for_again_and_counted() -> None:
     asked: list[ChatRequest] = []
 
-    def answer(request: ChatRequest) -> str:
+    def answer(request: ChatRequest) -> Completion:
         asked.append(request)
-        return "The phone shows the clock." if len(asked) < 3 else "same"
+        text = "The phone shows the clock." if len(asked) < 3 else "same"
+        return Completion(text, usage=Usage(completion_tokens=7))
 
     options = WorldOptions(load_spec("android"), profile="compact", form="state", sampling={"temperature": 0.0})
-    for retries, found in ((1, Failure), (2, Observation)):
+    for reasks, found in ((1, Failure), (2, Observation)):
         asked.clear()
-        sampled = options.model_copy(update={"sampling": {"temperature": 0.0, "retries": retries}})
+        sampled = options.model_copy(update={"sampling": {"temperature": 0.0, "reasks": reasks}})
         states = sampled.language(ScriptedGenerator(answer))
         session, actions = begun(states, recorded("android")[0])
         (observed,) = states.step([session], [actions[0]])
         assert isinstance(observed, found)
-        assert len(asked) == 1 + retries
-    assert observed.repairs == {"retries": 2}
+        assert len(asked) == 1 + reasks
+        assert session.failures == (2 if found is Failure else 0)
+        assert observed.spent.completion_tokens == len(asked) * 7
+    assert isinstance(observed, Observation) and observed.repairs == {"reasks": 2}
     assert observed.spent == observed.usage + observed.lost
     assert [request.sampling.temperature for request in asked] == [0.0, 0.6, 0.6]
 

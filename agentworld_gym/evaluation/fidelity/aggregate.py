@@ -95,7 +95,7 @@ def _run(walked: Replay, cases: Sequence[Case]) -> Run:
         measures=_of_steps(answered) if answered else None,
         failures=dict(Counter(step.failure for step in walked.steps if step.failure)),
         lost=walked.lost,
-        retried=sum(step.retries > 0 for step in answered),
+        reasked=sum(step.reasks > 0 for step in answered),
         constrained=sum(step.refused > 0 for step in answered),
         kinds={kind: interval(*kinds[kind]) for kind in sorted(kinds)},
         groups={name: _cells(answered, cases, of) for name, of in GROUPINGS.items()},

@@ -92,7 +92,7 @@ class Step:
     token: float | None = None
     """The geometric mean of the probabilities that the model gives the answer's tokens."""
 
-    retries: int = 0
+    reasks: int = 0
     """How many answers before this one could not be read."""
 
     refused: int = 0
@@ -325,6 +325,7 @@ class _CaseReplay:
         shown: str | None = truth
         if isinstance(answer, Failure):
             self._into.add(Step(self.place, turn, failure=answer.kind.value))
+            self._into.usage += answer.spent
             if self._taught:
                 assert teachable is not None
                 teachable.accept(session, action, Observation(truth, ledger=ledger, state=state))
@@ -349,8 +350,16 @@ class _CaseReplay:
         """Keep an answer and how it compares with the truth."""
         compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
-        step = Step(self.place, turn, compared, sequence=sure, token=each, ledger=answer.ledger_check)
-        step = replace(step, retries=answer.retries, refused=answer.refused)
+        step = Step(
+            self.place,
+            turn,
+            compared,
+            sequence=sure,
+            token=each,
+            reasks=answer.reasks,
+            refused=answer.refused,
+            ledger=answer.ledger_check,
+        )
         if answer.ledger_check is not None and self._case.row.changes:
             step = replace(step, ledger_exact=answer.ledger == self._ledger(session, turn))
         self._into.add(step)

@@ -103,7 +103,7 @@ class Run(Strict):
     lost: int = 0
     """The number of steps that a failure left unplayed."""
 
-    retried: int = 0
+    reasked: int = 0
     """The number of answered steps whose first answer could not be read, so that the world asked again."""
 
     constrained: int = 0

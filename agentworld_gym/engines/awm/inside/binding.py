@@ -57,7 +57,14 @@ def bind_engines(lend: Lend) -> None:
     for module in (sqlalchemy, sqlalchemy.engine):
         setattr(module, "create_engine", create_engine)  # noqa: B010  (mypy takes no assignment)
 
-    def connect(*_: Any, detect_types: int = 0, isolation_level: str | None = "", **__: Any) -> Any:
+    def connect(
+        database: Any = "",
+        timeout: float = 0,
+        detect_types: int = 0,
+        isolation_level: str | None = "",
+        *_: Any,
+        **__: Any,
+    ) -> Any:
         lent = lend(detect_types)
         if isinstance(lent, Held):
             setattr(lent, "isolation_level", isolation_level)  # noqa: B010  (the code may say anything)

@@ -13,8 +13,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from agentworld_gym.engines.awm.inside.constants import constants, is_empty, singletons, unchanging_classes
 from agentworld_gym.engines.awm.inside.holding import called, depth_of, is_call_of, models, module_names, stored, words
-from agentworld_gym.engines.awm.inside.quiet import constants, is_empty, quiet_classes, singletons
 
 MODULES = words(
     """__future__ abc asyncio base64 bisect calendar collections contextlib copy dataclasses datetime decimal enum
@@ -106,11 +106,11 @@ class _Reading:
         self._models = models(tree)
         self._makers = self._called_at_the_top()
         self._closers = {getattr(node, "name", "") for node in tree.body if _makes_functions(node)} & self._makers
-        self._quiet = quiet_classes(tree)
+        self._unchanging = unchanging_classes(tree)
         named = [one for one in tree.body if isinstance(one, ast.Assign) and is_call_of(one.value, ("getLogger",))]
         self._loggers = {name for one in named for name in stored(one)}
         self._constants = constants(tree, self._kept)
-        self._singletons = singletons(tree, self._quiet)
+        self._singletons = singletons(tree, self._unchanging)
 
     def reasons(self) -> Iterator[str]:
         for node in ast.walk(self._tree):
@@ -196,8 +196,8 @@ class _Reading:
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         keeps = not all(self._keeps_nothing(value) for value in arguments)
         if called(node) == "add_middleware":
-            loud = self._classes - self._quiet if not keeps else self._classes
-            if loud & {getattr(value, "id", "") for value in arguments}:
+            changing = self._classes if keeps else self._classes - self._unchanging
+            if changing & {getattr(value, "id", "") for value in arguments}:
                 yield f"an object of {ast.unparse(arguments[0])} is made for all sessions"
         if name in self._closers and keeps:
             yield f"{name} may keep what it gets"

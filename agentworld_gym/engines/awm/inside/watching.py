@@ -1,8 +1,8 @@
 """Whether the code of a world still holds what it held when it was loaded.
 
 Sessions share a process where the code looks as if it changed nothing but its database. That it did not is looked at
-after each call, by what is there and not by how it may have come there: no alias, argument or function of the
-interpreter goes unseen.
+after each call, by what is there and not by how it may have come there: an alias, an argument or a function of the
+interpreter hides nothing. What objects inside libraries hold, such as the columns of a table, is not looked at.
 """
 
 from __future__ import annotations
@@ -119,9 +119,8 @@ class Watch:
         elif isinstance(value, types.MethodType):
             self._walk(name, value.__self__, held)
         elif isinstance(value, CONTAINERS):
-            if (
-                held and not own and type(value) not in CONTAINERS
-            ):  # It may keep an order or a factory beside its items.
+            if held and not own and type(value) not in CONTAINERS:
+                # It may keep an order or a factory beside its items.
                 self._unknown(f"an object holds a {_full_name(type(value))}")
             parts = _parts(value)
             if not isinstance(value, tuple | frozenset):

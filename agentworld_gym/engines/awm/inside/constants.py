@@ -1,4 +1,4 @@
-"""What of a module looks as if nothing changed it: its constants, and objects of its own classes.
+"""What of a module looks constant: its containers, and objects of its own classes.
 
 This is a guess by the common ways of writing, which decides where it is worth a try to let sessions share a process.
 What the guess overlooks is noticed when it happens (`watching`).
@@ -34,7 +34,7 @@ def constants(tree: ast.Module, kept: Mapping[str, float]) -> dict[str, bool]:
     return found
 
 
-def quiet_classes(tree: ast.Module) -> set[str]:
+def unchanging_classes(tree: ast.Module) -> set[str]:
     """Return the names of classes whose objects look as if they stayed as they were made."""
     found = set[str]()
     for statement in statements(tree.body):
@@ -67,12 +67,12 @@ def is_empty(value: ast.AST) -> bool:
     return False
 
 
-def _changes(node: ast.ClassDef, quiet: Collection[str]) -> Iterator[bool]:
-    """Yield whether parts of a class change its objects; those of the classes in `quiet` do not change."""
+def _changes(node: ast.ClassDef, unchanging: Collection[str]) -> Iterator[bool]:
+    """Yield whether parts of a class change its objects; those of the classes in `unchanging` do not change."""
     for base in node.bases:
         root = base.value if isinstance(base, ast.Subscript) else base
         name = getattr(root, "id", getattr(root, "attr", ""))
-        yield name not in BASES and name not in quiet
+        yield name not in BASES and name not in unchanging
     for method in node.body:
         if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
             continue

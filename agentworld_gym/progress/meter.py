@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Course:
+class Meter:
     """What `TerminalProgress` shows of work that counts for itself.
 
-    >>> course = Course(total=200, unit="sessions")
-    >>> course.reached(50)
-    >>> course.share, course.place
+    >>> meter = Meter(total=200, unit="sessions")
+    >>> meter.reached(50)
+    >>> meter.share, meter.place
     (0.25, '50 of 200 sessions')
     """
 
