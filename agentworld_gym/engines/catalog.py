@@ -82,6 +82,12 @@ def _mcp(variant: str) -> Engine:
     return ToolMachine
 
 
+def _mcp_view() -> View:
+    from agentworld_gym.engines.mcp.view import ToolView
+
+    return ToolView()
+
+
 def _swe(variant: str) -> Engine:
     from agentworld_gym.engines.swe import SweEngine
 
@@ -128,7 +134,7 @@ ENGINES: dict[str, EngineEntry] = {
     "desktop": EngineEntry(
         _desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite, view=_desktop_view
     ),
-    "mcp": EngineEntry(_mcp, versions=_sqlite),
+    "mcp": EngineEntry(_mcp, versions=_sqlite, view=_mcp_view),
     "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite, index=_search_index),
     "swe": EngineEntry(
         _swe,
@@ -176,6 +182,15 @@ def load_view(domain: str) -> View | None:
     """
     entry = ENGINES.get(domain)
     return None if entry is None or entry.view is None else entry.view()
+
+
+def has_view(domain: str) -> bool:
+    """Return whether a domain has a view.
+
+    >>> has_view("web"), has_view("terminal")
+    (True, False)
+    """
+    return domain in ENGINES and ENGINES[domain].view is not None
 
 
 def load_index(domain: str) -> Index | None:

@@ -11,7 +11,7 @@ from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.keys import nearest
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import load_index, load_view
+from agentworld_gym.engines.catalog import has_view, load_index, load_view
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.answers import answer_codec
 from agentworld_gym.prompting.prompt import Prompts
@@ -88,13 +88,16 @@ def prompts_for(
     Args:
         row: The session.
         profile: The profile of the prompts; None takes that of the row.
-        form: How they write a next state; None takes the form of the row. Domains whose prompts do not restate the
-            state always have the form `full`.
+        form: How they write a next state; None takes the form of the row. A domain has the form `full` where it has no
+            other: the form `change` needs prompts that restate the state, and the form `state` a view.
         wording: The number of the wording.
         ledger: Whether the prompts ask for a ledger.
     """
-    form = (form or row.form or "full") if spec_of(row).turn.restates else "full"
-    return _prompts(row.domain, row.dialect, profile or row.profile or "full", form, wording, ledger)
+    form = form or row.form or "full"
+    known = has_view(row.domain) if form == "state" else spec_of(row).turn.restates
+    return _prompts(
+        row.domain, row.dialect, profile or row.profile or "full", form if known else "full", wording, ledger
+    )
 
 
 def task_of(row: Row) -> Task | None:

@@ -10,6 +10,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,12 +21,16 @@ from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturbations
+from agentworld_gym.engines.mcp.answer import Result, Said, refused, text_of
 from agentworld_gym.engines.mcp.provenance import Provenance
 from agentworld_gym.engines.mcp.results import Refused, printed, refusal
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
+from agentworld_gym.engines.mcp.sql_tools import Called, SqlCall
+from agentworld_gym.engines.mcp.structured_state import Server, image_of, plain_image, plain_server, server_of
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
+from agentworld_gym.engines.tables.plain_rows import plain_tables
 from agentworld_gym.engines.tables.row_file import Size
 
 NONE = Controls()
@@ -92,6 +97,7 @@ class ToolMachine:
         self._before: bytes | None = None
         self._refused = False
         self._observation = greeting(service.scenario.name, context.user, context.now)
+        self._said: Said | None = self._observation
 
     @classmethod
     def start(
@@ -185,10 +191,11 @@ class ToolMachine:
         try:
             tool, arguments, key = self._understood(action)
             self._provenance.keep(key)
+            self._said = None
             self._observation = self._answered(database, tool, arguments, key)
             self._refused = False
         except (Refused, Problem) as problem:
-            self._observation = str(problem)
+            self._observation, self._said = str(problem), refused(problem)
             self._refused = True
         return self._observation
 
@@ -204,6 +211,62 @@ class ToolMachine:
     def save(self, path: Path) -> None:
         """Write the database as an SQLite file."""
         path.write_bytes(self.database())
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        before = None if self._before is None else plain_image(self._service, self._before)
+        return {
+            "shown": self.shown(),
+            "kept": {
+                "sequences": plain_image(self._service, self.database())["sequences"],
+                "tokens": [self._tokens.seed, self._tokens.count, *self._tokens.made],
+                "seen": self._provenance.plain(),
+                "calls": self._calls,
+                "jobs": [[job.due, job.tool.name, deepcopy(job.arguments)] for job in self._jobs],
+                "accepted_jobs": self._accepted_jobs,
+                "failed": self._failed,
+                "before": before,
+                "refused": self._refused,
+            },
+        }
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        connection = self._open().connection
+        told: dict[str, Any] = plain_server(Server(self._service, self._context, self._controls))
+        return {**told, "rows": plain_tables(connection, self._service.keys), "said": self._answer(connection)}
+
+    def _answer(self, connection: sqlite3.Connection) -> Said:
+        """Return the last answer as plain data: as what it was made from where its text follows from the rows."""
+        said = self._said
+        if said is not None:
+            with suppress(Refused, sqlite3.Error):
+                if text_of(self._service, connection, self._context, self._controls, said) == self._observation:
+                    return said
+        return self._observation
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> ToolMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        shown, kept = structured_state["shown"], structured_state["kept"]
+        service, context, controls = server_of(shown)
+        seed, count, *made = kept["tokens"]
+        machine = cls(service, image_of(service, shown["rows"], kept["sequences"]), context, seed, controls)
+        machine._tokens.count = count
+        machine._tokens.made.extend(made)
+        machine._provenance = Provenance.of(kept["seen"])
+        machine._calls, machine._accepted_jobs = kept["calls"], kept["accepted_jobs"]
+        machine._jobs = tuple(_Job(due, service.tools[name], arguments) for due, name, arguments in kept["jobs"])
+        machine._failed, machine._refused = kept["failed"], kept["refused"]
+        if kept["before"] is not None:
+            machine._before = image_of(service, kept["before"]["rows"], kept["before"]["sequences"])
+        machine._said = shown["said"]
+        connection = machine._open().connection
+        machine._observation = text_of(service, connection, context, controls, shown["said"])
+        return machine
 
     def fork(self) -> ToolMachine:
         """Return an exact copy: equal actions on both copies give equal observations."""
@@ -256,8 +319,7 @@ class ToolMachine:
         """
         controls, context = self._controls, self._context
         if not controls:
-            data = self._called(database, tool, arguments, context)
-            return printed(perturbations.paged(controls, tool, data, arguments))
+            return self._told(tool, self._called(database, tool, arguments, context), arguments)
         error = perturbations.transient_error(controls, self._calls, tool)
         if error and f"{tool.name} {key}" != self._failed:
             self._failed = f"{tool.name} {key}"
@@ -268,21 +330,31 @@ class ToolMachine:
         if perturbations.is_slow(controls, self._calls, tool):
             return printed(self._accepted(database, tool, deepcopy(arguments)))
         if self._before is not None and perturbations.is_stale(controls, self._calls, tool):
-            data = self._remembered(self._before, tool, arguments)
-        else:
-            if tool.batch:
-                context = replace(context, failing=perturbations.failing(controls, self._calls, tool, arguments))
-            data = self._called(database, tool, arguments, context)
-        return printed(perturbations.paged(controls, tool, perturbations.blanked(controls, tool, data), arguments))
+            return self._told(tool, self._remembered(self._before, tool, arguments), arguments)
+        if tool.batch:
+            context = replace(context, failing=perturbations.failing(controls, self._calls, tool, arguments))
+        return self._told(tool, self._called(database, tool, arguments, context), arguments)
 
-    def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Any:
+    def _told(self, tool: Tool, called: Called, arguments: Mapping[str, Any]) -> str:
+        """Return the text of a result, and note what it was made from.
+
+        Raises:
+            Refused: The call asks for a page that there is none of.
+        """
+        controls = self._controls
+        start = perturbations.page_start(controls, tool, arguments)
+        self._said = Result(tool, called.values, start).said
+        data = perturbations.blanked(controls, tool, called.data) if controls else called.data
+        return printed(perturbations.paged(tool, data, start))
+
+    def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Called:
         """Run a tool; what it writes is kept only if it succeeds."""
         if not tool.writes:
             return _run(database, tool, arguments, context)
         before = database.image() if self._controls.strength("stale-data") else None
-        data = _run(database, tool, arguments, context, end="COMMIT")
+        called = _run(database, tool, arguments, context, end="COMMIT")
         self._before = before
-        return data
+        return called
 
     def _accepted(self, database: Database, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Accept a call that would succeed, to carry it out later."""
@@ -306,7 +378,7 @@ class ToolMachine:
                 continue  # a job that has become impossible is dropped, as a queue drops a job that fails
         self._tokens.made.clear()
 
-    def _remembered(self, image: bytes, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    def _remembered(self, image: bytes, tool: Tool, arguments: Mapping[str, Any]) -> Called:
         """Return what a list showed before the last write."""
         old = Database(image, self._tokens)
         try:
@@ -324,7 +396,9 @@ def greeting(server: str, user: str, now: str) -> str:
     return f"Connected to server {server}. Signed in as {user}. Server time {now}."
 
 
-def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None) -> Any:
+def _run(
+    database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None
+) -> Called:
     """Call a tool; a tool that may write runs in a transaction that ends with the given statement.
 
     Raises:
@@ -335,8 +409,8 @@ def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: 
     try:
         if end is not None:
             connection.execute("BEGIN")
-        data = tool.call(connection, arguments, context)
-        if tool.rows is not None and not isinstance(data[tool.rows], list):
+        called = _body(tool, connection, arguments, context)
+        if tool.rows is not None and not isinstance(called.data[tool.rows], list):
             raise TypeError(f"{tool.rows} is no list")
         if end is not None:
             connection.execute(end)
@@ -349,7 +423,13 @@ def _run(database: Database, tool: Tool, arguments: Mapping[str, Any], context: 
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-    return data
+    return called
+
+
+def _body(tool: Tool, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Called:
+    if isinstance(tool.call, SqlCall):
+        return tool.call.run(connection, arguments, context)
+    return Called(tool.call(connection, arguments, context), {})
 
 
 def _valid(text: str) -> str:

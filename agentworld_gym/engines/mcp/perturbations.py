@@ -69,16 +69,22 @@ def blanked(controls: Controls, tool: Tool, data: Any) -> Any:
     return data
 
 
-def paged(controls: Controls, tool: Tool, data: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return one page of a list, with a cursor for the next page.
+def page_start(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> int | None:
+    """Return the number of the row with which the answer to a call begins; None where it is not paged.
 
     Raises:
         Refused: the cursor is not valid.
     """
     cursor = arguments.get("cursor")
     if tool.rows is None or (cursor is None and not _is_paged(controls, tool, arguments)):
+        return None
+    return 0 if cursor is None else _offset(cursor)
+
+
+def paged(tool: Tool, data: Any, start: int | None) -> Any:
+    """Return one page of a list, with a cursor for the next page; all of it where there is no start."""
+    if start is None or tool.rows is None:
         return data
-    start = 0 if cursor is None else _offset(cursor)
     rows = data[tool.rows]
     page = rows[start : start + PAGE_ROWS]
     answer = {**data, tool.rows: page, "count": len(page)}

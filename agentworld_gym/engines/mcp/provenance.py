@@ -26,6 +26,15 @@ class Provenance:
         """Return a copy for a fork."""
         return Provenance(self.explicit, frozenset(self._seen))
 
+    def plain(self) -> list[str] | None:
+        """Return the values as plain data; None where the task states all rows."""
+        return None if self.explicit else sorted(self._seen)
+
+    @classmethod
+    def of(cls, plain: Sequence[str] | None) -> Provenance:
+        """Return what `plain` gave back."""
+        return cls(plain is None, frozenset(plain or ()))
+
     def keep(self, text: str) -> None:
         """Note the values of a text that was said or shown."""
         if not self.explicit:

@@ -65,6 +65,14 @@ class Service:
         _ = service.toolset
         return service
 
+    def tool(self, own_name: str) -> Tool:
+        """Return a tool by its name without that of the server.
+
+        Raises:
+            LookupError: There is none.
+        """
+        return self.tools[f"{self.scenario.name}-{own_name}"]
+
     @cached_property
     def listed(self) -> tuple[dict[str, Any], ...]:
         """The tools as a task lists them, with name, description and parameters."""

@@ -7,7 +7,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines.mcp.results import Refused
 from agentworld_gym.engines.mcp.tool import Context, Tool
@@ -29,6 +30,10 @@ CURSOR = {"type": "string", "description": "The next_cursor of an earlier page, 
 ITEM_FAILURE = {"code": 503, "message": "Service Unavailable"}
 
 NAME = re.compile(r"\{(\w+)\}")
+_STRUCTURED = ("array", "object")
+"""The types of arguments that are JSON text in SQL."""
+
+PARAMETER = re.compile(r":(\w+)")
 
 Values = dict[str, Any]
 
@@ -41,7 +46,7 @@ def sql_tool(server: str, spec: ToolSpec) -> Tool:
         name=f"{server}-{spec.name}",
         description=spec.description.strip(),
         parameters={"type": "object", **spec.parameters, "properties": parameters},
-        call=_SqlCall(spec, properties),
+        call=SqlCall(spec, properties),
         writes=spec.writes,
         rows=spec.result.key,
         optional=spec.result.optional,
@@ -140,7 +145,7 @@ def _parsed(value: Any) -> Any:
     return None if value is None else json.loads(value)
 
 
-class _Check:
+class Check:
     """A condition that refuses a call."""
 
     def __init__(self, spec: CheckStep) -> None:
@@ -161,9 +166,11 @@ class _Check:
 
 
 @dataclass(frozen=True, slots=True)
-class _Each:
+class Each:
+    """What happens for every item of a list argument."""
+
     over: str
-    checks: tuple[_Check, ...]
+    checks: tuple[Check, ...]
     run: tuple[Step, ...]
     keys: tuple[str, ...]
 
@@ -174,23 +181,54 @@ class _Each:
         return {"item": sql_value(item)}
 
 
-class _SqlCall:
-    """The body of a tool."""
+class Called(NamedTuple):
+    """What a call returns, and the values that its result was made from."""
+
+    data: Any
+    values: Values
+
+
+class SqlCall:
+    """The body of a tool: checks and writes, which change the database, and a result, which only reads it."""
 
     def __init__(self, spec: ToolSpec, properties: Mapping[str, Any]) -> None:
         self.spec, self.result = spec, spec.result
         self.defaults: Values = {name: sql_value(schema.get("default")) for name, schema in properties.items()}
         self.integers = tuple(name for name, schema in properties.items() if schema.get("type") == "integer")
-        self.checks = tuple(map(_Check, spec.checks))
-        self.each: _Each | None = None
+        self.structured = frozenset(name for name, schema in properties.items() if schema.get("type") in _STRUCTURED)
+        self.checks = tuple(map(Check, spec.checks))
+        self.each: Each | None = None
         if spec.each is not None:
             items = properties[spec.each.over].get("items", {})
             keys = tuple(items.get("properties", ()))
-            self.each = _Each(spec.each.over, tuple(map(_Check, spec.each.checks)), spec.each.run, keys)
+            self.each = Each(spec.each.over, tuple(map(Check, spec.each.checks)), spec.each.run, keys)
         self.query = _Query(spec.result.one or spec.result.many or "")
         self.nested = {key: _Query(sql) for key, sql in spec.result.nested.items()}
 
     def __call__(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Any:
+        """Run the tool, and return its data."""
+        return self.run(connection, arguments, context).data
+
+    def run(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Called:
+        """Run the tool.
+
+        Raises:
+            Refused: A check refuses the call, or the result is too long.
+            sqlite3.Error: The database refuses it.
+        """
+        values = self.values(arguments, context)
+        for check in self.checks:
+            check.test(connection, values)
+        _run(connection, self.spec.run, values)
+        failed = self._batch(connection, arguments, values, context) if self.each else []
+        _run(connection, self.spec.then, values)
+        data = self.answer(connection, values)
+        if failed:
+            data = {**(data if isinstance(data, dict) else {"message": data}), "errors": failed}
+        return Called(data, values)
+
+    def values(self, arguments: Mapping[str, Any], context: Context) -> Values:
+        """Return the parameters that the SQL of a call begins with."""
         values = self.defaults.copy()
         for name in values:
             if name in arguments:
@@ -199,32 +237,15 @@ class _SqlCall:
             if type(values[name]) is float and values[name].is_integer():
                 values[name] = int(values[name])
         values["now"], values["user"] = context.now, context.user
-        for check in self.checks:
-            check.test(connection, values)
-        _run(connection, self.spec.run, values)
-        failed = self._batch(connection, arguments, values, context) if self.each else []
-        _run(connection, self.spec.then, values)
-        data = self._answer(connection, values)
-        if failed:
-            return {**data, "errors": failed} if isinstance(data, dict) else {"message": data, "errors": failed}
-        return data
+        return values
 
-    def _batch(
-        self, connection: sqlite3.Connection, arguments: Mapping[str, Any], values: Values, context: Context
-    ) -> list[Values]:
-        assert self.each is not None
-        failed: list[Values] = []
-        for index, item in enumerate(arguments.get(self.each.over) or ()):
-            if index in context.failing:
-                failed.append({"item": item, **ITEM_FAILURE})
-                continue
-            scope = {**values, **self.each.values(item)}
-            for check in self.each.checks:
-                check.test(connection, scope)
-            _run(connection, self.each.run, scope)
-        return failed
+    def answer(self, connection: sqlite3.Connection, values: Values) -> Any:
+        """Return the result; nothing is written.
 
-    def _answer(self, connection: sqlite3.Connection, values: Values) -> Any:
+        Raises:
+            Refused: There is none, or it is too long.
+            sqlite3.Error: The database refuses a query.
+        """
         result, room = self.result, _Room()
         if result.text is not None:
             return filled(result.text, values)
@@ -240,6 +261,29 @@ class _SqlCall:
         for key, query in self.nested.items():
             row[key] = query.all(connection, values, room)
         return row
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The names of the values that the result reads."""
+        result = self.result
+        queries = (result.one, result.many, result.total, *result.nested.values())
+        named = {name for sql in queries if sql for name in PARAMETER.findall(sql)}
+        return frozenset(named | set(NAME.findall(result.text or "")))
+
+    def _batch(
+        self, connection: sqlite3.Connection, arguments: Mapping[str, Any], values: Values, context: Context
+    ) -> list[Values]:
+        assert self.each is not None
+        failed: list[Values] = []
+        for index, item in enumerate(arguments.get(self.each.over) or ()):
+            if index in context.failing:
+                failed.append({"item": item, **ITEM_FAILURE})
+                continue
+            scope = {**values, **self.each.values(item)}
+            for check in self.each.checks:
+                check.test(connection, scope)
+            _run(connection, self.each.run, scope)
+        return failed
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:

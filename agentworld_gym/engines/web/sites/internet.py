@@ -14,11 +14,11 @@ from jinja2 import TemplateError
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
-from agentworld_gym.engines.web.sites.concerned_rows import concerned_rows
+from agentworld_gym.engines.web.sites.concerned_rows import rows_of_request
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
-from agentworld_gym.engines.web.sites.plain_rows import image_of, plain_tables, sequences
+from agentworld_gym.engines.web.sites.plain_rows import image_of, rows_of, sequences
 from agentworld_gym.engines.web.sites.printing import STATIC, plain_failure, printed_page, static
 from agentworld_gym.engines.web.sites.request_handler import (
     SESSION,
@@ -132,7 +132,7 @@ class Sites:
         return printed_page(site, image, now, self._controls, url, user, told)
 
     def concerned(self, method: str, url: str, form: tuple[tuple[str, str], ...], user: Any) -> list[str]:
-        """Return a line for each row that a request reads or writes; nothing is done: see `concerned_rows`."""
+        """Return a line for each row that a request reads or writes; nothing is done: see `rows_of_request`."""
         parts = urlsplit(url)
         site = self._hosts.get(parts.netloc.lower().removesuffix(":80"))
         if site is None:
@@ -140,7 +140,7 @@ class Sites:
         path, now = parts.path or "/", self._state.now or site.about.now
         perturbed = PerturbedRequest(NO_CONTROLS, site.about.host, path, 0)
         query, store = parsed_query(parts.query), self._stores[site.name]
-        return list(concerned_rows(Visit(site, store, perturbed, method, path, query, form, {}, user, now)))
+        return list(rows_of_request(Visit(site, store, perturbed, method, path, query, form, {}, user, now)))
 
     def shown(self) -> dict[str, Any]:
         """Return what pages are printed from as plain JSON data: the rows, the time, and the controls in force."""
@@ -151,7 +151,7 @@ class Sites:
         strengths = {name: self._controls.strength(name) for name in self._controls.strengths}
         if any(strengths.values()):
             web |= {"controls": strengths, "control_seed": self._controls.seed}
-        return {"web": web, "data": {name: plain_tables(store.image()) for name, store in self._stores.items()}}
+        return {"web": web, "data": {name: rows_of(store.image()) for name, store in self._stores.items()}}
 
     def name_of(self, host: str) -> str:
         """Return the name of the site at a host; empty where there is none."""

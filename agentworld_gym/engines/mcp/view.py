@@ -1,0 +1,130 @@
+"""The view of a tool server: it prints the answer that a structured state says, and computes no transition."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from agentworld_gym.domain.view import StructuredState, predicted
+from agentworld_gym.engines import Controls
+from agentworld_gym.engines.mcp.answer import text_of
+from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
+from agentworld_gym.engines.mcp.structured_state import read_database, server_of
+from agentworld_gym.engines.mcp.tool import Context
+from agentworld_gym.engines.mcp.tool_spec import Step
+from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, Named, concerned_rows
+
+ITEMS = 4
+"""Of how many items of a list argument the rows are told."""
+
+
+class ToolView:
+    """Prints the answers of tool servers: the result of a tool follows from the rows, and what a call does to them not.
+
+    >>> view = ToolView()
+    >>> state = view.begin({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
+    >>> state["said"] = {"get_shipment": {"order_id": 9999}}
+    >>> view.view({**state, "said": {"404": "Order 9999 not found"}})
+    '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
+    """
+
+    def begin(
+        self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0
+    ) -> StructuredState:
+        """Return the structured state of a server at the start.
+
+        Raises:
+            SpecError: The state of the task is wrong.
+        """
+        with closing(ToolMachine.start(state, seed, Controls(controls or {}, control_seed))) as machine:
+            return machine.shown()
+
+    def view(self, shown: StructuredState) -> str:
+        """Return the last answer of the server.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted():
+            service, context, controls = server_of(shown)
+            with read_database(service, shown["rows"]) as connection:
+                return text_of(service, connection, context, controls, shown["said"])
+
+    def place(self, shown: StructuredState) -> tuple[str | int, ...]:
+        """Return the path of the rows, where most changes begin."""
+        return ("rows",)
+
+    def noted(self, shown: StructuredState, action: Any) -> StructuredState:
+        """Return the state without the answer to the call before, for no answer depends on it.
+
+        The call is not noted: which tool answers, and with what, is for the prediction to say.
+        """
+        return {key: value for key, value in shown.items() if key != "said"}
+
+    def told(self, shown: StructuredState, action: Any) -> str:
+        """Return the rows that a call names, and the next numbers of the tables that it adds rows to.
+
+        What the call does to them, and whether it is refused, is not said.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted():
+            service, context, _ = server_of(shown)
+            tool = service.tools.get(action.get("name")) if isinstance(action, dict) else None
+            arguments = action.get("arguments") or {} if tool is not None else {}
+            if tool is None or not isinstance(tool.call, SqlCall) or not isinstance(arguments, dict):
+                return ""
+            with read_database(service, shown["rows"]) as connection:
+                lines = [
+                    line
+                    for concern in _concerns(tool.call, arguments, context)
+                    for line in concerned_rows(_Reader(connection), service.keys, concern)
+                ]
+            return "\n".join(dict.fromkeys(lines))
+
+
+class _Reader:
+    """Reads a database; what cannot be read has no rows."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return all rows of a query."""
+        try:
+            cursor = self._connection.execute(sql, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except (sqlite3.Error, OverflowError):
+            return []
+
+    def first(self, sql: str, values: Mapping[str, Any]) -> Any:
+        """Return the first value of the first row; None where there is none."""
+        return next((value for row in self.rows(sql, values) for value in row.values()), None)
+
+
+def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> Iterator[Concern]:
+    """Yield what a call reads and writes: in its own statements, and for each of the first items of its list."""
+    values = call.values(arguments, context)
+    lists = {name: value for name, value in arguments.items() if isinstance(value, list)}
+    own = [*_checked(call.checks), *_named((*call.spec.run, *call.spec.then))]
+    yield Concern(own, values, lists)
+    if call.each is None:
+        return
+    statements = [*_checked(call.each.checks), *_named(call.each.run)]
+    for item in lists.get(call.each.over, ())[:ITEMS]:
+        scope: Values = {**values, **call.each.values(item)}
+        yield Concern(statements, scope, lists)
+
+
+def _checked(checks: Sequence[Check]) -> Iterator[Named]:
+    yield from (Named(EVERY if check.spec.missing is not None else "", check.sql) for check in checks)
+
+
+def _named(steps: Sequence[Step]) -> Iterator[Named]:
+    for step in steps:
+        yield from [Named("", step)] if isinstance(step, str) else (Named(*item) for item in step.items())

@@ -1,0 +1,112 @@
+"""The rows of a database as plain JSON data, and a database from them.
+
+A row is an object whose `id` is its key: the value of a key of one column, or the values of several with commas between
+them. A column without a value is left out; one that has to hold a value then gets its default. The rows of a table
+stand in the order in which they were stored, or in the order of their keys where the table has no row ids.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.engines import Scalar
+from agentworld_gym.engines.tables.database import opened, quoted
+from agentworld_gym.engines.tables.insert import Keys
+
+PlainRow = dict[str, Scalar]
+PlainTables = dict[str, list[PlainRow]]
+
+_WITHOUT_ROWID = re.compile(r"\)[^()]*\bWITHOUT\s+ROWID\b[^()]*\Z", re.IGNORECASE)
+
+
+def plain_tables(connection: sqlite3.Connection, keys: Keys) -> PlainTables:
+    """Return the rows of a database by table. Nothing in them is shared."""
+    return {table: list(_plain_rows(connection, keys, table)) for table in keys}
+
+
+def _plain_rows(connection: sqlite3.Connection, keys: Keys, table: str) -> Iterator[PlainRow]:
+    columns, key = keys[table]
+    rows = connection.execute(f"SELECT * FROM {quoted(table)} ORDER BY {_order(connection, table, key)}")
+    for number, values in enumerate(rows):
+        parts = [values[place] for place in key]
+        name: Scalar = parts[0] if len(parts) == 1 else ",".join(map(str, parts)) if parts else number
+        told = frozenset(key) if _parts(name, key) == list(map(str, parts)) else frozenset()
+        yield {
+            "id": name,
+            **{
+                column: value
+                for place, (column, value) in enumerate(zip(columns, values, strict=True))
+                if value is not None and place not in told
+            },
+        }
+
+
+def _order(connection: sqlite3.Connection, table: str, key: Sequence[int]) -> str:
+    (sql,) = connection.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()
+    return ", ".join(str(place + 1) for place in key) if _WITHOUT_ROWID.search(sql) else "rowid"
+
+
+def _parts(name: Scalar, key: Sequence[int]) -> list[str]:
+    return [str(name)] if len(key) == 1 else str(name).split(",", len(key) - 1) if key else []
+
+
+def image_of_rows(empty: bytes, keys: Keys, tables: Mapping[str, Any], sequences: Mapping[str, int]) -> bytes:
+    """Return the bytes of a database with these rows.
+
+    Args:
+        empty: The bytes of a database with the tables and without rows.
+        keys: The columns of each table, and the positions of those that make its key.
+        tables: The rows by table.
+        sequences: The last number that was given, by table, where a row of a higher number has gone.
+
+    Raises:
+        sqlite3.Error, LookupError, TypeError, ValueError: The database can have no such rows.
+    """
+    connection = opened(empty)
+    try:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        for table, rows in tables.items():
+            columns, key = keys[table]
+            marks = ", ".join(_marks(connection, table))
+            stored = [_values(columns, key, row) for row in rows]
+            connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", stored)
+        for table, last in sequences.items():
+            connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (last, table))
+            if not connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchone():
+                connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
+        return connection.serialize()
+    finally:
+        connection.close()
+
+
+def _marks(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+    """Yield what SQL puts into each column: the value, or the default of a column that has to hold one."""
+    for _, _, _, filled, default, _ in connection.execute(f"PRAGMA table_info({quoted(table)})"):
+        yield f"coalesce(?, {default})" if filled and default is not None else "?"
+
+
+def _values(columns: Sequence[str], key: Sequence[int], row: Mapping[str, Any]) -> list[Scalar]:
+    name = row["id"]
+    if not isinstance(name, str | int | float):
+        raise ValueError(f"the id of a row is a text or a number, and not {name!r}")
+    parts = [name] if len(key) == 1 else _parts(name, key)
+    values = {**dict(zip((columns[place] for place in key), parts, strict=True)), **row}
+    if unknown := values.keys() - {*columns, "id"}:
+        raise LookupError(f"a row has no column {sorted(unknown)[0]!r}")
+    return [values.get(column) for column in columns]
+
+
+def sequences_of(connection: sqlite3.Connection, keys: Keys) -> dict[str, int]:
+    """Return the last number that was given, by table, where no row has it any more."""
+    found = {}
+    for table, (columns, key) in keys.items():
+        last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+        if last is None or len(key) != 1:
+            continue
+        (most,) = connection.execute(f"SELECT max({quoted(columns[key[0]])}) FROM {quoted(table)}").fetchone()
+        if last[0] != most:
+            found[table] = last[0]
+    return found
