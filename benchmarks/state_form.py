@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine, load_view
@@ -28,6 +29,7 @@ from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
 from agentworld_gym.sessions.rerendering import prompts_for
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks import families, generate
 
 STEPS = 40
 Walk = tuple[dict[str, Any], Callable[[Any, random.Random], Any]]
@@ -78,7 +80,20 @@ def desktop_walk(number: int) -> Walk:
     return state, act
 
 
-WALKS: dict[str, Callable[[int], Walk]] = {"android": android_walk, "desktop": desktop_walk, "web": web_walk}
+def mcp_walk(number: int) -> Walk:
+    """Calls of the menu of a generated task, right and wrong ones in random order."""
+    names = sorted(families("mcp"))
+    task = generate("mcp", names[number % len(names)], 1 + number % 3, number)
+    calls = [json.loads(action) for action in task.menu if not finishes(action)]
+    return dict(task.state), lambda machine, rng: rng.choice(calls)
+
+
+WALKS: dict[str, Callable[[int], Walk]] = {
+    "android": android_walk,
+    "desktop": desktop_walk,
+    "mcp": mcp_walk,
+    "web": web_walk,
+}
 
 
 def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, bool]:
@@ -132,13 +147,14 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--sessions", type=int, default=24)
     options = parser.parse_args()
-    strengths: dict[str, Any] = {name: 0.1 for name in load_spec(options.domain).controls}
+    spec = load_spec(options.domain)
+    strengths: dict[str, Any] = {name: 0.1 for name in spec.controls}
     results = [exact(options.domain, number, strengths) for number in range(options.episodes)]
     print(f"restored machines that went on exactly: {sum(same for same, _ in results)} of {len(results)}")
     print(f"episodes whose screens the view printed exactly: {sum(view for _, view in results)} of {len(results)}")
     rows = recorded(options.domain, options.sessions)
     print(f"{sum(len(row.actions) for row in rows)} steps of {len(rows)} sessions; median, mean, ninth decile")
-    forms: tuple[Form, ...] = ("full", "change", "state")
+    forms: tuple[Form, ...] = ("full", "change", "state") if spec.turn.restates else ("full", "state")
     for form in forms:
         contents = messages(rows, form)
         tokenizer = build_tokenizer([text for texts in contents.values() for text in texts], 4096)

@@ -77,8 +77,8 @@ class Prompts:
     a.txt
 
     Raises:
-        SpecError: A template is missing or broken, or it makes histories that are not append-only; or the form is not
-            `full` and the system prompt does not read it, or the domain has none such.
+        SpecError: A template is missing or broken, or it makes histories that are not append-only; or the form is
+            `change` and the system prompt does not read it, or it is `state` and there is no view.
     """
 
     def __init__(

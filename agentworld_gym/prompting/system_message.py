@@ -43,7 +43,7 @@ class SystemMessage:
         official: The official prompts, whose system prompt stands in for the template.
 
     Raises:
-        SpecError: A template is missing or broken; or the form is not `full` and the template does not read it.
+        SpecError: A template is missing or broken; or the form is `change` and the template does not read it.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SystemMessage:
             self._tools = templates.load(TOOLS)
             name = EPISODE
         self._template = templates.load(name) if ready is None else None
-        if form != "full" and ready is None and not templates.reads("form"):
+        if form == "change" and ready is None and not templates.reads("form"):
             file = templates.path(name)
             raise SpecError(file, "observation.form", form, f"a prompt that explains the {form} form")
         self._controls = {
@@ -113,6 +113,7 @@ class SystemMessage:
             form=self._form,
             ledger=self._ledger,
             indexed=indexed,
+            viewed=self._form == "state",
             controls=self.sentences(controls or {}),
             tools=tools,
         )

@@ -20,6 +20,7 @@ from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import FileSystem
 from agentworld_gym.engines.desktop.programs import programs
+from agentworld_gym.engines.mcp.sql_tools import SqlCall
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.database import Store
@@ -40,7 +41,7 @@ from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-DOMAINS = ("android", "desktop", "web")
+DOMAINS = ("android", "desktop", "mcp", "web")
 WRONG = {
     "android": ["The phone shows the clock.", ">tasks/clock", 'front = "chess"', "tasks = 7"],
     "desktop": [
@@ -50,6 +51,17 @@ WRONG = {
         "-windows/chess",
         "windows = 7",
         "-home",
+    ],
+    "mcp": [
+        "The order is cancelled.",
+        "said/404",
+        'said/get_order/colour = "red"',
+        "said/sing = {}",
+        "said = 7",
+        'said/list_orders/# = "first"',
+        '+.orders {"id":"chess"}',
+        "-.chess/1",
+        "rows = 7",
     ],
     "web": [
         "The cart is empty.",
@@ -73,6 +85,8 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     if domain == "desktop":
         yield from ((Desktop, "launch"), (Desktop, "advance"), (FileSystem, "write"))
         yield from ((type(program), "update") for program in programs().values())
+    if domain == "mcp":
+        yield SqlCall, "run"
     if domain == "web":
         yield from ((Browser, name) for name in ("go", "travel", "reload", "open_tab", "close_tab"))
         yield from ((Sites, "fetch"), (Store, "write"))
@@ -194,7 +208,7 @@ def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_befo
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state(domain: str) -> None:
     row = recorded(domain)[0]
-    states = world(domain, lambda request: "same")
+    states = world(domain, lambda request: 'said = "Nothing is here."' if domain == "mcp" else "same")
     session, (action, *_) = begun(states, row)
     task = session.task
     truth = shown_states(row, task, ActionParser(load_spec(domain)))

@@ -1,9 +1,9 @@
 """The answer to a call as plain data: which tool shows what, so that its text follows from the rows of the database.
 
-    {"get_order": {"order_id": 1038}}      the result of a tool, with the values that it reads
-    {"list_orders": {"#": 5}}              a page of a list, which begins with this row
-    {"404": "Order 9999 not found"}        a refusal
-    "Unknown tool: shop-sing"              any other text
+{"get_order": {"order_id": 1038}}      the result of a tool, with the values that it reads
+{"list_orders": {"#": 5}}              a page of a list, which begins with this row
+{"404": "Order 9999 not found"}        a refusal
+"Unknown tool: shop-sing"              any other text
 """
 
 from __future__ import annotations

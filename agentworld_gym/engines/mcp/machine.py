@@ -23,12 +23,13 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturbations
 from agentworld_gym.engines.mcp.answer import Result, Said, refused, text_of
 from agentworld_gym.engines.mcp.provenance import Provenance
-from agentworld_gym.engines.mcp.results import Refused, printed, refusal
+from agentworld_gym.engines.mcp.results import Refused, printed
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
 from agentworld_gym.engines.mcp.service import STATE, Service, generated, load_service
-from agentworld_gym.engines.mcp.sql_tools import Called, SqlCall
+from agentworld_gym.engines.mcp.sql_tools import Called
 from agentworld_gym.engines.mcp.structured_state import Server, image_of, plain_image, plain_server, server_of
 from agentworld_gym.engines.mcp.tool import Context, Tool
+from agentworld_gym.engines.mcp.tool_runs import printable, run_tool
 from agentworld_gym.engines.tables.database import Database, Tokens, fields_of
 from agentworld_gym.engines.tables.plain_rows import plain_tables
 from agentworld_gym.engines.tables.row_file import Size
@@ -300,7 +301,7 @@ class ToolMachine:
             raise Problem("MCP error -32602: Invalid params: a tool call needs a 'name' and an object of 'arguments'")
         tool = self._service.tools.get(name)
         if tool is None:
-            raise Problem(f"Unknown tool: {_valid(name)}")
+            raise Problem(f"Unknown tool: {printable(name)}")
         try:
             key = _WRITER.encode(arguments)
             key.encode()
@@ -308,7 +309,7 @@ class ToolMachine:
                 raise Refused(413, "Payload Too Large")
             self._service.toolset.call(name, arguments)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise Problem(f"MCP error -32602: Invalid params: {_valid(str(error))}") from None
+            raise Problem(f"MCP error -32602: Invalid params: {printable(str(error))}") from None
         return tool, arguments, key
 
     def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> str:
@@ -350,16 +351,16 @@ class ToolMachine:
     def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Called:
         """Run a tool; what it writes is kept only if it succeeds."""
         if not tool.writes:
-            return _run(database, tool, arguments, context)
+            return run_tool(database, tool, arguments, context)
         before = database.image() if self._controls.strength("stale-data") else None
-        called = _run(database, tool, arguments, context, end="COMMIT")
+        called = run_tool(database, tool, arguments, context, end="COMMIT")
         self._before = before
         return called
 
     def _accepted(self, database: Database, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Accept a call that would succeed, to carry it out later."""
         count = self._tokens.count
-        _run(database, tool, arguments, self._context, end="ROLLBACK")
+        run_tool(database, tool, arguments, self._context, end="ROLLBACK")
         self._tokens.count = count
         self._accepted_jobs += 1
         self._jobs = (*self._jobs, _Job(self._calls + perturbations.DELAY, tool, arguments))
@@ -382,7 +383,7 @@ class ToolMachine:
         """Return what a list showed before the last write."""
         old = Database(image, self._tokens)
         try:
-            return _run(old, tool, arguments, self._context)
+            return run_tool(old, tool, arguments, self._context)
         finally:
             old.close()
 
@@ -394,44 +395,3 @@ def greeting(server: str, user: str, now: str) -> str:
     'Connected to server shop. Signed in as ana. Server time 2026-03-04T09:30:00Z.'
     """
     return f"Connected to server {server}. Signed in as {user}. Server time {now}."
-
-
-def _run(
-    database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None
-) -> Called:
-    """Call a tool; a tool that may write runs in a transaction that ends with the given statement.
-
-    Raises:
-        Refused, Problem: the tool, the database or the code of the tool refuses the call, and nothing is changed.
-    """
-    connection = database.connection
-    database.refresh()
-    try:
-        if end is not None:
-            connection.execute("BEGIN")
-        called = _body(tool, connection, arguments, context)
-        if tool.rows is not None and not isinstance(called.data[tool.rows], list):
-            raise TypeError(f"{tool.rows} is no list")
-        if end is not None:
-            connection.execute(end)
-    except sqlite3.Error as error:
-        raise refusal(error) from error
-    except (Refused, Problem):
-        raise
-    except Exception as error:  # the code of a tool may raise anything, and the SDK's server prints it like this
-        raise Problem(f"Error calling tool '{tool.name}': {_valid(str(error))}") from error
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-    return called
-
-
-def _body(tool: Tool, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Called:
-    if isinstance(tool.call, SqlCall):
-        return tool.call.run(connection, arguments, context)
-    return Called(tool.call(connection, arguments, context), {})
-
-
-def _valid(text: str) -> str:
-    """Return the start of a text without characters that UTF-8 cannot encode."""
-    return text[:200].encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The rows that statements name by the values they are given: what a world model has to know to foresee their effect."""
+"""The rows that statements name by their values: what a world model has to know to foresee what they do."""
 
 from __future__ import annotations
 
@@ -122,9 +122,7 @@ def _conditions(
                 yield column.strip(), values.get(parameter[1])
 
 
-def _rows(
-    store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str
-) -> Iterator[str]:
+def _rows(store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str) -> Iterator[str]:
     """Yield the lines of one statement.
 
     A table whose rows are not named by values is looked up by its key where other tables of the statement have it, and

@@ -101,7 +101,9 @@ def _values(columns: Sequence[str], key: Sequence[int], row: Mapping[str, Any]) 
 
 def sequences_of(connection: sqlite3.Connection, keys: Keys) -> dict[str, int]:
     """Return the last number that was given, by table, where no row has it any more."""
-    found = {}
+    found: dict[str, int] = {}
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").fetchone() is None:
+        return found  # No table counts up.
     for table, (columns, key) in keys.items():
         last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
         if last is None or len(key) != 1:

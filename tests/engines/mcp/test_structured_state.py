@@ -1,0 +1,227 @@
+"""The structured state of a tool server: it is complete, and the view prints every answer from what is shown of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.actions.finish import finishes
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import compact
+from agentworld_gym.engines import Controls, Restorable
+from agentworld_gym.engines.mcp import ToolMachine
+from agentworld_gym.engines.mcp.view import ToolView
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.answers import StateAnswers
+from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.state_changes import applied, written
+from agentworld_gym.tasks import families, generate
+from tests.helpers.predicted_states import ABSURD, operations
+
+VIEW = ToolView()
+ANSWERS = StateAnswers(VIEW)
+ROWS: dict[str, Any] = {
+    "customers": [{"customer_id": 7, "name": "Ilse Marwood", "email": "ilse@example.com", "since": "2023-08-19"}],
+    "products": [{"sku": "LMP-1", "name": "Lamp", "price": 39.9, "stock": 4}],
+    "orders": [
+        {"order_id": 11, "customer_id": 7, "status": "paid", "placed_at": "2026-03-01T08:00:00Z", "total": 79.8}
+    ],
+    "order_lines": [{"order_id": 11, "sku": "LMP-1", "quantity": 2, "unit_price": 39.9}],
+}
+STATE = {"scenario": "shop", "tables": ROWS}
+DISTURBED = {name: 0.2 for name in load_spec("mcp").controls}
+FAMILIES = sorted(families("mcp"))
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": f"shop-{name}", "arguments": arguments}
+
+
+def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(json.dumps(value))
+    return result
+
+
+def change(machine: ToolMachine, action: dict[str, Any]) -> list[str]:
+    """The lines of the change that an action makes, after which the view prints the answer."""
+    before = roundtripped(machine.shown())
+    machine.act(action)
+    assert VIEW.view(roundtripped(machine.shown())) == machine.observation
+    noted = VIEW.noted(before, action)
+    text = written(noted, machine.shown(), VIEW.place(noted))
+    assert applied(noted, text, VIEW.place(noted)) == machine.shown()
+    return text.split("\n")
+
+
+def episode(family: str, number: int) -> tuple[ToolMachine, Iterator[dict[str, Any]]]:
+    """A server in the state of a task, under controls every other time, and calls of the task's menu without end."""
+    task: Task = generate("mcp", family, 1 + number % 3, number)
+    rng = random.Random(number)
+    calls = [json.loads(action) for action in task.menu if not finishes(action)]
+    controls = Controls(DISTURBED if number % 2 else {}, number)
+    return ToolMachine.start(task.state, number, controls), iter(lambda: rng.choice(calls), None)
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
+def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    assert isinstance(machine, Restorable)
+    with closing(machine):
+        for _ in range(8):
+            machine.act(next(calls))
+        with closing(ToolMachine.restore(roundtripped(machine.structured_state()))) as twin:
+            assert twin.observation == machine.observation
+            assert twin.refused == machine.refused
+            for _ in range(12):
+                action = next(calls)
+                assert twin.act(action) == machine.act(action)
+                assert twin.spans == machine.spans
+            assert twin.structured_state() == machine.structured_state()
+            assert twin.state() == machine.state()
+
+
+def test_a_machine_of_generated_rows_still_knows_which_of_them_nobody_has_seen() -> None:
+    machine = ToolMachine.start({"scenario": "tracker", "size": "full", "seed": 3}, 5)
+    look = {"name": "tracker-list_projects", "arguments": {}}
+    machine.act(look)
+    assert machine.spans
+    twin = ToolMachine.restore(roundtripped(machine.structured_state()))
+    assert twin.act(look) == machine.act(look)
+    assert twin.spans == machine.spans == ()
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
+def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    with closing(machine):
+        for _ in range(12):
+            shown = roundtripped(machine.shown())
+            before = json.dumps(shown)
+            assert VIEW.view(shown) == machine.observation
+            action = next(calls)
+            VIEW.told(shown, action)
+            VIEW.noted(shown, action)
+            assert json.dumps(shown) == before
+            machine.act(action)
+
+
+def test_the_view_begins_as_the_machine_does() -> None:
+    assert VIEW.begin(STATE, 3) == ToolMachine.start(STATE, 3).shown()
+
+
+def test_an_answer_says_which_tool_shows_what_and_a_change_which_rows_change() -> None:
+    machine = ToolMachine.start(STATE, 0)
+    assert change(machine, call("get_order", order_id=11)) == ["said/get_order/order_id = 11"]
+    assert change(machine, call("get_order", order_id=12)) == ['said/404 = "Order 12 not found"']
+    assert change(machine, call("list_orders", limit=10)) == ["said/list_orders = {}"]
+    assert change(machine, call("list_orders", limit=3, status="paid")) == [
+        'said/list_orders = {"limit":3,"status":"paid"}'
+    ]
+    assert change(machine, call("adjust_stock", sku="LMP-1", delta=-1, reason="broken")) == [
+        ".products/LMP-1/stock = 3",
+        '+.stock_moves {"id":1,"sku":"LMP-1","delta":-1,"reason":"broken","moved_at":"2026-03-04T09:30:00Z"}',
+        'said/adjust_stock = {"previous":4,"sku":"LMP-1"}',
+    ]
+    assert change(machine, {"name": "shop-sing", "arguments": {}}) == ['said = "Unknown tool: shop-sing"']
+
+
+def test_a_list_argument_that_a_result_reads_is_said_as_a_list() -> None:
+    machine = ToolMachine.start(STATE, 0)
+    items = [{"sku": "LMP-1", "quantity": 2}]
+    assert change(machine, call("restock", items=items))[-1] == f"said/restock/items = {compact(items)}"
+
+
+def test_a_page_begins_with_a_row_and_a_hint_for_the_next() -> None:
+    machine = ToolMachine.start({"scenario": "shop", "seed": 1}, 0, Controls({"pagination": 1.0}, 0))
+    assert change(machine, call("list_orders", limit=9)) == ['said/list_orders = {"limit":9,"#":0}']
+    cursor = json.loads(machine.observation)["next_cursor"]
+    assert change(machine, call("list_orders", limit=9, cursor=cursor)) == ['said/list_orders = {"limit":9,"#":5}']
+
+
+def test_what_does_not_follow_from_the_rows_is_said_as_it_stands() -> None:
+    machine = ToolMachine.start({"scenario": "shop", "seed": 1}, 0, Controls({"slow-service": 1.0}, 0))
+    (line,) = change(machine, call("adjust_stock", sku="NO-1", delta=1, reason="found"))
+    assert line.startswith("said/404 = ")
+    sku = str(machine.shown()["rows"]["products"][0]["id"])
+    (line,) = change(machine, call("adjust_stock", sku=sku, delta=1, reason="found"))
+    assert json.loads(line.removeprefix("said = ")) == machine.observation
+
+
+def test_the_rows_that_a_call_names_are_told_and_what_it_does_to_them_is_not() -> None:
+    shown = VIEW.begin(STATE, 0)
+    told = VIEW.told(shown, call("open_return", order_id=11, sku="LMP-1", quantity=1, reason="late"))
+    assert told.split("\n") == [
+        "now 2026-03-04T09:30:00Z",
+        'orders/11 {"status":"paid"}',
+        'order_lines/11,LMP-1 {"quantity":2}',
+        "returns/11,LMP-1 none",
+        "returns 1",
+    ]
+    assert VIEW.told(shown, call("get_order", order_id=12)) == "orders/12 none"
+    assert VIEW.told(shown, call("list_orders")) == ""
+    assert VIEW.told(shown, call("sing")) == VIEW.told(shown, None) == VIEW.told(shown, "sing") == ""
+
+
+def test_rows_are_told_for_the_items_of_a_list_too() -> None:
+    shown = VIEW.begin(STATE, 0)
+    items = [{"sku": "LMP-1", "quantity": 1}, {"sku": "RUG-2", "quantity": 1}]
+    told = VIEW.told(shown, call("place_order", customer_id=7, items=items)).split("\n")
+    assert 'products/LMP-1 {"price":39.9,"stock":4,"active":1}' in told
+    assert "products/RUG-2 none" in told
+    assert "orders 12" in told
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES[::3])])
+def test_true_changes_are_allowed_at_every_character(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    with closing(machine):
+        for _ in range(6):
+            action = next(calls)
+            before = VIEW.noted(roundtripped(machine.shown()), action)
+            machine.act(action)
+            text = written(before, machine.shown(), VIEW.place(before))
+            allows = ChangeConstraint(before, VIEW.place(before))
+            assert all(allows(text[:end]) for end in range(1, len(text) + 1))
+            assert allows(text, whole=True)
+
+
+BEFORE = json.dumps(VIEW.begin(STATE, 0))
+OPERATIONS = operations(
+    json.loads(BEFORE),
+    places=["said/get_order/order_id", "said/list_orders/#", "said/404", ".orders/11/status"],
+    words=["paid", "LMP-1", "shop", "get_order", "./nowhere", "2026-03-01T08:00:00Z"],
+    keys=["id", "order_id", "status", "404", "get_order", "#"],
+)
+ACTIONS = st.fixed_dictionaries(
+    {"name": st.sampled_from(["shop-get_order", "shop-place_order", "shop-open_return", "shop-sing"])},
+    optional={
+        "arguments": st.dictionaries(
+            st.sampled_from(["order_id", "items", "sku"]), st.none() | st.integers() | st.floats() | st.text(max_size=5)
+        )
+    },
+)
+
+
+@settings(max_examples=200)
+@given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS)
+def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any]) -> None:
+    try:
+        state = ANSWERS.read(None, BEFORE, answer)
+        ANSWERS.printed(state)
+    except AnswerError:
+        return
+    ANSWERS.display(state, action)
+
+
+@pytest.mark.parametrize("answer", ABSURD.values(), ids=ABSURD)
+def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
+    with pytest.raises(AnswerError):
+        ANSWERS.printed(ANSWERS.read(None, BEFORE, answer))

@@ -1,0 +1,65 @@
+"""Rows as plain data: a database comes back from them, with the order of its rows and the numbers it has given."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
+from agentworld_gym.engines.tables.plain_rows import image_of_rows, plain_tables, sequences_of
+
+SCHEMA = """
+CREATE TABLE orders (order_id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, paid INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE lines (order_id INTEGER, sku TEXT, quantity INTEGER, PRIMARY KEY (order_id, sku)) WITHOUT ROWID;
+CREATE TABLE events (text TEXT);
+"""
+EMPTY = empty_image(SCHEMA)
+
+
+def connection() -> sqlite3.Connection:
+    made = opened(EMPTY)
+    made.execute("INSERT INTO orders (note) VALUES ('fragile'), (NULL), ('late')")
+    made.execute("DELETE FROM orders WHERE order_id = 3")
+    made.execute("INSERT INTO lines VALUES (2, 'rug', 1), (1, 'lamp', 4)")
+    made.execute("INSERT INTO events VALUES ('second'), ('first')")
+    return made
+
+
+def test_a_row_bears_its_key_as_its_id_and_leaves_out_what_it_has_not() -> None:
+    with connection() as database:
+        assert plain_tables(database, keys_of(database)) == {
+            "orders": [{"id": 1, "note": "fragile", "paid": 0}, {"id": 2, "paid": 0}],
+            "lines": [{"id": "1,lamp", "quantity": 4}, {"id": "2,rug", "quantity": 1}],
+            "events": [{"id": 0, "text": "second"}, {"id": 1, "text": "first"}],
+        }
+
+
+def test_a_database_comes_back_and_counts_on_from_where_it_was() -> None:
+    with connection() as database:
+        keys = keys_of(database)
+        tables, sequences = plain_tables(database, keys), sequences_of(database, keys)
+    assert sequences == {"orders": 3}
+    twin = opened(image_of_rows(EMPTY, keys, tables, sequences))
+    assert plain_tables(twin, keys) == tables
+    twin.execute("INSERT INTO orders (note) VALUES ('again')")
+    assert twin.execute("SELECT max(order_id) FROM orders").fetchone() == (4,)
+
+
+def test_a_column_that_has_to_hold_a_value_gets_its_default() -> None:
+    keys = keys_of(opened(EMPTY))
+    twin = opened(image_of_rows(EMPTY, keys, {"orders": [{"id": 7}]}, {}))
+    assert twin.execute("SELECT * FROM orders").fetchall() == [(7, None, 0)]
+
+
+def test_a_schema_in_which_nothing_counts_up_has_no_sequences() -> None:
+    made = opened(empty_image("CREATE TABLE tags (name TEXT PRIMARY KEY)"))
+    assert sequences_of(made, keys_of(made)) == {}
+
+
+@pytest.mark.parametrize(
+    "tables", [{"chess": []}, {"orders": [{"id": 1, "colour": "red"}]}, {"orders": [{}]}, {"orders": [{"id": [1]}]}]
+)
+def test_rows_that_the_database_cannot_have_are_an_error(tables: dict[str, list[dict[str, object]]]) -> None:
+    with pytest.raises((LookupError, ValueError)):
+        image_of_rows(EMPTY, keys_of(opened(EMPTY)), tables, {})
