@@ -348,7 +348,8 @@ def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, place:
             raise TypeError("only an entry of a list moves to its end")
         if isinstance(holder, dict) and path[-1] not in holder:  # It is gone already.
             return 0
-        entry = holder.pop(key_of(holder, path[-1]))
+        key = key_of(holder, path[-1])
+        entry = holder.pop(key)
         if found[1] == ">":
             holder.append(entry)
     else:

@@ -93,6 +93,7 @@ def test_reading_a_change_gives_the_state_that_it_was_written_for(seed: int) -> 
         "front += 1",
         "snack = {",
         "-laps/x",
+        "-front/x",
         "= 3",
     ],
 )

@@ -74,8 +74,10 @@ class ToolView:
         """
         with predicted():
             service, context, _ = server_of(shown)
-            tool = service.tools.get(action.get("name")) if isinstance(action, dict) else None
-            arguments = action.get("arguments") or {} if tool is not None else {}
+            name, arguments = (
+                (action.get("name"), action.get("arguments") or {}) if isinstance(action, dict) else ("", {})
+            )
+            tool = service.tools.get(str(name))
             if tool is None or not isinstance(tool.call, SqlCall) or not isinstance(arguments, dict):
                 return ""
             with read_database(service, shown["rows"]) as connection:
