@@ -25,13 +25,16 @@ WORLDS = {
 
 
 def envs(
-    plain: Annotated[bool, typer.Option("--plain", help="Only the ids, one a line, for scripts.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Only the ids of the domains, one a line, for scripts.")
+    ] = False,
 ) -> None:
     """List the environments, and the worlds that can play them."""
     from rich.table import Column, Table
 
     from agentworld_gym.domain.spec import DOMAINS, load_spec
     from agentworld_gym.engines.catalog import has_engine
+    from agentworld_gym.registration import MENU_IDS
     from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
     from agentworld_gym.teams.team import load_team, team_names
     from agentworld_gym.worlds.bundled import bundled_models
@@ -50,6 +53,9 @@ def envs(
         tiny = next((name for name, model in models.items() if model.default and model.knows(spec)), "no")
         table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
+    menus = Table("id", "domain", title="Menus and vectors (Stable-Baselines3)")
+    for env_id, domain in MENU_IDS.items():
+        menus.add_row(env_id, domain)
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
     for team in map(load_team, team_names()):
         together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))
@@ -58,7 +64,7 @@ def envs(
     worlds = Table("world", "who plays", title="Worlds")
     for world, meaning in WORLDS.items():
         worlds.add_row(world, meaning)
-    stdout().print(table, together, worlds)
+    stdout().print(table, menus, together, worlds)
 
 
 def register(app: typer.Typer) -> None:
