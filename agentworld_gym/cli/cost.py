@@ -142,12 +142,10 @@ def run(
     gpus: GpusOption = 1,
 ) -> None:
     """Add up what a run did cost, from its traces; probes and judges stand apart."""
-    from agentworld_gym.cost import Cost, total_of
-    from agentworld_gym.documents.strict import read_yaml, validated
+    from agentworld_gym.cost import read_plan, total_of
 
     spent = total_of(path)
-    kept = "a plan that `agentworld cost plan --out` kept"
-    columns = {} if against is None else {"planned": validated(Cost, read_yaml(against, kept), against)}
+    columns = {} if against is None else {"planned": read_plan(against)}
     _table({**columns, "actual": spent}, _price(gpu_hour, gpus))
     if spent.failures:
         _say(f"failed steps: {_named(spent.failures)}")

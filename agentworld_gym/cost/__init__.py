@@ -2,6 +2,17 @@
 
 from agentworld_gym.cost.plan import Plan, planned
 from agentworld_gym.cost.rates import Rates, first_failure, rates_of
-from agentworld_gym.cost.totals import Cost, GpuPrice, Tokens, total_of
+from agentworld_gym.cost.totals import Cost, GpuPrice, Tokens, read_plan, total_of
 
-__all__ = ["Cost", "GpuPrice", "Plan", "Rates", "Tokens", "first_failure", "planned", "rates_of", "total_of"]
+__all__ = [
+    "Cost",
+    "GpuPrice",
+    "Plan",
+    "Rates",
+    "Tokens",
+    "first_failure",
+    "planned",
+    "rates_of",
+    "read_plan",
+    "total_of",
+]

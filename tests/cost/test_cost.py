@@ -173,6 +173,17 @@ def test_a_plan_that_is_not_there_is_named(measured: Path) -> None:
     assert done.exit_code == 2 and "missing.json: no such file, expected a plan" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "text", ["format: agentworld lock 1\nenv: AgentWorld/Terminal-v0\n", "steps: 5\n", "- 1\n", ""]
+)
+def test_a_file_that_is_no_plan_is_told_to_be_none(text: str, measured: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.yaml"
+    path.write_text(text, encoding="utf-8")
+    done = agentworld("cost", "run", str(measured), "--plan", str(path))
+    assert done.exit_code == 2 and "the whole document: got " in done.stderr
+    assert "expected a plan that `agentworld cost plan --out` kept, with the keys episodes, steps, " in done.stderr
+
+
 @pytest.mark.parametrize(("later", "runs"), [(0.0, 1.0), (1000.0, 2.0)])
 def test_workers_that_play_at_the_same_time_take_the_time_of_one_run(
     measured: Path, tmp_path: Path, later: float, runs: float
