@@ -32,6 +32,8 @@ from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.cost import Cost, GpuPrice
+    from agentworld_gym.episodes.episode import Episode
+    from agentworld_gym.episodes.step import Transition
 
 BUSY = 0.5
 """The share of the planned load below which the command says that it was measured under a lower one."""
@@ -58,7 +60,7 @@ def plan(
     scenario: ScenarioOption = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes are planned.")] = 1000,
     steps: Annotated[
-        int | None, typer.Option("--steps", min=1, help="Steps of the world in each; else as in those measured.")
+        int | None, typer.Option("--steps", min=1, help="Steps in each episode; else as in those measured.")
     ] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")] = 16,
     measure: Annotated[int, typer.Option("--measure", min=2, help="Send at most so many steps to the world.")] = 256,
@@ -154,12 +156,13 @@ def run(
 def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: int, steps: int | None) -> None:
     """Play whole episodes, with at most so many steps over all of them; the traces tell the rest.
 
+    A step is one that the world answers, so that `finish` is none.
     One step of an episode that is not recorded goes ahead, because the first answer of a process takes longer.
     """
     from agentworld_gym.actions.finish import finishes
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.policies.playing import open_policy, play
-    from agentworld_gym.progress import live
+    from agentworld_gym.progress import Meter, TerminalProgress
 
     options = EnvOptions(**given)
     limit = min(most - 1, steps or most, options.domain_spec().limits.max_steps)
@@ -179,9 +182,19 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
                 seeds.append(seed + len(seeds))
         for _ in play(ahead, player, [seed + len(seeds)]):
             pass
-        opened.enter_context(live(f"measuring, at most {counted(most, 'step')}", len(seeds))).watch(runner)
-        for _ in play(runner, player, seeds, wave=width):
-            pass
+        meter, answered = Meter(len(seeds), "episodes"), 0
+        what = f"measuring, at most {counted(most, 'step')}"
+        view = opened.enter_context(TerminalProgress(what, meter, stderr()))
+
+        def count(_: Episode, taken: Transition) -> None:
+            nonlocal answered
+            answered += taken.answered
+            meter.figures = counted(answered, "step")
+            view.show()
+
+        runner.listeners.append(count)
+        for done, _ in enumerate(play(runner, player, seeds, wave=width), 1):
+            meter.reached(done)
 
 
 def _price(hour: float | None, gpus: int) -> GpuPrice | None:

@@ -27,7 +27,7 @@ class Plan(Strict):
     """How many episodes."""
 
     steps: int | None = Field(default=None, ge=1)
-    """How many steps of the world in each episode; None draws the lengths of the measured ones."""
+    """How many steps the world answers in each episode; None draws the lengths of the measured ones."""
 
     width: int = Field(default=64, ge=1)
     """How many episodes run at a time."""

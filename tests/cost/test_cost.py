@@ -85,6 +85,13 @@ def test_measuring_sends_at_most_so_many_steps(options: tuple[str, ...], url: st
     assert measured and int(measured[1]) <= 8, "one more went ahead"
 
 
+def test_the_live_line_counts_the_same_steps_as_what_was_measured() -> None:
+    done = agentworld("cost", "plan", "terminal", "--world", "scripted", "--measure", "20")
+    *_, live = re.findall(r"measuring, at most 20 steps: .*, (\d+) steps", done.stderr)
+    measured = re.search(r"measured: (\d+) steps", done.stderr)
+    assert measured and live == measured[1], done.stderr
+
+
 @pytest.mark.parametrize(
     ("option", "value", "wrong"),
     [
