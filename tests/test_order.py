@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from latencies import fickle, held_world, steady
 
-from agentworld_gym.errors import RecordingError, SpecError
+from agentworld_gym.errors import MissingFile, RecordingError, SpecError
 
 ID = "AgentWorld/Terminal-v0"
 ACTIONS = ("ls", "pwd", "cat notes.txt", "date", "finish")
@@ -103,7 +103,7 @@ def test_an_order_is_that_of_one_world_and_one_recording(tmp_path):
         gym.make_vec("AgentWorld/MCP-v0", num_envs=1, world="scripted", order=f"recorded:{path}")
     with pytest.raises(RecordingError, match="holds something already"):
         gym.make_vec(ID, num_envs=1, world="scripted", order=f"record:{path}")
-    with pytest.raises(RecordingError, match="no such recorded order"):
+    with pytest.raises(MissingFile, match="no such recorded order"):
         gym.make_vec(ID, num_envs=1, world="scripted", order=f"recorded:{tmp_path}/none.jsonl")
     Path(path).write_text('{"format": "something"}\n')
     with pytest.raises(RecordingError, match="not a recorded order"):

@@ -104,7 +104,8 @@ def rates_of(path: Path) -> Rates:
     """Return the rates that a trace shows; steps that failed are left out.
 
     Raises:
-        TraceError: There is nothing, it is no trace, or no step in it was answered by a world.
+        MissingFile: There is nothing.
+        TraceError: It is no trace, or no step in it was answered by a world.
     """
     rows: list[tuple[float, ...]] = []
     lengths: dict[bool, list[int]] = {True: [], False: []}
@@ -137,7 +138,8 @@ def first_failure(path: Path) -> str | None:
     """Return what the first failure of a trace says; None where nothing failed.
 
     Raises:
-        TraceError: There is nothing, or it is no trace.
+        MissingFile: There is nothing.
+        TraceError: It is no trace.
     """
     steps = (step for episode in read_trace(path) for step in episode.steps)
     return next((step.info["failure"]["message"] for step in steps if "failure" in step.info), None)

@@ -109,7 +109,8 @@ def total_of(path: Path) -> Cost:
         path: The folder of the trace, or one of the files of a run.
 
     Raises:
-        TraceError: There is nothing, or it is no trace.
+        MissingFile: There is nothing.
+        TraceError: It is no trace.
     """
     episodes = steps = 0
     world = checks = Tokens()

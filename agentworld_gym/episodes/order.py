@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agentworld_gym.documents.json_lines import JsonlWriter, check_fields, read_jsonl
-from agentworld_gym.errors import RecordingError, SpecError, TraceError
+from agentworld_gym.errors import MissingFile, RecordingError, SpecError, TraceError
 
 FORMAT = "agentworld-order-1"
 _HEADER: Mapping[str, Any] = {"format": str, "env": str, "fingerprint": str}
@@ -80,12 +80,13 @@ class RecordedOrder:
         fingerprint: The digest of the world, which must be the one of the recording.
 
     Raises:
-        RecordingError: The file is not there, is no recorded order, or is that of another environment or world.
+        MissingFile: There is no such file.
+        RecordingError: The file is no recorded order, or is that of another environment or world.
     """
 
     def __init__(self, path: Path, env_id: str, fingerprint: str) -> None:
         if not path.is_file():
-            raise RecordingError(f"{path}: no such recorded order; make one with order='record:{path}'")
+            raise MissingFile(path, f"one that order='record:{path}' makes", "recorded order")
         self._path, self._line = path, 1
         self._rows: Iterator[dict[str, Any]] = read_jsonl(path)
         self._batch: list[HandedOut] | None = None
@@ -153,7 +154,7 @@ def open_order(handle: str | None, env_id: str, fingerprint: str) -> Order | Non
         fingerprint: The digest of the world.
 
     Raises:
-        SpecError: The handle is neither.
+        SpecError: The handle is neither, or there is no such file.
         RecordingError: The file to record to holds something, or the file to replay holds no order of this world.
         TraceError: The file cannot be written.
     """

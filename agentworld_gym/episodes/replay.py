@@ -27,6 +27,7 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         The differences of each episode: the trace is the left side, the replay the right one.
 
     Raises:
+        MissingFile: There is nothing.
         TraceError: The path holds no trace, or a fork of an episode that the trace does not hold.
         SpecError: The runner's domain has no such task.
     """

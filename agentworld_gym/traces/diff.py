@@ -136,7 +136,8 @@ def diff_traces(left: Path, right: Path) -> Iterator[EpisodeDiff]:
         right: The folder or the file of the other one.
 
     Raises:
-        TraceError: There is nothing, or it is no trace.
+        MissingFile: There is nothing.
+        TraceError: It is no trace.
     """
     for one, twin in pairs(read_trace(left), read_trace(right)):
         if one is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.documents.json_lines import JsonlWriter, check_fields, read_jsonl
-from agentworld_gym.errors import TraceError
+from agentworld_gym.errors import MissingFile, TraceError
 from agentworld_gym.fingerprint import Fingerprint
 
 FORMAT = "agentworld-trace-1"
@@ -146,7 +146,8 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
         path: The folder, or either of the two files of a run; see `agent_logs`.
 
     Raises:
-        TraceError: There is nothing, it is no trace, or a line is no row of one; the error names file and line.
+        MissingFile: There is nothing.
+        TraceError: It is no trace, or a line is no row of one; the error names file and line.
     """
     for agent in agent_logs(path):
         yield from _episodes(agent)
@@ -160,7 +161,7 @@ def agent_logs(path: Path) -> list[Path]:
             in a folder `worker-N` of its own, the folder above holds them all.
 
     Raises:
-        TraceError: There is nothing.
+        MissingFile: There is nothing.
     """
     if path.is_dir():
         logs = [*path.glob("*.agent.jsonl"), *path.glob(f"{WORKER}*/*.agent.jsonl")]
@@ -168,7 +169,7 @@ def agent_logs(path: Path) -> list[Path]:
     else:
         agents = [path.with_name(path.name.replace(".world.jsonl", ".agent.jsonl"))]
     if not agents or not all(agent.is_file() for agent in agents):
-        raise TraceError(f"{path}: no trace there (expected files named RUN.agent.jsonl and RUN.world.jsonl)")
+        raise MissingFile(path, "a folder with files RUN.agent.jsonl and RUN.world.jsonl, or one of them", "trace")
     return agents
 
 

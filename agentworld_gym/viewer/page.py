@@ -56,7 +56,8 @@ def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = S
         screens: How many different screens are drawn at most.
 
     Raises:
-        TraceError: There is nothing, or it is no trace.
+        MissingFile: There is nothing.
+        TraceError: It is no trace.
         OSError: The file cannot be written.
     """
     logs = agent_logs(path)

@@ -20,11 +20,12 @@ from loopback import servers
 from typer.testing import CliRunner
 from worlds import predicted
 
-from agentworld_gym import SpecError, TraceError
+from agentworld_gym import SpecError
 from agentworld_gym.cli import app
 from agentworld_gym.cost import GpuPrice, Plan, planned, rates_of, total_of
 from agentworld_gym.cost.plan import makespan
 from agentworld_gym.cost.rates import nonnegative_fit
+from agentworld_gym.errors import MissingFile
 
 PER_TOKEN, PER_STEP = 0.001, 0.05
 THINKING = "hm " * 100
@@ -171,7 +172,7 @@ def test_traces_without_times_have_no_time(measured: Path, tmp_path: Path) -> No
         (tmp_path / path.name).write_text("".join(lines), encoding="utf-8")
     assert total_of(tmp_path).seconds is None
     assert agentworld("cost", "run", str(tmp_path), "--gpu-hour", "2").exit_code == 0
-    with pytest.raises(TraceError):
+    with pytest.raises(MissingFile):
         total_of(tmp_path / "nothing")
 
 

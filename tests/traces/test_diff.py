@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 from worlds import dream, make, predicted
 
-from agentworld_gym import TraceError
 from agentworld_gym.cli import app
 from agentworld_gym.episodes.replay import replay
+from agentworld_gym.errors import MissingFile
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.traces import diff_traces, read_trace
 
@@ -130,6 +130,6 @@ def test_an_id_names_one_episode_and_its_beginning_all_that_begin_so(tmp_path: P
 
 
 def test_a_folder_without_a_trace_says_so(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="no trace there"):
+    with pytest.raises(MissingFile, match="no such trace"):
         list(diff_traces(tmp_path, tmp_path))
-    assert CliRunner().invoke(app, ["trace", "replay", str(tmp_path)]).exit_code != 0
+    assert CliRunner().invoke(app, ["trace", "replay", str(tmp_path)]).exit_code == 2

@@ -14,6 +14,7 @@ from worlds import dream, make, predicted
 
 from agentworld_gym import TraceError
 from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.errors import MissingFile
 from agentworld_gym.traces import read_header, read_trace
 
 
@@ -130,7 +131,7 @@ def test_lone_surrogates_do_not_break_a_log(tmp_path):
 
 
 def test_what_is_no_trace_says_so(tmp_path):
-    with pytest.raises(TraceError, match="no trace there"):
+    with pytest.raises(MissingFile, match="no such trace"):
         list(read_trace(tmp_path))
     (tmp_path / "x.agent.jsonl").write_text('{"hello": 1}\n')
     with pytest.raises(TraceError, match="not a trace"):

@@ -10,6 +10,7 @@ from worlds import dream, make, predicted
 
 from agentworld_gym import RecordingError, TraceError
 from agentworld_gym.documents.json_lines import read_jsonl
+from agentworld_gym.errors import MissingFile
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
 
@@ -74,7 +75,7 @@ def test_a_missing_transition_says_what_differs(tmp_path):
 
 
 def test_a_file_that_is_none_or_of_another_world_is_refused(tmp_path):
-    with pytest.raises(RecordingError, match=r"record:.*\+WORLD"):
+    with pytest.raises(MissingFile, match=r"record:.*\+WORLD"):
         make(world=f"recorded:{tmp_path}/none.jsonl")
     (tmp_path / "other.jsonl").write_text('{"format": "something else"}\n')
     with pytest.raises(RecordingError, match="not a recording"):

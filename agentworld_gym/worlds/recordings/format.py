@@ -18,7 +18,7 @@ from agentworld_gym.contracts import Action, Observation, Source, Usage
 from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import RecordingError, TraceError
+from agentworld_gym.errors import MissingFile, RecordingError, TraceError
 from agentworld_gym.fingerprint import Fingerprint, digest_of
 from agentworld_gym.text.escaping import escape, unescape
 
@@ -57,6 +57,7 @@ def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
         path: The file of the recording.
 
     Raises:
+        MissingFile: There is no such file.
         RecordingError: The file is no recording, or a line is not what was recorded; the error names it.
         TraceError: A line is no JSON; the error names it.
     """
@@ -67,7 +68,7 @@ def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
 def read_rows(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
     """Return what `read_recording` returns, and the digest of the last line."""
     if not path.is_file():
-        raise RecordingError(f"{path}: no such recording; make one with world='record:{path}+WORLD'")
+        raise MissingFile(path, f"one that world='record:{path}+WORLD' makes", "recording")
     lines = enumerate(read_jsonl(path), 1)
     _, header = next(lines, (1, {}))
     if header.get("format") != FORMAT:

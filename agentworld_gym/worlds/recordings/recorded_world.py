@@ -28,7 +28,8 @@ class RecordedWorld:
     """Replays a recording without a model or a server; the observations are the same byte for byte.
 
     Raises:
-        RecordingError: The file is not there or is no recording.
+        MissingFile: There is no such file.
+        RecordingError: The file is no recording.
     """
 
     path: Path
