@@ -31,6 +31,7 @@ from agentworld_gym.cli.samples import (
     spare_sessions,
 )
 from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.sessions.pools import POST_SHARE, Pool
 
 if TYPE_CHECKING:
     from agentworld_gym.sessions.row import Row
@@ -48,7 +49,7 @@ def own_history(
     ] = 2,
     stage: StageOption = "post",
     split: PoolSplitOption = "train",
-    post_share: PostShareOption = 0.3,
+    post_share: PostShareOption = POST_SHARE,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many sessions are played.")] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Sessions that are played at a time.")] = 64,
     **language: Any,
@@ -60,7 +61,6 @@ def own_history(
     """
     from agentworld_gym.options import EnvOptions
     from agentworld_gym.recipe.data.own_history import OwnHistory
-    from agentworld_gym.sessions.pools import Pool
     from agentworld_gym.sessions.rerendering import spec_source
     from agentworld_gym.sessions.row_reading import read_rows
     from agentworld_gym.sessions.samples import write_samples

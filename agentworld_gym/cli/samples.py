@@ -13,6 +13,7 @@ import typer
 from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
 from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
+from agentworld_gym.sessions.pools import POST_SHARE
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.data.preparation import PreparationReport
@@ -48,7 +49,7 @@ def samples(
     out: OutOption,
     stage: StageOption = "cpt",
     split: PoolSplitOption = "train",
-    post_share: PostShareOption = 0.3,
+    post_share: PostShareOption = POST_SHARE,
     each: Annotated[
         Literal["session", "turn"], typer.Option("--each", help="A sample for each session, or for each turn.")
     ] = "session",

@@ -21,6 +21,7 @@ from agentworld_gym.cli.samples import (
     session_files,
     spare_sessions,
 )
+from agentworld_gym.sessions.pools import POST_SHARE, Pool
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.thinking import Queries, RejectionReport
@@ -64,7 +65,6 @@ def _queries(
 ) -> Queries:
     from agentworld_gym.recipe.data.filters import Filters
     from agentworld_gym.recipe.thinking import Queries
-    from agentworld_gym.sessions.pools import Pool
 
     sessions = _Sessions(tuple(session_files(rows)), limit)
     spare_sessions(out)
@@ -83,7 +83,7 @@ def engine(
     out: OutOption,
     stage: StageOption = "post",
     split: PoolSplitOption = "train",
-    post_share: PostShareOption = 0.3,
+    post_share: PostShareOption = POST_SHARE,
     profile: RenderProfileOption = None,
     form: RenderFormOption = None,
     turns: TurnsOption = 1,
@@ -123,7 +123,7 @@ def reject(
     ] = None,
     stage: StageOption = "post",
     split: PoolSplitOption = "train",
-    post_share: PostShareOption = 0.3,
+    post_share: PostShareOption = POST_SHARE,
     profile: RenderProfileOption = None,
     form: RenderFormOption = None,
     turns: TurnsOption = 1,
