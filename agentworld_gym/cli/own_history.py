@@ -30,7 +30,7 @@ from agentworld_gym.cli.samples import (
     session_files,
     spare_sessions,
 )
-from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.errors import AgentWorldError, SpecError
 from agentworld_gym.sessions.pools import POST_SHARE, Pool
 
 if TYPE_CHECKING:
@@ -69,18 +69,18 @@ def own_history(
     files = session_files(rows)
     spare_sessions(out)
     pool = Pool(split=split, stage=stage, post_share=post_share)
-    with (
-        closing(options.runner()) as runner,
-        counting("reading and playing", sum(map(line_count, files)), "sessions") as show,
-    ):
+    with closing(options.runner()) as runner:
+        try:
+            own = OwnHistory(runner, corrections=corrections, wave=width)
+        except SpecError as error:
+            expected = f"{error.expected}, such as tiny or http://localhost:8000/v1"
+            raise SpecError("command line", "--world", world, expected) from error
 
         def read() -> Iterator[Row]:
             for number, row in enumerate(chain.from_iterable(map(read_rows, files)), 1):
                 show(number)
                 if spec_source(row) == runner.spec.source and pool.holds(row):
                     yield row
-
-        own = OwnHistory(runner, corrections=corrections, wave=width)
 
         def made() -> Iterator[Sample]:
             yield from own.samples(islice(read(), limit))
@@ -89,7 +89,8 @@ def own_history(
             if not own.answered:
                 raise AgentWorldError(f"the world answered nothing: {_told(own.counts)}")
 
-        count = write_samples(out, made())
+        with counting("reading and playing", sum(map(line_count, files)), "sessions") as show:
+            count = write_samples(out, made())
     line = f"{out}: {counted(count, 'sample')} of {_told(own.counts)}"
     stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 

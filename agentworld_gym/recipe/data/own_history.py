@@ -56,7 +56,7 @@ class OwnHistory:
     True
 
     Raises:
-        SpecError: No language model plays the world.
+        SpecError: The world is no language world.
     """
 
     runner: EpisodeRunner
@@ -77,7 +77,7 @@ class OwnHistory:
 
     def __post_init__(self) -> None:
         if not isinstance(self.runner.world, LanguageWorld):
-            raise SpecError("own history", "world", type(self.runner.world).__name__, "a world that a model plays")
+            raise SpecError("own history", "world", type(self.runner.world).__name__, "a language world")
         self._world = self.runner.world
 
     @property

@@ -172,6 +172,16 @@ def test_the_command_plays_the_sessions_of_one_domain_and_says_what_became_of_th
     assert CliRunner().invoke(app, [*command[:2], str(file), "--out", str(file), "--world", world]).exit_code == 2
 
 
+def test_a_world_without_a_model_is_told_by_the_option_that_named_it(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(session("terminal").model_dump_json() + "\n")
+    command = ["own-history", "terminal", str(tmp_path / "train.jsonl"), "--out", str(tmp_path / "own.jsonl")]
+    done = CliRunner().invoke(app, [*command, "--world", "grounded"])
+    assert done.exit_code == 2 and not (tmp_path / "own.jsonl").exists()
+    assert "command line: --world: got 'grounded', expected a language world, such as tiny" in " ".join(
+        done.output.split()
+    )
+
+
 def test_a_world_that_answers_nothing_is_an_error_and_leaves_the_earlier_samples(tmp_path: Path) -> None:
     file, out = tmp_path / "train.jsonl", tmp_path / "own.jsonl"
     file.write_text(session("terminal").model_dump_json() + "\n")
