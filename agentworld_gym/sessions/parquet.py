@@ -18,6 +18,7 @@ GROUP = 256
 """How many rows are converted together, and lie together in the file."""
 
 _MAPPINGS = ("controls", "initial_state")
+_MAPPINGS_OF_PROVENANCE = ("libraries", "settings")
 _VALUES = ("before", "after")
 """The keys whose values are written as JSON texts, because Parquet wants to know keys and types beforehand."""
 
@@ -25,8 +26,8 @@ _VALUES = ("before", "after")
 def write_parquet(rows: Iterable[Row], path: Path) -> int:
     """Write rows as a Parquet file. A crash leaves the file as it was before, or the whole of the new one.
 
-    Mappings of any keys (`controls`, `initial_state`, `provenance.libraries`) and values of any type (`before` and
-    `after` of a change) are JSON texts in it; all else has the structure of the row.
+    Mappings of any keys (`controls`, `initial_state`, `libraries` and `settings` of the provenance) and values of any
+    type (`before` and `after` of a change) are JSON texts in it; all else has the structure of the row.
 
     Returns:
         How many rows there were.
@@ -75,14 +76,14 @@ def read_parquet(path: Path) -> Iterator[Row]:
 def _flat(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a row with JSON texts in the place of what has no fixed structure."""
     changes = [[{**change, **_json(change, _VALUES)} for change in turn] for turn in data["changes"]]
-    provenance = {**data["provenance"], **_json(data["provenance"], ("libraries",))}
+    provenance = {**data["provenance"], **_json(data["provenance"], _MAPPINGS_OF_PROVENANCE)}
     return {**data, **_json(data, _MAPPINGS), "changes": changes, "provenance": provenance}
 
 
 def _full(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data that `_flat` was given."""
     changes = [[{**change, **_parsed(change, _VALUES)} for change in turn] for turn in data["changes"]]
-    provenance = {**data["provenance"], **_parsed(data["provenance"], ("libraries",))}
+    provenance = {**data["provenance"], **_parsed(data["provenance"], _MAPPINGS_OF_PROVENANCE)}
     return {**data, **_parsed(data, _MAPPINGS), "changes": changes, "provenance": provenance}
 
 
@@ -91,7 +92,7 @@ def _json(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, str]:
 
 
 def _parsed(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    return {key: orjson.loads(data[key]) for key in keys}
+    return {key: orjson.loads(data[key]) for key in keys if key in data}
 
 
 def _schema(arrow: Any) -> Any:

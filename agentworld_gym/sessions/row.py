@@ -68,6 +68,10 @@ class Provenance(Strict):
     recording: str = ""
     """The digest of everything that decides the content of a recording: it is equal in all of its rows."""
 
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """What was asked of the recording: its `domains`, and every setting that is not the default one. It is equal in all
+    of its rows."""
+
     engine: str = ""
     """The engine of the grounded world."""
 

@@ -38,7 +38,9 @@ CASE_SHARE = 0.5
 class Recorder:
     """Plays sessions by number: the domains take turns, and all else is drawn from the seed, the split and the number.
 
-    The attribute `recording` is a digest of everything that decides what is recorded.
+    The attribute `recording` is a digest of everything that decides what is recorded, and `settings` holds the part of
+    it that was asked for: the domains, and the settings that are not the default ones. The attribute `provenances`
+    holds where rows come from, by domain and dialect.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> recorder = Recorder([load_spec("terminal")], CollectConfig(), seed=0)
@@ -58,6 +60,9 @@ class Recorder:
         self._seed, self._split = seed, split
         self._domains = [_recorder_of(spec, config) for spec in specs]
         self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.source, 1))]
+        self.provenances = {(domain.spec.id, domain.spec.dialect): domain.provenance for domain in self._domains}
+        asked = CollectConfig.model_validate(config.model_dump()).model_dump(mode="json", exclude_defaults=True)
+        self.settings = {"domains": [spec.source for spec in specs], **asked}
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
@@ -98,7 +103,7 @@ class Recorder:
             "dialect": domain.spec.dialect,
             "controls": task.controls,
             "control_seed": task.control_seed,
-            "provenance": domain.provenance.model_copy(update={"recording": self.recording}),
+            "provenance": domain.provenance.model_copy(update={"recording": self.recording, "settings": self.settings}),
             **session.fields(),
         }
         return validated(Row, data, str(data["id"]))

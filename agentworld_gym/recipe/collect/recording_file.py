@@ -7,7 +7,6 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -17,7 +16,6 @@ from agentworld_gym.documents.json_lines import JsonlWriter
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import AgentWorldError, SpecError
-from agentworld_gym.fingerprint import installed
 from agentworld_gym.process.parallel import batches
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
@@ -70,12 +68,12 @@ def collect(
         AgentWorldError: There are not so many different sessions.
     """
     config = config or CollectConfig()
-    with closing(Recorder(specs, config, seed, split)) as recorder:
-        recording = recorder.recording
+    recorder = Recorder(specs, config, seed, split)
+    recorder.close()  # What it was asked for stays readable; the workers have recorders of their own.
     _must_be_rows(out)
     writer = JsonlWriter(out)
     try:
-        seen, first = _recorded(out, recording, partial(_differences, specs, config, seed, split))
+        seen, first = _recorded(out, recorder.recording, partial(_differences, recorder, seed, split))
         if progress:
             progress(len(seen))
         missing = added = max(0, episodes - len(seen))
@@ -156,31 +154,26 @@ def _must_be_rows(path: Path) -> None:
         raise SpecError(path, "line 1", start.decode("utf-8", "replace"), "rows; record to another file")
 
 
-def _differences(
-    specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split, row: Row
-) -> dict[str, tuple[Any, Any]]:
-    """Compare a row with what was asked for, and return both values by key where they differ."""
-    mine = [spec for spec in specs if spec.id == row.domain]
-    spec = next((spec for spec in mine if spec.dialect == row.dialect), mine[0] if mine else None)
-    form = config.form if spec is not None and spec.turn.restates else "full"
-    families, levels = config.families or (row.family,), config.levels
-    variant = config.engines.get(row.domain, "auto")
-    variant = row.provenance.variant if variant == "auto" else variant
+def _differences(recorder: Recorder, seed: int, split: Split, row: Row) -> dict[str, tuple[Any, Any]]:
+    """Compare what a row was recorded with and what is asked for.
+
+    Returns:
+        Both values by name where they differ: of what was asked for, else of the world that was opened for it.
+    """
+    origin, defaults = row.provenance, CollectConfig().model_dump(mode="json")
     # The seed of a row is that of its task; the seed of the recording stands in the id, before the number.
-    recorded = row.id.split("-")[-2:-1]
-    compared: dict[str, tuple[Any, Any]] = {
-        "domain": (row.domain, row.domain if spec is not None else ", ".join(spec.source for spec in specs)),
-        "seed": (int(recorded[0]) if recorded and recorded[0].isdecimal() else None, seed),
-        "split": (row.split, split),
-        "profile": (row.profile, config.profile),
-        "form": (row.form, form if spec is not None else row.form),
-        "dialect": (row.dialect, spec.dialect if spec is not None else row.dialect),
-        "family": (row.family, row.family if row.family in families else ", ".join(families)),
-        "level": (row.level, row.level if row.level in levels else ", ".join(map(str, levels))),
-        "provenance.variant": (row.provenance.variant, variant),
-        "provenance.package": (row.provenance.package, installed("agentworld-gym")),
-    }
-    return {key: values for key, values in compared.items() if values[0] != values[1]}
+    told = row.id.split("-")[-2:-1]
+    recorded = {"seed": int(told[0]) if told and told[0].isdecimal() else None, "split": row.split}
+    recorded |= {**defaults, **origin.settings} if origin.settings else {}
+    asked = {"seed": seed, "split": split, **defaults, **recorder.settings}
+    differing = {key: (value, asked.get(key)) for key, value in recorded.items() if value != asked.get(key)}
+    if differing:
+        return differing
+    here = recorder.provenances.get((row.domain, row.dialect))
+    if here is None:
+        return {"domain": (row.domain, ", ".join(recorder.settings["domains"]))}
+    compared = {key: (getattr(origin, key), getattr(here, key)) for key in ("package", "variant", "fingerprint")}
+    return {f"provenance.{key}": values for key, values in compared.items() if values[0] != values[1]}
 
 
 def _recorded(
@@ -194,7 +187,7 @@ def _recorded(
             different = differences(row) or {"provenance.recording": (row.provenance.recording, recording)}
             (key, (got, wanted)), *more = different.items()
             also = "".join(f", and {name} {asked!r} instead of {told!r}" for name, (told, asked) in more)
-            rest = "" if key != "provenance.recording" else ": the same domains, shares, controls and engine"
+            rest = "" if key != "provenance.recording" else ": the same settings, engines and prompts"
             expected = f"{wanted!r}{also}, as asked for now{rest}; record to another file"
             raise SpecError(path, f"line {line}: {key}", got, expected)
         seen.add(row.digest())

@@ -215,8 +215,14 @@ def test_another_recording_and_other_files_are_never_touched(tmp_path: Path) -> 
         (6, None, "train", "seed: got 5, expected 6, as asked for now; record to another file"),
         (5, None, "test", "split: got 'train', expected 'test', as asked for now"),
         (6, CollectConfig(profile="compact"), "train", "seed: got 5, expected 6, and profile 'compact'"),
-        (5, CollectConfig(levels={3: 1.0}), "train", "level: got [12], expected '3'"),
-        (5, CollectConfig(probe_share=0.9), "train", "provenance.recording: got .* shares, controls and engine"),
+        (
+            5,
+            CollectConfig(levels={3: 1.0}),
+            "train",
+            r"levels: got \{'1': 0.4, .*, expected \{'3': 1.0\}, as asked for",
+        ),
+        (5, CollectConfig(probe_share=0.9), "train", "probe_share: got 0.2, expected 0.9, as asked for now"),
+        (5, CollectConfig(families=("count_lines",)), "train", r"families: got \[\], expected \['count_lines'\], as"),
     ):
         with pytest.raises(SpecError, match=f"line 1: {said}"):
             collect([SPEC], out, 4, seed, config, split)  # type: ignore[arg-type]
@@ -226,6 +232,17 @@ def test_another_recording_and_other_files_are_never_touched(tmp_path: Path) -> 
         with pytest.raises(SpecError, match=r"line 1: .* expected rows; record to another file"):
             collect([SPEC], out, 4, 5)
         assert out.read_text() == text
+
+
+def test_rows_without_settings_are_told_from_another_recording_too(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    collect([SPEC], out, 1, 5)
+    row = next(iter(read_rows(out)))
+    bare = row.model_copy(update={"provenance": row.provenance.model_copy(update={"settings": {}})})
+    out.write_text(bare.model_dump_json() + "\n", encoding="utf-8")
+    with pytest.raises(SpecError, match=r"provenance\.recording: got .*: the same settings, engines and prompts"):
+        collect([SPEC], out, 2, 5, CollectConfig(slip=0.5))
+    assert collect([SPEC], out, 2, 5) == 1
 
 
 def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
