@@ -101,8 +101,7 @@ def collect(
             tally.ended(row["success"], row["score"] or 0.0, len(row["actions"]))
 
         def begin(held: int) -> None:
-            # Sessions that the file held before are none of this run.
-            tally.total = episodes - (held - tally.episodes)
+            tally.before = min(held, episodes) - tally.episodes
 
         added = record(specs, file, episodes, seed, settings, split, workers, progress=begin, on_row=count)
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]

@@ -91,7 +91,12 @@ class Tally:
     >>> tally.success, tally.gain, tally.parts, tally.tokens
     (1.0, 1.0, {'checks': 1.0}, 10)
 
-    The attribute `unit` is the word for episodes, and `note` is what views show beside the figures.
+    The attribute `unit` is the word for episodes, `note` is what views show beside the figures, and `before` is how
+    many of `total` an earlier run left behind: they count as over, and enter no figure.
+
+    >>> tally.before = 4
+    >>> tally.place, tally.share
+    ('5 of 10 episodes', 0.5)
 
     Args:
         total: How many episodes there will be; None where that is not known.
@@ -108,7 +113,7 @@ class Tally:
         if window is not None and window < 1:
             raise SpecError("options", "window", window, "at least one episode")
         self.total, self.window = total, window
-        self.episodes = self.steps = self.tokens = 0
+        self.before = self.episodes = self.steps = self.tokens = 0
         self.failures: Counter[str] = Counter()
         self.unit, self.note = "episodes", ""
         self.views: list[View] = []
@@ -227,13 +232,13 @@ class Tally:
     @property
     def share(self) -> float | None:
         """How much of the run is over, from 0 to 1; None where that is not known."""
-        return None if self.total is None else self.episodes / self.total if self.total else 1.0
+        return None if self.total is None else (self.before + self.episodes) / self.total if self.total else 1.0
 
     @property
     def place(self) -> str:
         """How many episodes are over, and of how many where that is known."""
         of = "" if self.total is None else f" of {self.total:,}"
-        return f"{self.episodes:,}{of} {self.unit}"
+        return f"{self.before + self.episodes:,}{of} {self.unit}"
 
     @property
     def figures(self) -> str:

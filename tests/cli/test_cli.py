@@ -395,7 +395,8 @@ def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert agentworld("collect", "terminal", "--out", str(out), "-n", "3").exit_code == 0
     begun = out.read_text(encoding="utf-8")
     done = agentworld("collect", "terminal", "--out", str(out), "-n", "5")
-    assert "2 sessions added" in done.stdout
+    assert "2 sessions added" in done.stdout and "terminal, train: 5 of 5 episodes, success" in done.stderr
+    assert "terminal, train: 5 of 5 episodes" in agentworld("collect", "terminal", "--out", str(out), "-n", "5").stderr
     assert out.read_text(encoding="utf-8").startswith(begun)
     assert out.read_text(encoding="utf-8").count("\n") == 5
     assert [file.name for file in tmp_path.iterdir()] == ["sessions.jsonl"]
