@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     env_options,
     examples,
     source_in_dialect,
+    stdout,
 )
 from agentworld_gym.cli.eval.output import (
     OutOption,
@@ -36,6 +37,13 @@ from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.results.fidelity import DomainFidelity
+
+LEGEND = (
+    "true history, own history: the share of answers that are right where the rules decide them; "
+    "copy, nearest: that of repeating the last observation, and of the nearest recorded step; "
+    "probes: checks with the true verdict; plans: the consistency ratio."
+)
+"""What the columns of the table hold."""
 
 
 @with_language_options
@@ -157,6 +165,7 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
             )
         )
     print_table(("domain", "steps", "true history", "own history", "copy", "nearest", "probes", "plans"), rows)
+    stdout().print(LEGEND, style="dim", highlight=False)
     ledgers = [
         (one.domain, history, share_text(kept.exact), share_text(kept.sound), *map(str, kept.counts.values()))
         for one in found
