@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,13 +18,13 @@ from agentworld_gym.cli.common import (
     SCREENS,
     SMALL,
     Commands,
-    counting,
     examples,
     pair,
     printable,
     stderr,
     stdout,
 )
+from agentworld_gym.cli.training_progress import TrainingProgress
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import GeneratorError, SpecError, install
 
@@ -64,8 +64,8 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
 
-    with _logged(), _recording(settings.data.episodes) as recording, _training("cpt") as show:
-        outcome = run(settings, out, show, recording)
+    with _shown("cpt", settings.data.episodes) as (measured, recorded):
+        outcome = run(settings, out, measured, recorded)
     _tell(out, outcome.steps, outcome.model, small=settings.model.shape is not None)
 
 
@@ -85,8 +85,8 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
 
-    with _logged(), _training("sft") as show:
-        outcome = run(settings, out, show)
+    with _shown("sft") as (measured, _):
+        outcome = run(settings, out, measured)
     _tell(out, outcome.steps, outcome.model)
 
 
@@ -103,8 +103,8 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     settings = _configured(config, RlConfig, changes)
     from agentworld_gym.recipe.rl.gspo import train as run
 
-    with _logged(), _training("rl") as show:
-        metrics = run(settings, out, show)
+    with _shown("rl") as (measured, _):
+        metrics = run(settings, out, measured)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
 
@@ -173,84 +173,20 @@ def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
     return settings
 
 
-class _Lines(logging.Handler):
-    """Prints what is logged on stderr, above a progress bar if there is one."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        _say(record.getMessage())
-
-
 def _say(text: str) -> None:
     stderr().print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
-def _logged() -> Iterator[None]:
-    """Show the log of the recipe on stderr: what is prepared, and with what a run goes on; of the main process
-    alone.
-    """
+def _shown(
+    stage: str, episodes: int = 0
+) -> Iterator[tuple[Callable[[Metrics], None] | None, Callable[[int], None] | None]]:
+    """Show a run in the main process, and yield what takes its metrics and the number of its recorded sessions."""
     if not _main():
-        yield
+        yield None, None
         return
-    log, lines = logging.getLogger("agentworld_gym.recipe"), _Lines()
-    before = log.level
-    log.addHandler(lines)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(lines)
-        log.setLevel(before)
-
-
-@contextmanager
-def _training(stage: str) -> Iterator[Callable[[Metrics], None] | None]:
-    """Show what each line of metrics says, from the first one on; in the main process alone."""
-    from agentworld_gym.progress import Meter, TerminalProgress
-
-    with ExitStack() as shown:
-        latest: dict[str, Any] = {}
-        meter = Meter()
-        views: list[TerminalProgress] = []
-
-        def show(metrics: Metrics) -> None:
-            if not views:
-                views.append(shown.enter_context(TerminalProgress(f"training, {stage}", meter, stderr())))
-            latest.update({key: value for key, value in metrics.items() if value is not None})
-            meter.share, meter.figures = latest["progress"], figures(latest)
-            meter.place = f"{meter.share:.1%} of the budget"
-            views[0].show()
-
-        yield show if _main() else None
-
-
-def figures(metrics: Mapping[str, Any]) -> str:
-    """Say in a line what a run came to.
-
-    >>> figures({"step": 120, "loss": 3.2114, "progress": 0.25, "tokens_per_second": 1234.5, "gradient": 0.5})
-    'step 120, loss 3.211, 1,234 tokens/s'
-    """
-    names = [key for key in ("loss", "reward", "validation_exact") if key in metrics]
-    parts = [f"step {metrics['step']}", *(f"{key.replace('_', ' ')} {metrics[key]:.3f}" for key in names)]
-    if "tokens_per_second" in metrics:
-        parts.append(f"{metrics['tokens_per_second']:,.0f} tokens/s")
-    return ", ".join(parts)
-
-
-@contextmanager
-def _recording(episodes: int) -> Iterator[Callable[[int], None] | None]:
-    """Show how many sessions are recorded, from the first count to the last; in the main process alone."""
-    with ExitStack() as shown:
-        bars: list[Callable[[int], None]] = []
-
-        def show(done: int) -> None:
-            if not bars:
-                bars.append(shown.enter_context(counting("recording", episodes, "sessions")))
-            bars[0](done)
-            if done >= episodes:
-                shown.close()
-
-        yield show if _main() else None
+    with TrainingProgress(stage, episodes, stderr()) as progress:
+        yield progress.measured, progress.recorded
 
 
 def _main() -> bool:

@@ -122,6 +122,7 @@ def train(
     processes.wait_for_everyone()
     tokenizer = load_tokenizer_of(config.model)
     tokenizer.padding_side = "left"
+    logger.info("choosing turns of the recorded sessions")
     turns = TurnDataset(
         config.data,
         tokenizer,
@@ -148,6 +149,7 @@ def train(
         with _told(out), _log(config, out, done, processes.is_main_process) as log:
             keeper = _keeper(log, progress, done)
             trainer.add_callback(keeper)
+            logger.info("training; a step samples %d answers to each of %d turns", config.group, config.prompts)
             with stopped_by_signals(keeper.stop):
                 trainer.train(resume_from_checkpoint=checkpoint)
     steps, most = int(trainer.state.global_step), int(trainer.state.max_steps)

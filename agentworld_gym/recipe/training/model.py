@@ -85,6 +85,7 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
     import torch
 
     torch.manual_seed(seed)
+    logger.info("making the model" if config.path is None else f"loading the model {config.path}")
     if config.shape is not None:
         built: Any = build_model(config.shape, tokenizer, config.attention)
         if config.layers_of is not None:

@@ -177,6 +177,8 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     if (encoded / META).is_file():
         must_be_unchanged(TokenStore.open(encoded, tokenizer).meta["sources"])
     else:
+        data_files(data_sources, "train")  # a missing file is an error before anything is said
+        logger.info("encoding samples")
         build_store(samples(), tokenizer, encoded, data.max_tokens, sources=file_digests(data_sources, "train"))
     if data.validation and not (watched / META).is_file():
         logger.info("preparing %d held-out samples", data.validation)

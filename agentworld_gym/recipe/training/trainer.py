@@ -158,6 +158,7 @@ class Trainer:
             TrainingError: The loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
         """
         last: Metrics = {}
+        logger.info("training%s", "; the first step compiles the layers" if self.options.compile else "")
         with stopped_by_signals(self.stop), self._log() as log:
             recent: list[StepMetrics] = []
             logged = self._checkpointed = time.monotonic()
