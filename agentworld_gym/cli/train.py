@@ -72,7 +72,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 @train.command(
     epilog=examples(
         "agentworld train sft sft-0.6b --out runs/sft",
-        "agentworld train sft my.yaml --out runs/sft --set model.path=runs/cpt/model",
+        "agentworld train sft sft-0.6b --out runs/sft --set model.path=runs/cpt/model",
     )
 )
 def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
@@ -91,7 +91,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
 
 @train.command(
-    epilog=examples("agentworld train rl my.yaml --out runs/rl --set model.path=runs/sft/model"),
+    epilog=examples("agentworld train rl rl-4b --out runs/rl --set model.path=runs/sft/model"),
 )
 def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
     """Sharpen by reinforcement learning: predictions that a rubric and rule verifiers reward.
@@ -111,8 +111,8 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
 @train.command(
     epilog=examples(
         "agentworld train queue agentworld_gym/recipe/queues/specialists.yaml --out runs --core 1",
-        "agentworld train queue my.yaml --out runs --minutes 170",
-        "agentworld train queue my.yaml --out runs --status",
+        "agentworld train queue queue.yaml --out runs --minutes 170",
+        "agentworld train queue queue.yaml --out runs --status",
     )
 )
 def queue(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,11 @@ from agentworld_gym.recipe.config_files import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.training.model_config import LoraConfig, ModelConfig, ModelShape
 from agentworld_gym.recipe.training.optimizers import LOWEST, learning_rate_factor
+from agentworld_gym.recipe.training.queue import load_queue
 from agentworld_gym.recipe.training.stage_config import CptConfig, SessionsConfig, SftConfig
 from agentworld_gym.recipe.training.train_config import PRETRAINED, TrainConfig
+
+ROOT = Path(__file__).resolve().parents[2]
 
 KINDS: dict[str, type[Strict]] = {"sft": SftConfig, "rl": RlConfig}
 """Configurations by how their names begin; all others are of pre-training."""
@@ -31,6 +36,15 @@ def test_shipped_configurations_are_valid_and_say_what_they_are_for(name: str) -
     assert config.name == name
     assert set(config.data.domains) <= set(DOMAINS)
     assert config_path(name).read_text().startswith("# ")
+
+
+@pytest.mark.parametrize(("name", "read"), [("my.yaml", load_config), ("queue.yaml", load_queue)])
+def test_the_files_that_the_page_shows_are_whole(name: str, read: Callable[[Path], Strict], tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "world_models" / "recipe.md").read_text(encoding="utf-8")
+    shown = re.search(rf"^```yaml\n(# {re.escape(name)}.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert shown
+    (tmp_path / name).write_text(shown[1], encoding="utf-8")
+    assert read(tmp_path / name)
 
 
 def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
