@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field
 
-from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.documents.strict import Strict, read_document
 from agentworld_gym.errors import FingerprintMismatch, SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part
 
@@ -75,7 +75,7 @@ class Lock(Strict):
             MissingFile: There is no such file.
             SpecError: The file is no lock, or its parts were changed after it was written.
         """
-        lock = validated(cls, read_yaml(path, "a lock, which `agentworld lock` writes"), path)
+        lock = read_document(cls, path, "a lock that `agentworld lock` wrote")
         if lock.digest != lock.fingerprint.digest:
             expected = f"{lock.fingerprint.digest}, the digest of the parts; the file was changed, lock the world anew"
             raise SpecError(path, "digest", lock.digest, expected)

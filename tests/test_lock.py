@@ -111,6 +111,7 @@ def test_traces_carry_the_lock(tmp_path: Path) -> None:
         (lambda text: text.replace("grounded", "tiny"), "digest"),
         (lambda text: text.replace("agentworld-lock-1", "agentworld-lock-9"), "format"),
         (lambda text: "- 1\n", "the whole document"),
+        (lambda text: "episodes: 5\n", "the whole document: got .* expected a lock that `agentworld lock` wrote"),
         (lambda text: text + "more: 1\n", "more"),
     ],
 )

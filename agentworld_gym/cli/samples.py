@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
+from agentworld_gym.cli.common import counted, counting, examples, pair, stdout, writable
 from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
 from agentworld_gym.sessions.pools import POST_SHARE
@@ -137,13 +137,14 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def spare_sessions(out: Path) -> None:
-    """Refuse to write samples over sessions.
+    """Refuse to write samples over sessions, or where nothing can be written.
 
     Raises:
-        SpecError: `out` holds sessions, or is no file of samples by its name.
+        SpecError: `out` holds sessions, is no file of samples by its name, or cannot be written.
     """
     if out.suffix != ".jsonl" or _holds_sessions(out):
         raise SpecError("command line", "--out", str(out), "a file that ends with .jsonl and holds no sessions")
+    writable(out, "--out")
 
 
 def _holds_sessions(file: Path) -> bool:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.errors import SpecError
+from agentworld_gym.documents.strict import Strict, read_document
 from agentworld_gym.traces.log import TraceStep, agent_logs, read_header, read_trace
 
 HOUR = 3600.0
@@ -158,12 +157,7 @@ def read_plan(path: Path) -> Cost:
         MissingFile: There is no such file.
         SpecError: The file holds something else, or a value in it is wrong.
     """
-    kept = "a plan that `agentworld cost plan --out` kept"
-    data = read_yaml(path, kept)
-    keys = [name for name, field in Cost.model_fields.items() if field.is_required()]
-    if not isinstance(data, Mapping) or not data.keys() >= set(keys):
-        raise SpecError(path, "the whole document", data, f"{kept}, with the keys {', '.join(keys)}")
-    return validated(Cost, data, path)
+    return read_document(Cost, path, "a plan that `agentworld cost plan --out` kept")
 
 
 def covered(spans: Iterable[tuple[float, float]]) -> float:

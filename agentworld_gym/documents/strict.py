@@ -42,6 +42,25 @@ def read_yaml(path: Path, expected: str = "a YAML file") -> Any:
     return load_yaml(text, path)
 
 
+def read_document(model: type[M], path: Path, expected: str) -> M:
+    """Read a YAML file that holds a document of one kind.
+
+    Args:
+        model: The model of the document.
+        path: The file.
+        expected: What it holds, for the error of a file that is not there or holds something else.
+
+    Raises:
+        MissingFile: There is no such file.
+        SpecError: The file lacks a key that every such document has, so that it is another one, or a value is wrong.
+    """
+    data = read_yaml(path, expected)
+    keys = [name for name, field in model.model_fields.items() if field.is_required()]
+    if not isinstance(data, Mapping) or not data.keys() >= set(keys):
+        raise SpecError(path, "the whole document", data, f"{expected}, with the keys {', '.join(keys)}")
+    return validated(model, data, path)
+
+
 def validated(model: type[M], data: Any, file: str | Path) -> M:
     """Validate data against a model.
 

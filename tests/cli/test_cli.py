@@ -373,11 +373,16 @@ class TestServe:
         ("--out", "eval fidelity terminal"),
         ("--out", "eval transfer terminal --policy expert"),
         ("--report", "demo"),
+        ("--out", "samples sessions.jsonl"),
     ],
 )
-def test_what_cannot_be_written_is_said_before_the_work(option: str, command: str, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_said_before_the_work(
+    option: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
-    path = tmp_path / "file" / "x.json"
+    (tmp_path / "sessions.jsonl").write_text('{"task": "terminal"}\n', encoding="utf-8")
+    path = tmp_path / "file" / "x.jsonl"
+    monkeypatch.chdir(tmp_path)
     done = agentworld(*command.split(), option, str(path))
     assert done.exit_code == 2 and f"{option}: got '{path}', expected a file that can be written" in done.stderr
 
