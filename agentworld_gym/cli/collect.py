@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     source_in_dialect,
     stdout,
 )
+from agentworld_gym.cli.outputs import writable_folder
 from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
@@ -94,6 +95,7 @@ def collect(
         asked["engines"] = {**base.engines, **(pairs(engines, "--engine") or {})}
     overrides = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
+    writable_folder(file.parent, "--out")
     named = f"{' '.join(spec.source for spec in specs)}, {split}"
     with live(named, episodes, tensorboard=tensorboard) as tally:
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +12,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from typer.core import TyperGroup
 
+from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.documents.strict import expectation
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 
@@ -87,7 +85,8 @@ TensorBoardOption = Annotated[
     typer.Option("--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too."),
 ]
 TracesOption = Annotated[
-    Path | None, typer.Option("--out", file_okay=False, help="Record world and agent traces in this folder.")
+    Path | None,
+    typer.Option("--out", file_okay=False, callback=writable_out, help="Record world and agent traces in this folder."),
 ]
 
 
@@ -305,36 +304,6 @@ def counting(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
             view.show()
 
         yield show
-
-
-def writable(path: Path, option: str) -> Path:
-    """Check that a command will be able to write a file at its end, and return the path.
-
-    The folders above the file are made. A file that is there stays as it is.
-
-    Args:
-        path: The path of the file.
-        option: The option by which the path was given.
-
-    Raises:
-        SpecError: Nothing can be written there.
-
-    >>> writable(Path("/dev/null/report.html"), "--out")
-    Traceback (most recent call last):
-    agentworld_gym.errors.SpecError: command line: --out: got '/dev/null/report.html', expected ...
-    """
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=path.parent):
-            pass
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, "no permission to replace it")
-    except OSError as error:
-        expected = f"a file that can be written ({error.strerror})"
-        raise SpecError("command line", option, str(path), expected) from error
-    return path
 
 
 def counted(number: int, noun: str) -> str:

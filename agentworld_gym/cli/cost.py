@@ -25,9 +25,9 @@ from agentworld_gym.cli.common import (
     examples,
     stderr,
     stdout,
-    writable,
 )
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:

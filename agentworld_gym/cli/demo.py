@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import examples, writable
+from agentworld_gym.cli.common import examples
+from agentworld_gym.cli.outputs import writable
 
 
 def demo(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agentworld_gym.cli.common import FAILED, examples, printable, stdout
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def import_recordings(
             raise SpecError("command line", "PATHS", str(path), "a file or folder that is there")
     if out.exists() and not force:
         raise SpecError("command line", "--out", str(out), "a file that is not there yet, or --force")
+    writable(out, "--out")
     importer = Importer(form, None if domain is None else spec_source(domain), profile)
     part = out.with_name(out.name + ".part")
     part.unlink(missing_ok=True)

@@ -15,9 +15,9 @@ from agentworld_gym.cli.common import (
     examples,
     printable,
     stdout,
-    writable,
 )
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
     from agentworld_gym.lock import Lock

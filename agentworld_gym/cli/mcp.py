@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agentworld_gym.cli.common import Commands, examples, printable, stderr, stdout, writable
+from agentworld_gym.cli.common import Commands, examples, printable, stderr, stdout
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:

@@ -9,12 +9,15 @@ from typing import Annotated, Literal
 import typer
 
 from agentworld_gym.cli.common import counted, counting, examples, stdout
+from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.cli.samples import RowsArgument, line_count, session_files
 
 
 def index(
     rows: RowsArgument,
-    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the index.")],
+    out: Annotated[
+        Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the index.")
+    ],
     split: Annotated[
         Literal["train", "validation", "test", "all"], typer.Option("--split", help="Which tasks' sessions to take.")
     ] = "train",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.cli.common import counted, counting, examples, pair, stdout, writable
+from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
 from agentworld_gym.sessions.pools import POST_SHARE

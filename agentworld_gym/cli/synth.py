@@ -12,6 +12,7 @@ import typer
 
 from agentworld_gym.cli import synth_grow
 from agentworld_gym.cli.common import Commands, counted, counting, examples, pairs, printable, stderr, stdout
+from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.errors import MissingFile, WorldNotConfigured
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ AnswerPrice = Annotated[float, typer.Option("--price-out", min=0, help="The pric
     )
 )
 def make(
-    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run.")],
+    out: Annotated[Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the run.")],
     generator: Annotated[str, typer.Option("--generator", help="Who writes the worlds: a server's URL, vllm:MODEL …")],
     worlds: Annotated[int, typer.Option("--worlds", "-n", min=1, help="How many worlds are begun.")] = 10,
     tasks: Annotated[int, typer.Option("--tasks", min=1, max=50, help="How many tasks each is asked for.")] = 10,

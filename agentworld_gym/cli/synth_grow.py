@@ -9,13 +9,19 @@ from typing import Annotated, Literal
 import typer
 
 from agentworld_gym.cli.common import counted, counting, examples, stdout
+from agentworld_gym.cli.outputs import writable_out
 
 
 def grow(
     scenario: Annotated[
         str, typer.Argument(metavar="SCENARIO", help="Where they grow from: bank, hr, office, shop, tracker.")
     ],
-    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder in which each world gets a folder.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", file_okay=False, callback=writable_out, help="The folder in which each world gets a folder."
+        ),
+    ],
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first world; the others count up.")] = 0,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many worlds there shall be.")] = 1,
     split: Annotated[

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from agentworld_gym.cli.common import (
-    FAILED,
-    Commands,
-    WorldOption,
-    counted,
-    env_options,
-    examples,
-    printable,
-    stdout,
-    writable,
-)
+from agentworld_gym.cli.common import FAILED, Commands, WorldOption, counted, env_options, examples, printable, stdout
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from agentworld_gym.cli.common import (
     stderr,
     stdout,
 )
+from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.cli.training_progress import TrainingProgress
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.errors import GeneratorError, SpecError, install
@@ -37,7 +38,9 @@ train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world mode
 ConfigArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A configuration: the name of a shipped one, or a YAML file.")
 ]
-RunOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run.")]
+RunOption = Annotated[
+    Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the run.")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A value for the configuration, such as train.max_steps=100."),
@@ -117,7 +120,10 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
 )
 def queue(
     file: Annotated[Path, typer.Argument(metavar="QUEUE", help="A YAML file that lists the runs.")],
-    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the runs' folders and logs.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the runs' folders and logs."),
+    ],
     core: Annotated[int | None, typer.Option("--core", min=0, help="Bind the runs to this core of the CPU.")] = None,
     minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="Stop after this time.")] = None,
     status: Annotated[bool, typer.Option("--status", help="Tell how the runs stand, and begin none.")] = False,

@@ -387,6 +387,17 @@ def test_what_cannot_be_written_is_said_before_the_work(
     assert done.exit_code == 2 and f"{option}: got '{path}', expected a file that can be written" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rollout terminal", "play terminal", "collect terminal -n 1", "index rows", "train cpt tiny", "synth grow shop"],
+)
+def test_a_folder_that_cannot_be_written_is_an_error_of_usage(command: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = agentworld(*command.split(), "--out", str(tmp_path / "file" / "runs"))
+    assert done.exit_code == 2
+    assert f"--out: got '{tmp_path / 'file' / 'runs'}', expected a folder that can be written" in done.stderr
+
+
 def test_parquet_without_its_library_is_said_before_the_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

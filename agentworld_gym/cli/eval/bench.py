@@ -22,8 +22,8 @@ from agentworld_gym.cli.common import (
     pair,
     stderr,
     stdout,
-    writable,
 )
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.cli.common import stdout, writable
+from agentworld_gym.cli.common import stdout
+from agentworld_gym.cli.outputs import writable
 from agentworld_gym.errors import MissingFile
 
 if TYPE_CHECKING:

@@ -7,14 +7,11 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import (
-    examples,
-    stdout,
-    writable,
-)
+from agentworld_gym.cli.common import examples, stdout
 from agentworld_gym.cli.eval.output import (
     existing_file,
 )
+from agentworld_gym.cli.outputs import writable
 
 
 def report(
