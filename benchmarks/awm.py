@@ -97,12 +97,12 @@ def family_of(root: int) -> list[int]:
 
 
 def cpu_of(root: int) -> float:
-    """Return the seconds of CPU time that a process and all below it took."""
+    """Return the seconds of CPU time that a process and all below it took, those that have ended included."""
     total = 0.0
     for pid in family_of(root):
         with suppress(OSError):
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return total
 
 

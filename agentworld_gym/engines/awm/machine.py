@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.awm.meta_tools import META_TOOLS, meta_call
+from agentworld_gym.engines.awm.process_limit import ProcessLimit
 from agentworld_gym.engines.awm.server import CALL_SECONDS, Answer, Call, Place, ScenarioServer, Worker
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
 from agentworld_gym.process.interrupts import deferred_interrupt
@@ -16,8 +18,9 @@ from agentworld_gym.process.interrupts import deferred_interrupt
 class AwmMachine:
     """One episode of a scenario.
 
-    The machine keeps the calls that it made. Where its process is lost (another session of it was stopped, or a call
-    failed half-way), it makes them again in another one: seed, clock and database are the same, and so is the result.
+    The machine keeps the calls that it made. Where its process is lost (another session of it was stopped, a call
+    failed half-way, or too many sessions have a process each), it makes them again in another one: seed, clock and
+    database are the same, and so is the result. That the answers are the same is tested.
 
     Args:
         server: The player of the scenario.
@@ -33,6 +36,7 @@ class AwmMachine:
     def __init__(self, server: ScenarioServer, seed: int, meta: bool = False) -> None:
         self.server, self.seed, self.meta = server, seed, meta
         self._calls: list[Call] = []
+        self._answers = hashlib.blake2b(digest_size=16)
         self._place: Place | None = server.begin(seed)
         self._closed = False
         self._observation = ""
@@ -90,19 +94,35 @@ class AwmMachine:
         """Return where the machine is played; if its process was lost, the calls so far are made again.
 
         Raises:
-            EngineError: The machine is closed, or the calls cannot be made again.
+            EngineError: The machine is closed, or the calls cannot be made again, or are answered otherwise.
         """
         if self._closed:
             raise EngineError("the world was used after close()")
         while self._place is None or self._place.worker.dead:
-            place = self.server.begin(self.seed)
-            for call in self._calls:
-                told = _exchanged(self.server, place, call)
-                if isinstance(told, EngineError):
-                    self.server.leave(place)
-                    raise EngineError(f"the calls so far cannot be made again: {told}") from told
-            self._place = place
+            self._place = self._played_again()
+        self.server.use(self._place)
         return self._place
+
+    def _played_again(self) -> Place:
+        place, answers = self.server.begin(self.seed), hashlib.blake2b(digest_size=16)
+        for call in self._calls:
+            told = _exchanged(self.server, place, call)
+            if isinstance(told, EngineError):
+                self.server.leave(place)
+                raise EngineError(f"the calls so far cannot be made again: {told}") from told
+            answers.update(_bytes_of(told))
+        if answers.digest() != self._answers.digest():
+            self.server.leave(place)
+            raise EngineError(
+                f"{self.server.scenario.name} cannot go on: its process was ended, and in another one it answers the "
+                "calls so far otherwise"
+            )
+        return place
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the machine has a process, so that no call has to be made again."""
+        return self._place is not None and not self._place.worker.dead
 
     def enter(self, call: Call | None, answer: Answer | EngineError) -> None:
         """Enter a call with its answer; after an error the call was never made."""
@@ -113,6 +133,7 @@ class AwmMachine:
             return
         if call is not None:
             self._calls.append(call)
+            self._answers.update(_bytes_of(answer))
         self._observation, self.refused = answer
 
     def database(self) -> bytes:
@@ -148,7 +169,7 @@ class AwmMachine:
             place = self.place()
             twin = object.__new__(type(self))
             twin.__dict__.update(self.__dict__)
-            twin._calls = list(self._calls)
+            twin._calls, twin._answers = list(self._calls), self._answers.copy()
             twin._place = self.server.fork(place)
             if twin._place is None and twin.database() != self.database():
                 twin.close()
@@ -197,7 +218,7 @@ def _round(
     """Make the calls that wait; those whose process is lost by the call of another session wait for the next round."""
     queues: dict[Worker, list[int]] = {}
     places: dict[int, Place] = {}
-    for number in waiting:
+    for number in _at_once(machines, waiting):
         try:
             places[number] = machines[number].place()
         except EngineError as error:
@@ -223,8 +244,24 @@ def _round(
             machine.enter(calls[number], answer)
 
 
+def _at_once(machines: Sequence[AwmMachine], waiting: Sequence[int]) -> Iterator[int]:
+    """Yield those machines that can act without ending each other's processes, first those that have a process."""
+    left = dict[ProcessLimit, int]()
+    for number in sorted(waiting, key=lambda number: not machines[number].is_placed):
+        server = machines[number].server
+        if server.about.alone:
+            left[server.limit] = left.get(server.limit, server.limit.most) - 1
+            if left[server.limit] < 0:
+                continue
+        yield number
+
+
 def _message(place: Place, call: Call) -> dict[str, Any]:
     return {"session": place.session, "name": call.name, "arguments": call.arguments, "check": call.check}
+
+
+def _bytes_of(answer: Answer) -> bytes:
+    return repr(tuple(answer)).encode()
 
 
 def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.files import Scenario
 from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
+from agentworld_gym.engines.awm.process_limit import ProcessLimit
 from agentworld_gym.engines.awm.sandbox import Sandbox
 
 LOAD_SECONDS = 60.0
@@ -116,10 +117,11 @@ class ScenarioServer:
     Args:
         scenario: The scenario.
         sandbox: A function that returns the sandbox of worlds, as long as that lives.
+        limit: How many processes play one session each, of all scenarios together.
     """
 
-    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox]) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox], limit: ProcessLimit) -> None:
+        self.scenario, self.limit = scenario, limit
         self._sandbox = sandbox
         self._workers: list[Worker] = []
         self._template: Worker | None = None
@@ -165,6 +167,7 @@ class ScenarioServer:
             worker = fresh = self._another()
         place = Place(worker, next(self._numbers))
         worker.sessions.add(place.session)
+        self.use(place)
         try:
             self.ask(worker, {"do": "begin", "session": place.session, "seed": seed})
         except EngineError:
@@ -193,7 +196,13 @@ class ScenarioServer:
         else:
             self.ask(worker, {"do": "fork", **message})
         twin.worker.sessions.add(twin.session)
+        self.use(twin)
         return twin
+
+    def use(self, place: Place) -> None:
+        """Note that a session acts. Where too many have a process each, that of the least recently used one ends."""
+        if self.about.alone:
+            self.limit.use(place.worker, partial(self.lose, place.worker))
 
     def leave(self, place: Place) -> None:
         """End a session."""
@@ -256,6 +265,7 @@ class ScenarioServer:
         if worker.dead:
             return ""
         worker.dead = True
+        self.limit.forget(worker)
         worker.frames.close()
         return worker.sandbox.end(worker.pid, gone)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
 from agentworld_gym.actions.syntaxes import read_json
 from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.checks.verifiers import Finding
@@ -18,6 +20,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
+from agentworld_gym.engines.awm.process_limit import PROCESSES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.worlds.awm.tasks import AwmTasks, greeting_of, verifier_of
@@ -40,6 +43,11 @@ class AwmOptions(Options):
     verifier: Annotated[Literal["code", "judge"], Expected("code or judge")] = "code"
     """Who says whether a task is done, where the files leave a choice: verifiers that decide by themselves (`code`), or
     a judge who reads what the others found (`judge`). Where there is one kind only, that one says it."""
+
+    processes: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = PROCESSES
+    """How many processes there may be that play one session each, in worlds that keep something outside their database.
+    Each takes about 20 MiB. Where there are more sessions, the least recently used process is ended; the calls of its
+    session are made again in another one when the session goes on."""
 
     snapshots: Annotated[str | None, Expected("a folder")] = None
     """A folder in which the databases of the start and of the end are kept, for each episode that was verified."""

@@ -1,0 +1,96 @@
+"""Memory of a world of Agent World Model that keeps something outside its database, so that sessions share no process.
+
+    AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm_memory.py [--sessions 1024] [--processes 64] [--steps 4]
+
+First it tells what the process of one session holds by itself after some calls. Then it plays a wave of many sessions
+and tells the memory of everything, and the CPU time of a step. The world is that of the usual size from the tests, with
+a list in its module that a function fills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "helpers"))
+
+import awm_worlds  # noqa: E402
+from awm import cpu_of, family_of, memory_of, show  # noqa: E402
+
+from agentworld_gym.actions.toolset import example_call  # noqa: E402
+from agentworld_gym.engines.awm.engine import AwmEngine  # noqa: E402
+from agentworld_gym.engines.awm.files import AwmFiles  # noqa: E402
+from agentworld_gym.engines.awm.machine import AwmMachine, act_all  # noqa: E402
+from agentworld_gym.engines.awm.process_limit import PROCESSES  # noqa: E402
+
+LOOKS = (0, 1, 2, 10, 50)
+"""After how many calls the memory of a process is looked at."""
+
+KEEPS = "\nSEEN = []\n\ndef remember(word):\n    SEEN.append(word)\n"
+
+
+def keeping_world() -> Any:
+    """Return the world of the usual size, with a list in its module."""
+    world = awm_worlds.harbor()
+    world["gen_envs.jsonl"][0]["full_code"] += KEEPS
+    return world
+
+
+def calls_of(machine: AwmMachine) -> list[dict[str, Any]]:
+    """Return a call of each tool."""
+    return [json.loads(example_call(tool)) for tool in machine.tools]
+
+
+def of_one(engine: AwmEngine, name: str) -> None:
+    """Tell what the process of a session holds that it shares with no other one, after some calls."""
+    known = set(family_of(os.getpid()))
+    machine, _other = engine.start(name, 0), engine.start(name, 1)
+    pid = min(set(family_of(os.getpid())) - known)
+    calls = calls_of(machine)
+    for made in range(LOOKS[-1] + 1):
+        if made in LOOKS:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            held = sum(float(line.split()[1]) / 1024 for line in lines if line.startswith("Private_Dirty:"))
+            show(f"a process of its own after {made} calls", held, "MiB")
+        machine.act(calls[made % len(calls)], check=False)
+    machine.close()
+    _other.close()
+
+
+def of_many(engine: AwmEngine, name: str, sessions: int, steps: int) -> None:
+    """Tell the memory of many sessions, this process included, and the CPU time of a step of each."""
+    machines = [engine.start(name, seed) for seed in range(sessions)]
+    calls = calls_of(machines[0])
+    for step in range(steps):
+        before = cpu_of(os.getpid())
+        act_all(machines, [(calls[(step + number) % len(calls)], False) for number in range(sessions)])
+        show(f"step {step + 1} of {sessions} sessions, CPU time", 1e3 * (cpu_of(os.getpid()) - before) / sessions, "ms")
+    show(f"memory of {sessions} sessions", memory_of(os.getpid()), "MiB")
+
+
+def main() -> None:
+    """Run the benchmark."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--sessions", type=int, default=1024)
+    options.add_argument("--processes", type=int, default=PROCESSES)
+    options.add_argument("--steps", type=int, default=4)
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        engine = AwmEngine(AwmFiles(awm_worlds.write(Path(folder), keeping_world())), chosen.processes)
+        try:
+            [name] = engine.files.names
+            print(engine.server(name).about.alone[0])
+            of_one(engine, name)
+            of_many(engine, name, chosen.sessions, chosen.steps)
+        finally:
+            engine.close()
+
+
+if __name__ == "__main__":
+    main()
