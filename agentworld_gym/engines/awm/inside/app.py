@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlencode
 
-from agentworld_gym.engines.awm.inside.binding import Lend, bind_engines, without_threads
+from agentworld_gym.engines.awm.inside.binding import Lend, bind_class_of_connections, bind_engines, without_threads
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
@@ -45,7 +45,7 @@ class App:
         code: The code.
         clock: The clock that its dates look at.
         lend: A function that returns a connection to the database of the session that acts.
-        guard: Functions in the place of Python's own, by name.
+        guard: Functions in the place of Python's own, by name, where sessions share the process.
 
     Raises:
         Exception: The code raised it.
@@ -55,6 +55,8 @@ class App:
         # How often the loop looks at the clock depends on threads, so it looks at another one.
         self._loop = install(clock.of_machine)
         bind_engines(lend)
+        if guard:
+            bind_class_of_connections()
         if not THREADED.search(code):
             without_threads()
         self._code = code

@@ -81,6 +81,11 @@ def bind_engines(lend: Lend) -> None:
         setattr(uvicorn, "run", lambda *_, **__: None)  # noqa: B010
 
 
+def bind_class_of_connections() -> None:
+    """Let the class of connections, which annotations name, make none to a database that sessions could share."""
+    setattr(sqlite3, "Connection", Held)  # noqa: B010  (mypy takes no assignment)
+
+
 def without_threads() -> None:
     """Let functions that are not coroutines run in the one thread of this process, with a copy of its context."""
     import anyio.to_thread

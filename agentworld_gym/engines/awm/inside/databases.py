@@ -30,11 +30,20 @@ urandom_really = os.urandom
 
 
 class Held(sqlite3.Connection):
-    """A connection to the database of a session. To close it gives it back, for the next one who asks."""
+    """A connection to the database of a session. To close it gives it back, for the next one who asks.
 
-    owner: Database | None = None
-    types = 0
-    """Which types it reads from the declarations and names of columns, as `detect_types` of `sqlite3.connect`."""
+    Args:
+        owner: The database. Code that finds this class cannot name another one, which sessions could share.
+        types: Which types it reads from the declarations and names of columns, as `detect_types` of `sqlite3.connect`.
+    """
+
+    def __init__(self, owner: Database, types: int) -> None:
+        if type(owner) is not Database:
+            raise sqlite3.ProgrammingError("connections are made by sqlite3.connect")
+        # The connections of one database wait for each other in one thread, which would be for ever.
+        super().__init__(owner._name, timeout=0, detect_types=types, uri=True, check_same_thread=False)
+        self.owner: Database | None = owner
+        self.types = types
 
     def close(self) -> None:
         """Give the connection back to its database."""
@@ -75,17 +84,12 @@ class Database:
         self._idle = [self._opened()]
 
     def _opened(self, types: int = 0) -> Held:
-        # The connections of one database wait for each other in one thread, which would be for ever.
-        held = connect_really(
-            self._name, timeout=0, detect_types=types, uri=True, check_same_thread=False, factory=Held
-        )
-        held.types = types
+        held = Held(self, types)
         held.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         held.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
         held.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE}")
         held.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
         register(held, self._clock, self._chance)
-        held.owner = self
         return held
 
     def lend(self, types: int = 0) -> Held | Guest:

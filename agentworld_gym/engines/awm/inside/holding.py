@@ -21,8 +21,13 @@ FACTORIES = words(
 """Calls at the top of a module whose result keeps nothing of a session."""
 
 
-def module_names(tree: ast.Module) -> tuple[set[str], dict[str, float], set[str]]:
-    """Return all names of a module, how deep those values are that may keep something, and the names of apps."""
+def module_names(tree: ast.Module, plain: Collection[str]) -> tuple[set[str], dict[str, float], set[str]]:
+    """Return all names of a module, how deep those values are that may keep something, and the names of apps.
+
+    Args:
+        tree: The module.
+        plain: Names whose values are known to keep nothing.
+    """
     names, kept, apps = set[str](), dict[str, float](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -38,7 +43,7 @@ def module_names(tree: ast.Module) -> tuple[set[str], dict[str, float], set[str]
             apps |= bound
             continue
         depth = depth_of(value, kept) if isinstance(value, ast.expr) else math.inf
-        for name in bound:
+        for name in bound.difference(plain):
             kept[name] = max(depth, kept.get(name, 0))
     return names, kept, apps
 
@@ -60,8 +65,11 @@ def models(tree: ast.Module) -> set[str]:
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements at the top of a module, those of its branches included."""
+    """Yield the statements at the top of a module, those of its branches included; `with` binds as `=` does."""
     for statement in body:
+        for item in getattr(statement, "items", []):
+            if item.optional_vars is not None:
+                yield ast.Assign([item.optional_vars], item.context_expr)
         branches = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         if isinstance(statement, ast.If | ast.Try | ast.With):
             for branch in branches:

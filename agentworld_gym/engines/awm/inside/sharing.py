@@ -15,31 +15,37 @@ from typing import Any
 
 from agentworld_gym.engines.awm.inside.constants import constants, is_empty, singletons, unchanging_classes
 from agentworld_gym.engines.awm.inside.holding import called, depth_of, is_call_of, models, module_names, stored, words
+from agentworld_gym.engines.awm.inside.restricted import RESTRICTED, RestrictedParts
 
 MODULES = words(
     """__future__ abc asyncio base64 bisect calendar collections contextlib copy dataclasses datetime decimal enum
-    fastapi fractions functools hashlib heapq hmac html http itertools json logging math numbers os pydantic
-    pydantic_settings random re secrets sqlalchemy starlette statistics string sys textwrap time traceback
+    fastapi fractions functools hashlib heapq hmac html http itertools json logging math numbers os pathlib pydantic
+    pydantic_settings random re secrets sqlalchemy sqlite3 starlette statistics string sys textwrap time traceback
     typing typing_extensions unicodedata urllib uuid uvicorn warnings zoneinfo"""
 )
 """The modules that such code may import."""
 
 PARTS = {
     "asyncio": words("CancelledError TimeoutError gather iscoroutinefunction sleep wait_for"),
-    "functools": words("partial reduce wraps"),
+    "functools": words("cache lru_cache partial reduce wraps"),
     "os": words("getenv environ makedirs path"),
+    "pathlib": words("Path PurePath"),
+    "sqlite3": words(
+        """Connection Cursor DatabaseError Error IntegrityError InterfaceError OperationalError PARSE_COLNAMES
+        PARSE_DECLTYPES ProgrammingError Row connect"""
+    ),
     "sys": words("exit maxsize version_info"),
     "traceback": words("format_exc print_exc"),
 }
-"""What such code may use of modules that can do more."""
+"""What such code may use of modules that can do more; of some parts only some uses, see `restricted`."""
 
 FORBIDDEN_CALLS = words("__import__ breakpoint cache compile eval exec globals input locals open vars")
 """Names of functions that reach outside, or keep what they saw."""
 
 FORBIDDEN_MEMBERS = words(
     """DirectoryPath FilePath ImportString NewPath anyio asyncio builtins cached_property concurrent contextvars
-    cr_frame ctypes f_back f_builtins f_globals f_locals gc gi_frame importlib inspect lru_cache multiprocessing os
-    subprocess sys tb_frame threading weakref"""
+    cr_frame ctypes deserialize enable_load_extension f_back f_builtins f_globals f_locals gc gi_frame importlib inspect
+    load_extension lru_cache mro multiprocessing os setlimit subprocess sys tb_frame threading weakref"""
 )
 """Names of members that lead out of a module, or keep what they saw."""
 
@@ -101,12 +107,13 @@ class _Reading:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        self._names, self._kept, self._apps = module_names(tree)
+        self._unchanging = unchanging_classes(tree)
+        self._parts = RestrictedParts(tree, self._parents, self._unchanging)
+        self._names, self._kept, self._apps = module_names(tree, self._parts.paths)
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._models = models(tree)
         self._makers = self._called_at_the_top()
         self._closers = {getattr(node, "name", "") for node in tree.body if _makes_functions(node)} & self._makers
-        self._unchanging = unchanging_classes(tree)
         named = [one for one in tree.body if isinstance(one, ast.Assign) and is_call_of(one.value, ("getLogger",))]
         self._loggers = {name for one in named for name in stored(one)}
         self._constants = constants(tree, self._kept)
@@ -127,6 +134,8 @@ class _Reading:
                     yield f"import of {node.module}"
                 parts = PARTS.get(node.module or "")
                 for one in node.names:
+                    if f"{node.module}.{one.name}" in RESTRICTED:
+                        continue
                     if self._leads_out(one.name) or (parts is not None and one.name not in parts):
                         yield f"import of {one.name} from {node.module}"
             case ast.Global() | ast.Nonlocal():
@@ -134,10 +143,12 @@ class _Reading:
             case ast.Constant(value=str() as text) if "__" in text and text != "__main__":
                 yield "a text that names something private"
             case ast.Attribute():
+                yield from self._parts.reasons(node)
                 yield from self._attribute(node)
             case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()) if not isinstance(value, ast.Name):
                 yield from self._written(node)
             case ast.Name():
+                yield from self._parts.reasons(node)
                 yield from self._name(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 if getattr(node, "name", "") in FORBIDDEN_METHODS:
@@ -160,7 +171,8 @@ class _Reading:
             return
         if node.attr == "app" and not own:  # What a request tells of its app is for all sessions.
             yield "use of .app"
-        if node.attr in FORBIDDEN_MEMBERS or (node.attr.startswith("_") and node.attr not in PRIVATE and not own):
+        private = node.attr.startswith("_") and node.attr not in PRIVATE and not own
+        if private or (node.attr in FORBIDDEN_MEMBERS and not self._parts.part(node)):
             yield f"use of .{node.attr}"
         if node.attr.startswith("_") and not own and not isinstance(node.ctx, ast.Load):
             yield f"{ast.unparse(node)} is assigned"
@@ -236,7 +248,9 @@ class _Reading:
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         parent = self._parents[node]
-        if node.id in FORBIDDEN_CALLS or (node.id.startswith("__") and node.id not in PRIVATE):
+        if (node.id in FORBIDDEN_CALLS and not self._parts.part(node)) or (
+            node.id.startswith("__") and node.id not in PRIVATE
+        ):
             yield f"use of {node.id}"
         if node.id == "__name__" and not isinstance(node.ctx, ast.Load):
             yield "__name__ is assigned"

@@ -7,6 +7,7 @@ interpreter hides nothing. What objects inside libraries hold, such as the colum
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import types
@@ -129,12 +130,14 @@ class Watch:
                 self._walk(name, part, held)
         elif isinstance(value, types.FunctionType) and value.__module__ == self._own:
             self._function(name, value, held)
+        elif isinstance(value, functools._lru_cache_wrapper) and value.__module__ == self._own:
+            self._getter(name, value)
         elif isinstance(value, type) and value.__module__ == self._own:
             self._space(value.__name__, vars(value), f"{value.__name__}.")
             members: Mapping[str, Any] = value.__members__ if isinstance(value, EnumType) else {}
             for key, member in members.items():
                 self._space(f"{value.__name__}.{key}", vars(member), f"{value.__name__}.{key}.")
-        elif not held and isinstance(value, types.ModuleType | types.FunctionType | type | logging.Logger):
+        elif not held and isinstance(value, LIBRARY):
             self._library(name, value)
         elif held and not own and not _is_unchanging(value):
             self._unknown(f"an object holds a {_full_name(type(value))}")
@@ -161,6 +164,17 @@ class Watch:
         else:
             self._bare.append(vars(function))
 
+    def _getter(self, name: str, getter: Any) -> None:
+        """Watch a function without parameters that keeps what it made when it was called first."""
+        try:
+            made = getter()
+        except Exception as error:  # The code may raise anything.
+            self._unknown(f"{name} raised {type(error).__name__}")
+            return
+        self._space(name, vars(getter), f"{name}.")
+        self._node(f"{name}()", getter, _identity_of_kept, [made])
+        self._walk(f"{name}()", made, True)
+
     def _object(self, name: str, value: Any) -> None:
         """Watch an object of a class of the module."""
         for base in type(value).__mro__:
@@ -181,6 +195,7 @@ class Watch:
         self.unknown = self.unknown or what
 
 
+LIBRARY = (types.ModuleType, types.FunctionType, type, logging.Logger, functools._lru_cache_wrapper)
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 _SLOT = types.MemberDescriptorType
 
@@ -240,6 +255,11 @@ def _reader_of_space(keys: Sequence[str], size: int) -> Callable[[Any], list[int
         return [count, *map(id, map(space.get, keys))]
 
     return read
+
+
+def _identity_of_kept(getter: Any) -> list[int]:
+    """Return the identity of what a function keeps; it is not called where it keeps nothing."""
+    return [id(getter())] if getter.cache_info().currsize else []
 
 
 def _identities_of_object(value: Any) -> list[int]:
