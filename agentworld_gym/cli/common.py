@@ -40,6 +40,9 @@ LevelOption = Annotated[
     list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
 ]
 SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
+EvaluatedSplitOption = Annotated[
+    str | None, typer.Option("--split", help="Which tasks: train, validation or test.", show_default="test")
+]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
 ]
@@ -88,6 +91,28 @@ TracesOption = Annotated[
     Path | None,
     typer.Option("--out", file_okay=False, callback=writable_out, help="Record world and agent traces in this folder."),
 ]
+
+
+def evaluated_split(world: str, asked: str | None) -> str:
+    """Return the split whose tasks an evaluation plays: the test split, if no other one is asked for.
+
+    Args:
+        world: The handle of the world.
+        asked: The split that is asked for.
+
+    Raises:
+        SpecError: A split is asked for, and the world brings tasks of its own, which have none.
+
+    >>> evaluated_split("tiny", None), evaluated_split("tiny", "train"), evaluated_split("awm:worlds+tiny", None)
+    ('test', 'train', 'train')
+    """
+    from agentworld_gym.worlds.registry import brings_tasks
+
+    if not brings_tasks(world):
+        return asked or "test"
+    if asked is not None:
+        raise SpecError("command line", "--split", asked, f"nothing: the tasks of {world} have no splits")
+    return "train"
 
 
 class Commands(TyperGroup):

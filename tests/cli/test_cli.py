@@ -450,6 +450,14 @@ def test_a_dialect_that_a_domain_does_not_have_is_refused(tmp_path: Path) -> Non
     assert done.exit_code == 2 and "the domain whose dialect it is" in done.stderr
 
 
+@pytest.mark.parametrize("command", [["fidelity", "mcp"], ["transfer", "mcp", "--policy", "menu"]])
+def test_a_split_of_tasks_that_have_none_is_refused(command: list[str], tmp_path: Path) -> None:
+    out = ("--world", "awm:worlds+tiny", "--split", "test", "--out", str(tmp_path / "found.json"))
+    done = agentworld("eval", *command, *out)
+    assert done.exit_code == 2
+    assert "--split: got 'test', expected nothing: the tasks of awm:worlds+tiny have no splits" in done.stderr
+
+
 def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
     out = str(tmp_path / "data")
     assert "with a grounded world" in agentworld("collect", CUSTOM, "--out", out, "-n", "1").stderr

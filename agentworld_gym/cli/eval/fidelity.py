@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import (
+    EvaluatedSplitOption,
     FamilyOption,
     LevelOption,
     SeedOption,
-    SplitOption,
     TensorBoardOption,
     WorldOption,
     env_options,
+    evaluated_split,
     examples,
     source_in_dialect,
     stdout,
@@ -71,7 +72,7 @@ def fidelity(
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
-    split: SplitOption = "test",
+    split: EvaluatedSplitOption = None,
     tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
     **language: Any,
@@ -90,7 +91,7 @@ def fidelity(
     check_writable(out)
     dialect = language.pop("dialect")
     truth, own = truth_of(world), brings_tasks(world)
-    split = "train" if own else split  # The tasks that AWM's worlds bring have no splits and levels.
+    split = evaluated_split(world, split)
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
@@ -104,7 +105,7 @@ def fidelity(
     with stages("fidelity", tensorboard) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
-            of = next((row.split for row in rows if row.split), split)
+            of = split if own else next((row.split for row in rows if row.split), split)
             given = env_options(
                 domain,
                 world=world,

@@ -9,14 +9,15 @@ import typer
 
 from agentworld_gym.cli.common import (
     EnvironmentName,
+    EvaluatedSplitOption,
     FamilyOption,
     LevelOption,
     LockOption,
     SeedOption,
-    SplitOption,
     TensorBoardOption,
     WorldOption,
     env_options,
+    evaluated_split,
     examples,
     stdout,
 )
@@ -54,7 +55,7 @@ def transfer(
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
-    split: SplitOption = "test",
+    split: EvaluatedSplitOption = None,
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
@@ -66,7 +67,6 @@ def transfer(
     """
     from agentworld_gym.evaluation.transfer import transfer as compare
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.worlds.registry import brings_tasks
 
     levels = level or [1]
     options = EnvOptions(
@@ -75,7 +75,7 @@ def transfer(
             world=world,
             families=family,
             levels=levels,
-            split="train" if brings_tasks(world) else split,  # AWM's tasks have no splits.
+            split=evaluated_split(world, split),
             lock=lock,
             **language,
         )
