@@ -100,5 +100,5 @@ def survey(engine: AwmEngine, name: str) -> Survey:
         satisfied_at_start(engine, name),
         tuple(problems),
         crashed,
-        about.alone,
+        server.about.alone,  # A call may have changed it.
     )

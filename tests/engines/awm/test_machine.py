@@ -36,6 +36,15 @@ def test_every_tool_of_the_usual_world_answers_and_every_verifier_runs(engine: A
     assert found.problems == () and found.alone == () and found.dropped == {}
 
 
+def test_a_world_shares_its_process_still_when_all_tools_were_called(engine: AwmEngine) -> None:
+    for name in ("harbor_logistics", "corner_library", "diary", "accounts", "factory"):
+        machine = engine.start(name, 0)
+        for tool in machine.tools:
+            machine.act(json.loads(example_call(tool)))
+        assert engine.server(name).about.alone == (), name
+        machine.close()
+
+
 def test_statements_that_fail_are_counted_and_quotes_are_mended(engine: AwmEngine) -> None:
     [(statement, error)] = engine.server("corner_library").about.failed
     assert statement.startswith("INSERT INTO loans") and error == "FOREIGN KEY constraint failed"

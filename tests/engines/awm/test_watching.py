@@ -117,6 +117,16 @@ def test_what_is_only_read_stays_what_it_was(code: str) -> None:
     assert watch.changed() == ""
 
 
+def test_what_a_library_keeps_privately_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import json\ndef f(x):\n    return json.JSONEncoder"
+    watch = Watch(loaded(code), None, code)
+    for holder in (json, json.JSONEncoder):
+        monkeypatch.setattr(holder, "_made_at_the_first_use", 1, raising=False)
+    assert watch.changed() == ""
+    assert reasons_against(f"{code}._made_at_the_first_use") != []
+    assert reasons_against("import json\ndef f(x):\n    kind = json.JSONEncoder\n    kind._last = x") != []
+
+
 HIDING = {
     "a counter": "import itertools\nclass A:\n    def __init__(self):\n        self.numbers = itertools.count()\n",
     "a closure": "class A:\n    def __init__(self):\n        kept = [1]\n        self.f = lambda x: kept.append(x)\n",

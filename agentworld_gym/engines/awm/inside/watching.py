@@ -150,8 +150,9 @@ class Watch:
         if isinstance(value, types.FunctionType) and not space:
             self._bare.append(space)
             return
-        keys = [key for key in space if key[:2] != "__"]
-        self._node(name, space, _reader_of_space(keys, len(space)), [space[key] for key in keys])
+        # Libraries add private members when they are used first. Code that is shared can neither set nor read such.
+        keys = [key for key in space if key[:1] != "_"]
+        self._node(name, space, _reader_of_space(keys, len(space), "_"), [space[key] for key in keys])
         if isinstance(value, types.ModuleType):
             for key in self._mentioned.intersection(keys):
                 self._walk(f"{name}.{key}", space[key], False)
@@ -240,18 +241,19 @@ def _reader_of(container: Any) -> Callable[[Any], list[int]]:
     return lambda held: [*map(id, iterate(held))]
 
 
-def _reader_of_space(keys: Sequence[str], size: int) -> Callable[[Any], list[int]]:
-    """Return a function that returns the identities in a namespace, without what belongs to the interpreter.
+def _reader_of_space(keys: Sequence[str], size: int, foreign: str = "__") -> Callable[[Any], list[int]]:
+    """Return a function that returns the identities in a namespace, without what belongs to others.
 
     Args:
         keys: The names that do not.
         size: How many names there are.
+        foreign: How the names begin that the interpreter and libraries add.
     """
 
     def read(space: Mapping[str, Any]) -> list[int]:
         count = len(space)
-        if count != size:  # The interpreter and libraries add members with two underscores.
-            count = size - len(keys) + sum(key[:2] != "__" for key in space)
+        if count != size:
+            count = size - len(keys) + sum(not key.startswith(foreign) for key in space)
         return [count, *map(id, map(space.get, keys))]
 
     return read
