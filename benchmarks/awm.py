@@ -4,7 +4,7 @@
 
 AWM's way is a server process for each world, called over MCP: `pip install fastapi-mcp==0.4.0 mcp==1.13.1` beside the
 libraries of constraints-awm.txt. Without them only this package is measured. `--worlds` measures a folder of AWM's own
-worlds; otherwise the world of the usual size from the tests is taken, eight times.
+worlds; otherwise the world of the usual size from the tests is taken. Memory is measured by `awm_memory.py`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,6 @@ CALLS = 60
 
 WAVE = 128
 """The sessions of a wave."""
-
-SESSIONS = 1024
-"""The sessions whose memory is measured."""
 
 KEEPING, REMEMBER = "keeping", "SEEN.append(word)\nreturn {'seen': SEEN}"
 """The world that keeps a list in its module, so that each session has a process, and the body of its endpoint."""
@@ -182,7 +179,7 @@ def show(name: str, value: float, unit: str) -> None:
 
 def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
     """Measure and print everything."""
-    name, *others = (name for name in engine.files.names if name != KEEPING)
+    name = next(name for name in engine.files.names if name != KEEPING)
     started, _ = timed(engine._sandbox_of_worlds)
     show("the pre-loaded process starts", started, "s")
     first, machine = timed(lambda: engine.start(name, 0))
@@ -197,7 +194,6 @@ def measure(engine: AwmEngine, rounds: int, folder: Path) -> None:
         keeping(engine)
     calls = reading_calls(machine.tools)
     steps(engine, name, machine, calls, rounds, folder)
-    memory(engine, [name, *others], calls)
 
 
 def keeping(engine: AwmEngine) -> None:
@@ -281,14 +277,6 @@ def steps(
     show("AWM: its server starts", server.start_seconds, "s")
     show("AWM: memory of the server of one world", memory_of(server.process.pid), "MiB")
     server.close()
-
-
-def memory(engine: AwmEngine, names: list[str], calls: list[dict[str, Any]]) -> None:
-    """Measure the memory of many sessions, each of which has answered a call."""
-    sessions = [engine.start(names[number % len(names)], number) for number in range(SESSIONS)]
-    for number, session in enumerate(sessions):
-        session.act(calls[number % len(calls)] if len(names) == 8 else reading_calls(session.tools)[0])
-    show(f"memory of {SESSIONS} sessions over {len(names)} worlds", memory_of(os.getpid()), "MiB")
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
-"""Memory of a world of Agent World Model that keeps something outside its database, so that sessions share no process.
+"""Memory of sessions in worlds of Agent World Model: where they share a process, and where each has its own.
 
     AGENTWORLD_AWM_PYTHON=awm/bin/python python benchmarks/awm_memory.py [--sessions 1024] [--processes 64] [--steps 4]
 
-First it tells what the process of one session holds by itself after some calls. Then it plays a wave of many sessions
-and tells the memory of everything, and the CPU time of a step. The world is that of the usual size from the tests, with
-a list in its module that a function fills.
+First, sessions over eight worlds that share processes call tools that read and write. Then the same is done in a world
+with a list in its module, which gives each session a process of its own; what such a process holds by itself is told
+after some calls, and then the CPU time of a step where there are more sessions than processes. All worlds are the one
+of the usual size from the tests.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "helpers"))
 
 import awm_worlds  # noqa: E402
-from awm import cpu_of, family_of, memory_of, show  # noqa: E402
+from awm import KEEPING, cpu_of, eight_worlds, family_of, memory_of, show  # noqa: E402
 
 from agentworld_gym.actions.toolset import example_call  # noqa: E402
 from agentworld_gym.engines.awm.engine import AwmEngine  # noqa: E402
@@ -49,6 +51,7 @@ def calls_of(machine: AwmMachine) -> list[dict[str, Any]]:
 
 def of_one(engine: AwmEngine, name: str) -> None:
     """Tell what the process of a session holds that it shares with no other one, after some calls."""
+    engine.start(name, 0).close()
     known = set(family_of(os.getpid()))
     machine, _other = engine.start(name, 0), engine.start(name, 1)
     pid = min(set(family_of(os.getpid())) - known)
@@ -63,15 +66,17 @@ def of_one(engine: AwmEngine, name: str) -> None:
     _other.close()
 
 
-def of_many(engine: AwmEngine, name: str, sessions: int, steps: int) -> None:
+def of_many(engine: AwmEngine, names: Sequence[str], sessions: int, steps: int) -> None:
     """Tell the memory of many sessions, this process included, and the CPU time of a step of each."""
-    machines = [engine.start(name, seed) for seed in range(sessions)]
+    machines = [engine.start(names[seed % len(names)], seed) for seed in range(sessions)]
     calls = calls_of(machines[0])
     for step in range(steps):
         before = cpu_of(os.getpid())
         act_all(machines, [(calls[(step + number) % len(calls)], False) for number in range(sessions)])
         show(f"step {step + 1} of {sessions} sessions, CPU time", 1e3 * (cpu_of(os.getpid()) - before) / sessions, "ms")
-    show(f"memory of {sessions} sessions", memory_of(os.getpid()), "MiB")
+    show(f"memory of {sessions} sessions over {len(names)} worlds", memory_of(os.getpid()), "MiB")
+    own = sum(bool(engine.server(name).about.alone) for name in names)
+    show("worlds of these in which each session has a process", own, "")
 
 
 def main() -> None:
@@ -82,12 +87,17 @@ def main() -> None:
     options.add_argument("--steps", type=int, default=4)
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        engine = AwmEngine(AwmFiles(eight_worlds(Path(folder))))
+        try:
+            of_many(engine, [name for name in engine.files.names if name != KEEPING], chosen.sessions, chosen.steps)
+        finally:
+            engine.close()
+    with tempfile.TemporaryDirectory() as folder:
         engine = AwmEngine(AwmFiles(awm_worlds.write(Path(folder), keeping_world())), chosen.processes)
         try:
             [name] = engine.files.names
-            print(engine.server(name).about.alone[0])
             of_one(engine, name)
-            of_many(engine, name, chosen.sessions, chosen.steps)
+            of_many(engine, [name], chosen.sessions, chosen.steps)
         finally:
             engine.close()
 

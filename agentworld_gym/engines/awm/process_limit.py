@@ -1,4 +1,4 @@
-"""How many processes play one session each: where there would be too many, the least recently used one is ended."""
+"""How many processes there are: where there would be too many, those that were least recently used are ended."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from collections.abc import Callable, Hashable
 PROCESSES = 64
 """How many processes play one session each, where nobody says another number."""
 
+LOADED = 64
+"""How many worlds stay loaded while nobody plays them, where nobody says another number."""
+
+TOLD = (
+    "more than %d sessions of worlds of AWM have a process each: those of the least recently used ones are ended, and "
+    "their calls are made again when they go on; awm={'processes': N} allows more, of about 20 MiB each"
+)
+"""What is logged when a session loses its process."""
+
 logger = logging.getLogger(__name__)
 
 
 class ProcessLimit:
-    """Ends the least recently used process where there would be too many.
+    """Ends the processes of the least recently used owner where there would be too many owners.
 
     Args:
-        most: How many processes there may be, at least 1.
+        most: How many owners of processes there may be, at least 1.
+        told: What is logged as a warning when something is ended for the first time, with `most` in it.
 
     >>> ended, limit = [], ProcessLimit(2)
     >>> for name in ("a", "b", "a", "c"):
@@ -24,34 +34,25 @@ class ProcessLimit:
     ['b']
     """
 
-    def __init__(self, most: int = PROCESSES) -> None:
-        self.most = most
-        self._ends: dict[Hashable, Callable[[], object]] = {}  # The least recently used process stands first.
-        self._warned = False
+    def __init__(self, most: int, told: str = "") -> None:
+        self.most, self._told = most, told
+        self._ends: dict[Hashable, Callable[[], object]] = {}  # The least recently used owner stands first.
 
-    def use(self, process: Hashable, end: Callable[[], object]) -> None:
-        """Note that a process is used, and end others where there are too many.
+    def use(self, owner: Hashable, end: Callable[[], object]) -> None:
+        """Note that an owner uses its processes, and end those of others where there are too many.
 
         Args:
-            process: The process.
-            end: A function that ends it.
+            owner: The owner.
+            end: A function that ends its processes.
         """
-        self.forget(process)
-        self._ends[process] = end
+        self.forget(owner)
+        self._ends[owner] = end
         while len(self._ends) > self.most:
-            oldest = next(iter(self._ends))
-            self._ends.pop(oldest)()
-            self._warn()
+            self._ends.pop(next(iter(self._ends)))()
+            if self._told:
+                logger.warning(self._told, self.most)
+                self._told = ""
 
-    def forget(self, process: Hashable) -> None:
-        """Note that a process has ended."""
-        self._ends.pop(process, None)
-
-    def _warn(self) -> None:
-        if not self._warned:
-            logger.warning(
-                "more than %d sessions of worlds of AWM have a process each: the least recently used ones are ended, "
-                "and make their calls again when they go on; awm={'processes': N} allows more, of about 20 MiB each",
-                self.most,
-            )
-        self._warned = True
+    def forget(self, owner: Hashable) -> None:
+        """Note that the processes of an owner have ended."""
+        self._ends.pop(owner, None)

@@ -118,10 +118,14 @@ class ScenarioServer:
         scenario: The scenario.
         sandbox: A function that returns the sandbox of worlds, as long as that lives.
         limit: How many processes play one session each, of all scenarios together.
+        loaded: How many scenarios stay loaded while nobody plays them.
     """
 
-    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox], limit: ProcessLimit) -> None:
-        self.scenario, self.limit = scenario, limit
+    def __init__(
+        self, scenario: Scenario, sandbox: Callable[[], Sandbox], limit: ProcessLimit, loaded: ProcessLimit
+    ) -> None:
+        self.scenario, self.limit, self._loaded = scenario, limit, loaded
+        self._rests = False
         self._sandbox = sandbox
         self._workers: list[Worker] = []
         self._template: Worker | None = None
@@ -159,6 +163,8 @@ class ScenarioServer:
             EngineError: The scenario cannot be loaded.
         """
         alone = bool(self.about.alone)
+        self._rests = False
+        self._loaded.use(self, self._rest)
         self._workers = [worker for worker in self._workers if not worker.dead]
         room = 1 if alone else SESSIONS
         worker = next((worker for worker in self._workers if len(worker.sessions) < room), None)
@@ -210,7 +216,8 @@ class ScenarioServer:
         worker.sessions.discard(place.session)
         if worker.dead:
             return
-        if self.about.alone:  # What the code kept shall not be seen by the next session.
+        # What the code kept shall not be seen by the next session.
+        if self.about.alone or (self._rests and not worker.sessions):
             self.lose(worker)
         else:
             self.ask(worker, {"do": "end", "session": place.session})
@@ -277,6 +284,16 @@ class ScenarioServer:
         """
         self.close()
         self._about = replace(self.about, alone=(reason,))
+
+    def _rest(self) -> None:
+        """End the processes that play no session, now or when their last one ends; the next one loads the code anew."""
+        self._rests = True
+        for worker in self._workers:
+            if not worker.sessions:
+                self.lose(worker)
+        if self._template is not None:
+            self.lose(self._template)
+            self._template = None
 
     def close(self) -> None:
         """End all processes of the scenario."""
@@ -348,6 +365,7 @@ class ScenarioServer:
             self._template = worker
         else:
             self._workers.append(worker)
+        self._loaded.use(self, self._rest)
 
 
 def _failures(statements: Sequence[str], told: dict[str, Any]) -> list[tuple[str, str]]:

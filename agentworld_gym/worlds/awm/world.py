@@ -20,7 +20,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
-from agentworld_gym.engines.awm.process_limit import PROCESSES
+from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.worlds.awm.tasks import AwmTasks, greeting_of, verifier_of
@@ -48,6 +48,10 @@ class AwmOptions(Options):
     """How many processes there may be that play one session each, in worlds that keep something outside their database.
     Each takes about 20 MiB. Where there are more sessions, the least recently used process is ended; the calls of its
     session are made again in another one when the session goes on."""
+
+    loaded: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = LOADED
+    """How many worlds stay loaded while no session plays them. Each takes about 20 MiB; one that does not stay loaded
+    is loaded again when it is played again."""
 
     snapshots: Annotated[str | None, Expected("a folder")] = None
     """A folder in which the databases of the start and of the end are kept, for each episode that was verified."""

@@ -17,7 +17,7 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import AwmFiles
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
-from agentworld_gym.engines.awm.process_limit import ProcessLimit
+from agentworld_gym.engines.awm.process_limit import TOLD, ProcessLimit
 
 NOTE = (
     "session = SessionLocal()\nfrom sqlalchemy import text\n"
@@ -137,8 +137,27 @@ def test_sessions_that_share_a_process_are_not_counted(engine: AwmEngine) -> Non
     assert placed(machines) == 5 and placed(keeping) == MOST
 
 
+def test_of_the_worlds_that_nobody_plays_only_the_last_ones_stay_loaded(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sharing, note = engine.server("sharing"), {"name": "note", "arguments": {"word": "a"}}
+    monkeypatch.setattr(sharing._loaded, "most", 1)
+    played, left = engine.start("sharing", 0), engine.start("sharing", 1)
+    process = played.place().worker
+    left.close()
+    engine.start("keeping", 0)
+    assert sharing._template is None and not process.dead
+    assert json.loads(played.act(note)) == ["a"]
+    played.close()
+    assert process.dead
+    again = engine.start("sharing", 0)
+    assert json.loads(again.act(note)) == ["a"] and sharing._template is not None
+    again.close()
+    assert not again.is_placed and not sharing._workers[-1].dead
+
+
 def test_only_the_first_process_that_is_ended_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
-    limit = ProcessLimit(2)
+    limit = ProcessLimit(2, TOLD)
     with caplog.at_level(logging.WARNING, "agentworld_gym"):
         for process in range(5):
             assert bool(caplog.records) == (process > 2)
