@@ -201,6 +201,8 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
     [
         ({"scenario": "nowhere"}, "scenario: got 'nowhere', expected one of 2"),
         ({"awm": {"meta": True}}, "meta"),
+        ({"awm": {"processes": 0}}, "processes: got 0, expected an integer of at least 1"),
+        ({"awm": {"loaded": 1.5}}, r"loaded: got 1\.5, expected an integer of at least 1"),
         ({"families": ["pay_bill"]}, r"families: got .*, expected its default: the world brings its tasks"),
         ({"families": ["nope"]}, r"families: got .*, expected its default: the world brings its tasks"),
         ({"levels": [2]}, r"levels: got \(2,\), expected its default: the world brings its tasks"),
@@ -213,6 +215,17 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
 def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         AgentWorldEnv(**{"spec": "mcp", "world": f"awm:{folder}", **options})
+
+
+def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(folder: Path) -> None:
+    def made(**options: int) -> AgentWorldEnv:
+        return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library", awm=options)
+
+    few, usual = made(processes=2, loaded=1), made()
+    server = few.world.engine.server("corner_library")  # type: ignore[attr-defined]
+    assert (server.limit.most, server._loaded.most) == (2, 1)
+    assert few.world.fingerprint.digest == usual.world.fingerprint.digest
+    few.close(), usual.close()
 
 
 def test_options_of_these_worlds_are_refused_in_another_one() -> None:
