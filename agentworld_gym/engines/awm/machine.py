@@ -99,7 +99,8 @@ class AwmMachine:
         if self._closed:
             raise EngineError("the world was used after close()")
         while self._place is None or self._place.worker.dead:
-            self._place = self._played_again()
+            with deferred_interrupt():
+                self._place = self._played_again()
         self.server.use(self._place)
         return self._place
 
@@ -203,8 +204,8 @@ def act_all(machines: Sequence[AwmMachine], actions: Sequence[tuple[Any, bool]])
             answers[number] = understood
         else:
             calls[number] = understood
-    with deferred_interrupt():
-        while waiting := [number for number in calls if number not in answers]:
+    while waiting := [number for number in calls if number not in answers]:
+        with deferred_interrupt():  # A wave of many rounds can be stopped between them.
             _round(machines, calls, waiting, answers)
     return [answers[number] for number in range(len(machines))]
 
