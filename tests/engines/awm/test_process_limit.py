@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import random
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm import machine as awm_machine
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import AwmFiles
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
@@ -109,6 +112,26 @@ def test_in_a_wave_those_that_have_a_process_act_first_so_that_only_the_others_p
         ["a", "b"]
     ] * 5
     assert len(begun) == 5 - MOST
+
+
+def test_a_wave_of_many_rounds_is_stopped_between_them_and_goes_on_afterwards(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machines = [engine.start("keeping", seed) for seed in range(5)]
+    pressed: list[int] = []
+    heard = awm_machine._heard
+
+    def heard_and_stopped(server: Any, worker: Any) -> Any:
+        if not pressed:
+            pressed.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return heard(server, worker)
+
+    monkeypatch.setattr(awm_machine, "_heard", heard_and_stopped)
+    with pytest.raises(KeyboardInterrupt):
+        act_all(machines, [(remember("a"), False)] * 5)
+    assert [machine.steps for machine in machines].count(1) == MOST
+    assert all(seen(machine, "b") == ["a", "b"][-machine.steps :] for machine in machines)
 
 
 def test_one_process_is_enough_for_a_session_and_its_fork(engine: AwmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
