@@ -135,6 +135,7 @@ class Source(StrEnum):
     """Who answered in the place of a world's model."""
 
     LEDGER = "ledger"  # The entries of the ledger in the history: a probe asked for what stands there.
+    STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
     GROUNDED = "grounded"  # The grounded world of a guard.
 
 

@@ -106,3 +106,26 @@ class Repeating(View, Protocol):
             AnswerError: The domain has no such state.
         """
         ...
+
+
+@runtime_checkable
+class Opening(View, Protocol):
+    """A view that knows what a probe shows which only opens what is there, such as a file, a page or an app.
+
+    A check asks what is true of a state, and its answer is read off the state. What an agent does is never answered in
+    this way.
+    """
+
+    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an action that opens something; None after any other action.
+
+        All that is stored has to stay as it is.
+
+        Args:
+            shown: The structured state, with no controls in force.
+            action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...

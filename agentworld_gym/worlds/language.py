@@ -26,10 +26,10 @@ from agentworld_gym.errors import AnswerError
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.generators.protocols import ConstrainingGenerator
-from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.ledger import StateChange, recalled, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.prompting.state_changes import SAME
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
@@ -150,8 +150,8 @@ class LanguageWorld:
             observed = Observation(action.error, prompt=turn)
         elif (seen := self._seen(session, action)) is not None:
             observed = Observation(seen)
-        elif (recalled := self._recalled(session, action)) is not None:
-            observed = Observation(recalled, prompt=turn, source=Source.LEDGER)
+        elif (read_off := self._read_off(session, action, turn)) is not None:
+            observed = read_off
         elif session.tokens >= self.spec.limits.context_tokens:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
@@ -244,23 +244,30 @@ class LanguageWorld:
     def _seen(self, session: LanguageSession, action: Action) -> str | None:
         """Return what a look at the screen shows without asking the model; None where the model has to be asked.
 
-        The last observation has to show the screen. Where controls are in force, a screen may be another one when it
-        is looked at again.
+        The last observation has to show the screen, or the view prints it. Where controls are in force, a screen may be
+        another one when it is looked at again.
         """
-        domain, last = self.spec.id, session.observation
-        if not looks(domain, action.parsed) or session.task.controls or not shows(domain, last):
+        domain = self.spec.id
+        if not looks(domain, action.parsed) or session.task.controls:
             return None
-        return page_of(last)
+        printer = self._printer
+        last = session.observation if printer is None else printer.looked(session.screen, action.raw)
+        return page_of(last) if shows(domain, last) else None
 
-    def _recalled(self, session: LanguageSession, action: Action) -> str | None:
-        """Return what the ledger says that a probe shows; None where the model has to be asked.
+    def _read_off(self, session: LanguageSession, action: Action, turn: str) -> Observation | None:
+        """Return what a probe shows of the ledger or the structured state; None where the model has to be asked.
 
         An agent is always answered by the model. Where controls are in force, an action may show something else than
         what is there.
         """
-        if session.acted is None or session.books is None or session.task.controls:
+        if session.acted is None or session.task.controls:
             return None
-        return recalled(session.books[1], action.raw, session.observation)
+        if session.books is not None:
+            told = recalled(session.books[1], action.raw, session.observation)
+            return None if told is None else Observation(told, prompt=turn, source=Source.LEDGER)
+        if self._printer is None or (state := self._printer.opened(session.screen, action.parsed)) is None:
+            return None
+        return Observation(self._printer.printed(state), prompt=turn, state=state, source=Source.STATE)
 
     def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
         session.tokens = observed.usage.prompt_tokens or session.tokens

@@ -15,6 +15,8 @@ from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, t
 from agentworld_gym.engines.android.structured_state import restored, shown
 from agentworld_gym.engines.gui import Message, Widget, find, handler
 
+_STORED = ("data", "settings", "grants", "notifications")
+"""The keys of a state under which is stored what an action may change beside the screens."""
 _FEW = 8
 """The largest number of texts in touchable rows that are told; of a longer list only what is touched is told."""
 
@@ -70,6 +72,24 @@ class AndroidView:
         """
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
+
+    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an app is opened, or something on a screen of an app; None after any other action.
+
+        Dialogs, which do not say what their buttons do, belong to no app.
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        kind = action.get("action_type") if isinstance(action, Mapping) else None
+        with predicted():
+            phone = restored(shown)
+            if kind != "open_app" and (kind != "click" or phone.screen["app"] == "system" or phone.model["snack"]):
+                return None
+            machine = AndroidMachine(phone, frozenset())
+            machine.act(action)
+            after = machine.shown()
+            return after if all(after[key] == shown[key] for key in _STORED) else None
 
 
 def _lines(shown: StructuredState, action: Any) -> list[str]:

@@ -21,7 +21,7 @@ from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.shell_data import shell_settings
 from agentworld_gym.engines.desktop.spans import SpanTracker, in_four_columns
 from agentworld_gym.engines.desktop.state import DesktopState, seconds
-from agentworld_gym.engines.desktop.structured_state.desktop import complete, kept, shown
+from agentworld_gym.engines.desktop.structured_state.desktop import complete, kept, restored, shown
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.desktop import four_columns
 
@@ -165,6 +165,14 @@ class DesktopMachine:
         desktop = complete(structured_state["shown"], inner["desktop"])
         machine = cls(desktop, Screen(desktop), SpanTracker.restore(inner["spans"]))
         machine.problem, machine._observation = inner["problem"], machine._screen.table()
+        return machine
+
+    @classmethod
+    def viewed(cls, shown: Mapping[str, Any]) -> DesktopMachine:
+        """Return the machine of what the view reads, which is good for nothing but to open what is there."""
+        desktop = restored(shown)
+        machine = cls(desktop, Screen(desktop), SpanTracker(desktop.initial_state))
+        machine._observation = machine._screen.table()
         return machine
 
     def fork(self) -> DesktopMachine:

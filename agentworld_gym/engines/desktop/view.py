@@ -79,6 +79,30 @@ class DesktopView:
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
+    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after code that opens a file, a copy of one or a program; None after any other action.
+
+        Such code leaves the keyboard and the mouse alone. A hidden file in the home folder is a copy to look at.
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        if not isinstance(action, str) or "pyautogui" in action:
+            return None
+        with predicted():
+            machine = DesktopMachine.viewed(shown)
+            before = _stored(machine.shown())
+            machine.act(action)
+            after = machine.shown()
+            machine.close()
+            return after if _stored(after) == before else None
+
+
+def _stored(shown: StructuredState) -> list[Any]:
+    """Return the settings and the files, without the hidden ones of the home folder."""
+    home = {name: entry for name, entry in shown["home"]["in"].items() if not name.startswith(".")}
+    return [home, shown["disk"], shown["settings"]]
+
 
 def _front(shown: StructuredState) -> dict[str, Any] | None:
     """Return the window in front."""

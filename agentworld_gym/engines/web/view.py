@@ -7,10 +7,18 @@ from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, predicted
 from agentworld_gym.engines import Controls
+from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.machine import WebMachine
-from agentworld_gym.engines.web.structured_state.answers import expected, text_of
-from agentworld_gym.engines.web.structured_state.browsers import page_place, restored_browser
+from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.strings import encodable
+from agentworld_gym.engines.web.structured_state.answers import answered, expected, text_of
+from agentworld_gym.engines.web.structured_state.browsers import page_place, restored_browser, shown_browser
 from agentworld_gym.engines.web.structured_state.told import told_lines
+from agentworld_gym.engines.web.tools.call import read_call
+from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool
+
+_OPENING = ("browser_navigate", "browser_click")
+"""The tools that open pages."""
 
 
 class WebView:
@@ -83,3 +91,28 @@ class WebView:
         with predicted():
             browser, sites = restored_browser(shown)
             return "\n".join(told_lines(shown, browser, sites, action))
+
+    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an address or a link is opened; None after any other action.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        call = read_call(action)
+        if call is None or call[0] not in _OPENING:
+            return None
+        with predicted():
+            browser, sites = restored_browser(shown)
+            before = _stored(browser, sites)
+            name, arguments = call
+            browser.settle()
+            result = call_tool(browser, name, encodable(arguments), TOOLS[name])
+            if _stored(browser, sites) != before:
+                return None
+            after = shown_browser(browser, sites, reporting=bool(result.events))
+            return {**after, "said": answered(browser, action, result)}
+
+
+def _stored(browser: Browser, sites: Sites) -> list[Any]:
+    """Return what the sites store, and who is signed in."""
+    return [sites.shown()["data"], sites.users(browser.cookies)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.engines.desktop import DesktopView
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.answers import StateAnswers
+from agentworld_gym.prompting.state_answers import StateAnswers
 from tests.helpers.predicted_states import ABSURD, operations
 
 VIEW = DesktopView()
@@ -83,6 +83,8 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: st
     except AnswerError:
         return
     ANSWERS.display(state, action)
+    opened = ANSWERS.opened(state, "time.sleep(1)")
+    assert opened is None or ANSWERS.printed(opened)
     try:
         ANSWERS.read(None, state, after)
     except AnswerError:

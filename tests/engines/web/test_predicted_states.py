@@ -14,7 +14,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.view import WebView
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.answers import StateAnswers
+from agentworld_gym.prompting.state_answers import StateAnswers
 from tests.helpers.predicted_states import ABSURD, operations
 
 ANSWERS = StateAnswers(WebView(), ActionParser(load_spec("web")))
@@ -84,6 +84,8 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: di
     except AnswerError:
         return
     ANSWERS.display(state, action)
+    opened = ANSWERS.opened(state, {"name": "browser_navigate", "arguments": {"url": "http://shop.example/cart"}})
+    assert opened is None or ANSWERS.printed(opened)
     try:
         ANSWERS.printed(ANSWERS.read(None, state, after, json.dumps(action)))
     except AnswerError:

@@ -64,7 +64,7 @@ def shown(desktop: Desktop) -> Plain:
 
 
 def restored(shown: Mapping[str, Any]) -> Desktop:
-    """Return the desktop that a view needs, which is good for nothing but to be viewed.
+    """Return the desktop that a view needs, which is good for nothing but to be viewed and to open what is there.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: The state is none of a desktop.
@@ -89,6 +89,7 @@ def restored(shown: Mapping[str, Any]) -> Desktop:
     if "overview" in shown:
         model["overview"] = {"query": Field(shown["overview"])}
     model["windows"] = windows_of(desktop, shown["windows"])
+    model["serial"] = max((window["id"] for window in desktop.stack), default=0)
     numbers = {window["id"]: told["id"] for window, told in zip(desktop.stack, shown["windows"], strict=True)}
     by_name = {name: number for number, name in numbers.items()}
     model["scrolled"] = {by_name[name] for name in shown.get("scrolled", ())}

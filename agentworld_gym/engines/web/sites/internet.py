@@ -185,7 +185,7 @@ class Sites:
 
     @classmethod
     def restore(cls, shown: Mapping[str, Any], kept: Mapping[str, Any]) -> Sites:
-        """Return the sites of a plain state. Without what is kept they are good for nothing but to be printed.
+        """Return the sites of a plain state. Without what is kept they are good for nothing but to show pages.
 
         Raises:
             SpecError, sqlite3.Error, LookupError, TypeError, ValueError, AttributeError: There are no such sites.
@@ -193,7 +193,8 @@ class Sites:
         web = shown["web"]
         sites = tuple(load_site(name) for name in web["sites"])
         seed, size = kept.get("seed", 0), kept.get("size", "small")
-        state = SiteState(sites, {}, kept.get("open", ""), seed, size, web.get("now"), {})
+        signed_in = {} if kept else shown["users"]
+        state = SiteState(sites, {}, kept.get("open", ""), seed, size, web.get("now"), signed_in)
         last = kept.get("sequences", {})
         stores = {
             site.name: Store(image_of(str(site.folder), shown["data"][site.name], last.get(site.name, {})))
@@ -201,11 +202,11 @@ class Sites:
         }
         controls = Controls(web.get("controls", {}), web.get("control_seed", 0))
         found = cls(state, stores, 0, controls)
-        found._state = replace(state, signed_in=kept.get("signed_in", {}))
-        found._tokens = Tokens(*kept.get("tokens", (0, 0)))
-        found._sessions = {token: tuple(session) for token, session in kept.get("sessions", {}).items()}
-        found._visits = kept.get("visits", 0)
-        found._failed, found._slow = kept.get("failed", ""), kept.get("slow", "")
+        if kept:
+            found._state = replace(state, signed_in=kept["signed_in"])
+            found._tokens = Tokens(*kept["tokens"])
+            found._sessions = {token: tuple(session) for token, session in kept["sessions"].items()}
+            found._visits, found._failed, found._slow = kept["visits"], kept["failed"], kept["slow"]
         return found
 
     def state(self) -> dict[str, Scalar]:

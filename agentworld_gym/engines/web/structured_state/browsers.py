@@ -66,7 +66,7 @@ def kept_browser(browser: Browser, sites: Sites, shown: Mapping[str, Any]) -> Pl
 
 
 def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> tuple[Browser, Sites]:
-    """Return the browser of a state, and its sites. Without what is kept they are good for nothing but to be viewed.
+    """Return the browser of a state, and its sites. Without what is kept they are good for nothing but to show pages.
 
     Raises:
         Exception: The state is none of a browser. It may be a `SpecError`, an error of SQLite or of a template, or what
@@ -82,7 +82,7 @@ def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = 
     ]
     browser.current = shown["tab"]
     browser.tabs[browser.current]
-    browser.cookies = {host: dict(cookies) for host, cookies in kept.get("cookies", {}).items()}
+    browser.cookies = {host: dict(cookies) for host, cookies in kept.get("cookies", sites.cookies).items()}
     width, height = shown.get("size", SIZE)
     browser.size = (width, height)
     return browser, sites

@@ -1,0 +1,101 @@
+"""The codec of the state form: a model writes the change of the structured state, and a view prints the screen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import Opening, Repeating, StructuredState, View, compact
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.state_changes import SAME, applied, written
+
+
+@dataclass(frozen=True, slots=True)
+class StateAnswers:
+    """An answer is the change of the structured state, from which a view prints the screen.
+
+    What other codecs take and give as a screen is here a structured state as JSON; `printed` gives its screen. A turn
+    tells what the view says of the state before an action, in place of the screen. Where screens repeat the action, it
+    is noted in the state before the change.
+
+    Args:
+        view: The view of the domain.
+        parser: The parser of its actions; None where none is noted.
+    """
+
+    view: View
+    parser: ActionParser | None = None
+    refers: ClassVar[bool] = False
+
+    def begin(self, task: Task, seed: int) -> str:
+        """Return the structured state in which an episode begins."""
+        return compact(self.view.begin(task.state, seed, task.controls, task.control_seed_in(seed)))
+
+    def printed(self, state: str) -> str:
+        """Return the screen of a structured state.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        return self.view.view(json.loads(state))
+
+    def looked(self, state: str, action: str) -> str:
+        """Return the screen that a look at it shows, by an action that changes nothing.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        return self.printed(self.read(None, state, SAME, action))
+
+    def opened(self, state: str, parsed: Any) -> str | None:
+        """Return the structured state after an action of a probe that only opens what is there.
+
+        It is None after any other action, where the view opens nothing, and where the domain has no such state.
+        """
+        if not isinstance(self.view, Opening):
+            return None
+        try:
+            after = self.view.opened(json.loads(state), parsed)
+        except AnswerError:
+            return None
+        return None if after is None else compact(after)
+
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
+        """Return the change that leads from one structured state to the other."""
+        state = self._noted(json.loads(before), task, action)
+        return written(state, json.loads(observation), self.view.place(state))
+
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
+        """Return the structured state after a change.
+
+        Raises:
+            AnswerError: The change does not fit the state before.
+        """
+        state = self._noted(json.loads(before), task, action)
+        return compact(applied(state, answer, self.view.place(state)))
+
+    def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
+        """Return which changes of a structured state can be read, for constrained decoding."""
+        state = self._noted(json.loads(before), task, action)
+        return ChangeConstraint(state, self.view.place(state))
+
+    def _noted(self, state: StructuredState, task: Task | None, action: str | None) -> StructuredState:
+        if action is None or self.parser is None or not isinstance(self.view, Repeating):
+            return state
+        parsed = self.parser.parse(action, task.tools if task is not None else ())
+        return state if parsed.error is not None else self.view.noted(state, parsed.parsed)
+
+    def display(self, screen: str, parsed: Any = None) -> str:
+        """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
+        try:
+            return self.view.told(json.loads(screen), parsed)
+        except (ValueError, AnswerError):
+            return ""
+
+    def outdates(self, before: str | None, screen: str) -> bool:
+        """Return True: every turn tells of its state."""
+        return True
