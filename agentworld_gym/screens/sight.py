@@ -13,6 +13,9 @@ from agentworld_gym.screens.web import is_page
 LOOK = "browser_snapshot"
 """The tool of a browser that shows the page again. In rows of recorded sessions it is no turn."""
 
+SHOW_AGAIN: Mapping[str, Any] = {"name": LOOK, "arguments": {}}
+"""The call of that tool, as its parser reads it."""
+
 ActionStream = Generator[str, str, None]
 """A generator that yields actions and is sent the observation of each one. In a graphical domain the actions may hold
 locators: see `on_screen`."""

@@ -10,10 +10,8 @@ from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.errors import SpecError
-from agentworld_gym.screens.sight import LOOK, looks
+from agentworld_gym.screens.sight import SHOW_AGAIN, looks
 from agentworld_gym.sessions.row import Row
-
-_LOOK = {"name": LOOK, "arguments": {}}
 
 
 def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
@@ -37,8 +35,8 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
             action = parser.parse(text, task.tools)
             if action.error is None:
                 shown = machine.act(action.parsed)
-                if shown != observation and looks(row.domain, _LOOK):
-                    shown = machine.act(_LOOK)  # A look at the screen was folded into the turn.
+                if shown != observation and looks(row.domain, SHOW_AGAIN):
+                    shown = machine.act(SHOW_AGAIN)  # A look at the screen was folded into the turn.
                 if shown != observation:
                     raise SpecError(row.id, "observations", observation, f"what the engine shows: {shown[:200]!r}")
             states.append(compact(machine.shown()))

@@ -14,6 +14,8 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domain.view import compact
+from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.catalog import load_engine
@@ -33,9 +35,11 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.screens.sight import SHOW_AGAIN, Sight, shows
 from agentworld_gym.sessions.rerendering import prompts_for, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.shown_states import shown_states
+from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions
@@ -203,6 +207,35 @@ def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_befo
     assert session.observation == WebView().view(json.loads(session.screen))
     assert session.observation.startswith("### Page")
     assert session.history[-1]["content"] == '-said\n.focus = "e1"'
+
+
+def test_a_look_shows_the_page_of_the_state_and_asks_only_where_a_message_box_is_open() -> None:
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "same"
+
+    states, parser, task = world("web", answer), ActionParser(load_spec("web")), generate("web", "undo_order", 3, 0)
+    (session,) = states.begin([task], [0])
+    assert isinstance(session, LanguageSession)
+    machine = load_engine("web").start(task.state, 0, Controls(), {})
+    assert isinstance(machine, Restorable)
+    sight, boxes, quiet = Sight("web", [machine.observation]), 0, 0
+    for planned in task.expert[:-1]:
+        text = sight.resolve(planned)
+        assert text is not None
+        shown = machine.act(parser.parse(text, task.tools).parsed)
+        sight.see(shown)
+        session.states = (compact(machine.shown()),) * 2
+        (looked,) = states.step([session.fork()], [parser.parse("browser_snapshot()")])
+        assert isinstance(looked, Observation)
+        boxes += "### Modal state" in shown
+        quiet += not shows("web", shown)
+        assert len(asked) == boxes
+        if "### Modal state" not in shown:
+            assert looked.text == machine.fork().act(SHOW_AGAIN)
+    assert quiet > boxes > 0
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

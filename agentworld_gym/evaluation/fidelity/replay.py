@@ -20,13 +20,14 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.flow import Flow, Work, answering_of
 from agentworld_gym.matching import Match, match
-from agentworld_gym.screens.sight import Sight
+from agentworld_gym.screens.sight import SHOW_AGAIN, Sight, looks
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.shown_states import shown_states
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")
+_LOOK = Action(json.dumps(SHOW_AGAIN), SHOW_AGAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class Case:
 
     probed: tuple[bool | None, ...]
     """What each probe of the task found in the grounded world; None where the grounded world failed."""
+
+    looked: frozenset[int] = frozenset()
+    """The turns after which the agent looked at the screen: what that showed stands in the place of what the action
+    showed."""
 
     @property
     def asked(self) -> list[bool]:
@@ -207,19 +212,25 @@ def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
     """Return the case with what its probes find; None where a turn, of the agent or of a probe, shows something
     else.
     """
-    if not _repeats(case, session, grounded, range(case.acted)):
+    looked: set[int] = set()
+    if not _repeats(case, session, grounded, range(case.acted), looked):
         return None
     probes = probes_of(case, session, [case.row.first_observation, *case.row.observations[: case.acted]])
     run_probes(grounded.world, grounded.parser, probes, grounded.output)
-    if not _repeats(case, session, grounded, range(case.acted, len(case.actions))):
+    if not _repeats(case, session, grounded, range(case.acted, len(case.actions)), looked):
         return None
-    return replace(case, probed=tuple(map(_verdict, probes)))
+    return replace(case, probed=tuple(map(_verdict, probes)), looked=frozenset(looked))
 
 
-def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int]) -> bool:
+def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int], looked: set[int]) -> bool:
+    """Whether the grounded world shows what was recorded; adds the turns after which it took a look at the screen."""
     for turn in turns:
+        truth = case.row.observations[turn]
         (answer,) = grounded.world.step([session], [case.actions[turn]])
-        if isinstance(answer, Failure) or answer.text != case.row.observations[turn]:
+        if not isinstance(answer, Failure) and answer.text != truth and looks(case.row.domain, SHOW_AGAIN):
+            looked.add(turn)
+            (answer,) = grounded.world.step([session], [_LOOK])
+        if isinstance(answer, Failure) or answer.text != truth:
             return False
     return True
 
@@ -319,6 +330,8 @@ class _CaseReplay:
         """Play a turn; return what it showed, or None where the session ends with it."""
         case, world, action = self._case, self._runner.world, self._case.actions[turn]
         answer = yield from self._answering(session, action)
+        if turn in case.looked and isinstance(answer, Observation):
+            answer = yield from self._looking(session, answer)
         truth, ledger = case.row.observations[turn], self._ledger(session, turn) if self._taught else ""
         state = None if self._states is None else self._states[turn + 1]
         teachable: Teachable[Any] | None = world if isinstance(world, Teachable) else None
@@ -340,6 +353,16 @@ class _CaseReplay:
             shown = truth if self._taught else answer.text
         self._stepped()
         return shown
+
+    def _looking(self, session: Any, acted: Observation) -> Work[Observation | Failure]:
+        """Look at the screen after an action, as the agent did; return the answer to both."""
+        looking = session.fork() if self._taught else session  # The truth takes the place of the action's answer.
+        looked = yield from self._answering(looking, _LOOK)
+        if self._taught:
+            looking.close()
+        if isinstance(looked, Failure):
+            return replace(looked, spent=acted.spent + looked.spent)
+        return replace(acted, text=looked.text, lost=acted.lost + looked.spent)
 
     def _ledger(self, session: Any, turn: int) -> str:
         """Return what the world's ledger has to say of a turn, if it keeps one."""

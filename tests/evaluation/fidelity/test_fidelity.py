@@ -276,11 +276,27 @@ def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(d
     world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))
     given = EnvOptions(spec=domain, world=world, split="test", profile="compact", form=form)
     found, _ = measure(given, Plan(rows))
+    assert found.stale == 0
     for run in (found.taught, found.free):
         assert run and run.measures and not run.failures and not run.lost
         assert run.measures.exact.share == run.measures.deterministic.share == 1.0
         assert all(one.share == 1.0 for one in run.kinds.values())
     assert found.examples == ()
+
+
+@pytest.mark.parametrize("world", ["grounded", "that_looked"])
+def test_a_look_at_a_page_that_took_the_place_of_an_observation_is_taken_again(world: str):
+    (row,) = record("web", 1, seed=2, families=("buy_goods", "join_thread"), levels=(3,))
+    given = EnvOptions(spec="web", world="grounded", split="test", profile="compact")
+    with closing(given.runner()) as grounded:
+        (case,) = cases_of([row], grounded)
+    assert case and case.looked == {1, 5}
+    if world != "grounded":
+        world = dream(world, knowing("web", "full", [row]))
+    found, _ = measure(given.changed(world=world), Plan([row]))
+    assert (found.stale, found.steps) == (0, len(row.actions))
+    for run in filter(None, (found.taught, found.free)):
+        assert run.measures and not run.failures and run.measures.exact.share == 1.0
 
 
 def test_the_width_of_a_wave_changes_no_figure():
