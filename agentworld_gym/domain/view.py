@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -124,6 +124,27 @@ class Opening(View, Protocol):
         Args:
             shown: The structured state, with no controls in force.
             action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+Choices = tuple[Collection[str] | None, ...]
+"""What a text can be: the choices of each of its parts, which commas join; None for a part that may be anything."""
+
+
+@runtime_checkable
+class Choosing(View, Protocol):
+    """A view that knows where only some texts can stand, such as the options of a list."""
+
+    def choices(self, shown: StructuredState, path: tuple[str, ...]) -> Choices | None:
+        """Return what a text at a path can be; None where it may be anything.
+
+        Args:
+            shown: The structured state, which may be between two operations of a change.
+            path: The path. `+` is the name of an entry that is added to a list.
 
         Raises:
             AnswerError: The domain has no such state.

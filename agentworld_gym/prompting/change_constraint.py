@@ -7,20 +7,26 @@ broken JSON. Whatever the reader takes stays possible, so that a readable answer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic_core import from_json
 
 from agentworld_gym.contracts import PIECE
+from agentworld_gym.domain.view import Choices, StructuredState
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_changes import SAME, Path, applied, at, escaped, key_of, read_path
 
 _SIGNS = ("=", ":=", "+=")
 _FENCE = re.compile(r"`{1,2}|```\w*")
+_VALUE = re.compile(r"([+^])?(\S+) (?(1)|= )(.*)")
+"""An operation that writes a value: the sign of one that adds an entry, the path, and the value."""
+_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
+"""The beginning of an escape at the end of a text of JSON; only characters that are not ASCII need one in a name."""
 _CUT = "EOF while parsing"
 """How pydantic's reader of JSON says that a text ends too early."""
 _LAST_ASCII = "\x7f"
+ChoicesOf = Callable[[StructuredState, tuple[str, ...]], Choices | None]
 Makes = Literal["nothing", "entry", "path"]
 """What of a path may be missing in a state: nothing, the last key of an object, or all from any object on."""
 
@@ -37,11 +43,13 @@ class ChangeConstraint:
     Args:
         before: The state before the change.
         place: The path of the place at which the agent is.
+        choices: What tells of a state and a path in it which texts can stand there; None where any can.
     """
 
-    def __init__(self, before: Mapping[str, Any], place: Path) -> None:
+    def __init__(self, before: StructuredState, place: Path, choices: ChoicesOf | None = None) -> None:
         self._before, self._place = before, place
         self._lines, self._state = "", before
+        self._choices, self._known = choices, dict[tuple[str, ...], Choices | None]()
 
     def __call__(self, text: str, whole: bool = False) -> bool:
         """Whether a text may begin a change; or, if it is the `whole` answer, whether it is one."""
@@ -49,16 +57,31 @@ class ChangeConstraint:
             return self._after(text) is not None
         lines, _, line = text.rpartition("\n")
         state = self._after(lines)
-        return state is not None and _may_begin(line.lstrip(), self._before, state, self._place)
+        if state is None or not _may_begin(line.lstrip(), self._before, state, self._place):
+            return False
+        return self._choices is None or all(
+            _is_among(self._chosen(path), part, whole=closed)
+            for path, part, closed in _texts(line.lstrip(), self._place)
+        )
 
-    def _after(self, lines: str) -> Mapping[str, Any] | None:
+    def _chosen(self, path: tuple[str, ...]) -> Choices | None:
+        """Return what a text at a path can be after the lines that are complete."""
+        assert self._choices is not None
+        if path not in self._known:
+            try:
+                self._known[path] = self._choices(self._state, path)
+            except AnswerError:
+                self._known[path] = None
+        return self._known[path]
+
+    def _after(self, lines: str) -> StructuredState | None:
         """Return the state after the lines that are complete; None where they cannot be read."""
         if lines != self._lines:
             try:
                 state = applied(self._before, lines, self._place)
             except AnswerError:
                 return None
-            self._lines, self._state = lines, state
+            self._lines, self._state, self._known = lines, state, {}
         return self._state
 
 
@@ -128,6 +151,14 @@ def _at(state: Any, path: str, place: Path) -> Any:
         return None
 
 
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _begins_json(text: str) -> bool:
     """Whether a text is JSON, or the beginning of it."""
     try:
@@ -135,3 +166,33 @@ def _begins_json(text: str) -> bool:
     except ValueError as error:
         return str(error).startswith(_CUT)
     return True
+
+
+def _texts(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield the texts in the value of an operation as far as it is written, with their paths, and if they are whole."""
+    found = _VALUE.fullmatch(line)
+    if found is None:
+        return
+    path = tuple(map(str, read_path(found[2], place))) + (("+",) if found[1] else ())
+    text = found[3]
+    lacking = PIECE if _ESCAPE.search(text) else ""
+    if text.startswith('"'):
+        yield path, from_json(text, allow_partial="trailing-strings") + lacking, _is_json(text)
+    elif text.startswith("{"):
+        closed = from_json(text, allow_partial=True)
+        for key, part in from_json(text, allow_partial="trailing-strings").items():
+            if isinstance(part, str):
+                yield (*path, key), part if key in closed else part + lacking, key in closed
+
+
+def _is_among(choices: Choices | None, text: str, *, whole: bool) -> bool:
+    """Whether a text, or what it may begin with, is among some choices."""
+    if choices is None:
+        return True
+    parts = text.split(",", len(choices) - 1)
+    last = choices[len(parts) - 1]
+    if any(some is not None and part not in some for some, part in zip(choices, parts[:-1], strict=False)):
+        return False
+    if whole:
+        return len(parts) == len(choices) and (last is None or parts[-1] in last)
+    return last is None or any(_begins(name, parts[-1]) for name in last)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Opening, Repeating, StructuredState, View, compact
+from agentworld_gym.domain.view import Choosing, Opening, Repeating, StructuredState, View, compact
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import SAME, applied, written
@@ -81,7 +81,8 @@ class StateAnswers:
     def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
         state = self._noted(json.loads(before), task, action)
-        return ChangeConstraint(state, self.view.place(state))
+        choices = self.view.choices if isinstance(self.view, Choosing) else None
+        return ChangeConstraint(state, self.view.place(state), choices)
 
     def _noted(self, state: StructuredState, task: Task | None, action: str | None) -> StructuredState:
         if action is None or self.parser is None or not isinstance(self.view, Repeating):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.contracts import PIECE
+from agentworld_gym.domain.view import Choices
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import applied, written
@@ -95,3 +96,57 @@ def test_a_whole_answer_is_allowed_if_and_only_if_it_can_be_read(answer: str) ->
     except AnswerError:
         readable = False
     assert ChangeConstraint(STATE, PLACE)(answer, whole=True) is readable
+
+
+def chosen(state: Any, path: tuple[str, ...]) -> Choices | None:
+    """A colour is one of the known ones, and the key of what is added to the cart begins with who is known."""
+    if path[-1] == "colour":
+        return (frozenset(["red", "rose", *([state["note"]] if state["note"] != "Milk" else [])]),)
+    return (["jana", "zoë"], None) if path == ("cart", "+", "id") else None
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_allowed"),
+    {
+        '.colour = "': True,
+        '.colour = "r': True,
+        '.colour = "ro': True,
+        '.colour = "b': False,
+        '.colour = "red"': True,
+        '.colour = "r"': False,
+        ".colour = null": True,
+        '.colour = "r\\u': False,
+        '+cart {"id":"zo\\u00e': True,
+        '+cart {"id":"zo\\u00eb,1"': True,
+        '+cart {"id":"z\\': False,
+        '.fields/name = "b"': True,
+        '+cart {"id":"za': False,
+        '+cart {"id":"zo': True,
+        f'+cart {{"id":"zo{PIECE}': True,
+        f'+cart {{"id":"z{PIECE}': False,
+        '+cart {"id":"jana",': False,
+        '+cart {"id":"jan,1': False,
+        '+cart {"id":"jana,1","quantity":1,"colour":"re': True,
+        '+cart {"id":"jana,1","quantity":1,"colour":"rex': False,
+        '+cart {"id":"jana,1","colour":"ros","quantity"': False,
+        'note = "blue"\n.colour = "blue"': True,
+    }.items(),
+)
+def test_where_only_some_texts_can_stand_no_other_one_is_begun(begun: str, is_allowed: bool) -> None:
+    assert ChangeConstraint(STATE, PLACE, chosen)(begun) is is_allowed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_any_text_can_stand_choices_refuse_nothing(seed: int) -> None:
+    rng = random.Random(seed)
+    before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
+    change = written(before, after, ("x",))
+    allows = ChangeConstraint(before, ("x",), lambda state, path: None)
+    assert all(allows(change[:end]) for end in range(len(change)))
+
+
+def test_where_the_view_does_not_know_the_state_any_text_can_stand() -> None:
+    def unknown(state: Any, path: tuple[str, ...]) -> Choices | None:
+        raise AnswerError("no such state")
+
+    assert ChangeConstraint(STATE, PLACE, unknown)('.colour = "b')

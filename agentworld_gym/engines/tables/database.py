@@ -67,7 +67,9 @@ _BUILDING = _ALLOWED | {
     sqlite3.SQLITE_REINDEX,
     sqlite3.SQLITE_SAVEPOINT,
 }
-_PRAGMAS = frozenset(("foreign_keys", "foreign_key_check", "integrity_check", "page_count", "table_info"))
+_PRAGMAS = frozenset(
+    ("foreign_keys", "foreign_key_check", "foreign_key_list", "integrity_check", "page_count", "table_info")
+)
 """The pragmas that only read a database; SQLite itself asks for `page_count` when an image is made."""
 
 _CLOCK_FUNCTIONS = ("current_date", "current_time", "current_timestamp", "timediff")
@@ -207,6 +209,18 @@ def keys_of(connection: sqlite3.Connection) -> dict[str, tuple[tuple[str, ...], 
         keyed = sorted((place, index) for index, (*_, place) in enumerate(columns) if place)
         keys[table] = tuple(column[1] for column in columns), tuple(index for _, index in keyed)
     return keys
+
+
+def named_references_of(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
+    """Return the columns of each table that refer to rows which a text names, with the table of those rows."""
+    keys = keys_of(connection)
+    named: dict[str, dict[str, str]] = {}
+    for table in keys:
+        for _, _, other, column, *_ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall():
+            types = connection.execute(f"PRAGMA table_info({quoted(other)})").fetchall()
+            if [types[place][2].upper() for place in keys[other][1]] == ["TEXT"]:
+                named.setdefault(table, {})[column] = other
+    return named
 
 
 def fields_of(

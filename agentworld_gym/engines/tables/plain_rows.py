@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Scalar
@@ -53,7 +54,13 @@ def _parts(name: Scalar, key: Sequence[int]) -> list[str]:
     return [str(name)] if len(key) == 1 else str(name).split(",", len(key) - 1) if key else []
 
 
-def image_of_rows(empty: bytes, keys: Keys, tables: Mapping[str, Any], sequences: Mapping[str, int]) -> bytes:
+def image_of_rows(
+    empty: bytes,
+    keys: Keys,
+    tables: Mapping[str, Any],
+    sequences: Mapping[str, int],
+    references: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> bytes:
     """Return the bytes of a database with these rows.
 
     Args:
@@ -61,6 +68,7 @@ def image_of_rows(empty: bytes, keys: Keys, tables: Mapping[str, Any], sequences
         keys: The columns of each table, and the positions of those that make its key.
         tables: The rows by table.
         sequences: The last number that was given, by table, where a row of a higher number has gone.
+        references: The columns of each table that may refer only to rows that are there, with the table of those rows.
 
     Raises:
         sqlite3.Error, LookupError, TypeError, ValueError: The database can have no such rows.
@@ -73,6 +81,9 @@ def image_of_rows(empty: bytes, keys: Keys, tables: Mapping[str, Any], sequences
             marks = ", ".join(_marks(connection, table))
             stored = [_values(columns, key, row) for row in rows]
             connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", stored)
+        for table, _, other, _ in connection.execute("PRAGMA foreign_key_check") if references else ():
+            if other in references.get(table, {}).values():
+                raise LookupError(f"a row of {table} refers to no row of {other}")
         for table, last in sequences.items():
             connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (last, table))
             if not connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchone():

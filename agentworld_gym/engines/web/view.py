@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domain.view import StructuredState, predicted
+from agentworld_gym.domain.view import Choices, StructuredState, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.machine import WebMachine
@@ -13,10 +13,13 @@ from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import encodable
 from agentworld_gym.engines.web.structured_state.answers import answered, expected, text_of
 from agentworld_gym.engines.web.structured_state.browsers import page_place, restored_browser, shown_browser
+from agentworld_gym.engines.web.structured_state.choices import column_choices, field_choices
 from agentworld_gym.engines.web.structured_state.told import told_lines
 from agentworld_gym.engines.web.tools.call import read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool
 
+_COLUMN = 5
+"""The length of the path of a column: `data/shop/cart/jana,103/quantity`."""
 _OPENING = ("browser_navigate", "browser_click")
 """The tools that open pages."""
 
@@ -111,6 +114,20 @@ class WebView:
                 return None
             after = shown_browser(browser, sites, reporting=bool(result.events))
             return {**after, "said": answered(browser, action, result)}
+
+    def choices(self, shown: StructuredState, path: tuple[str, ...]) -> Choices | None:
+        """Return the options of a list of the page in front, or the keys of the rows that a column refers to.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            if path[0] == "data" and len(path) == _COLUMN:
+                return column_choices(shown, path[1], path[2], path[4])
+            if path[-2:-1] == ("fields",) and path[:-2] == tuple(map(str, page_place(shown))):
+                browser, _ = restored_browser(shown)
+                return field_choices(browser.page, path[-1])
+            return None
 
 
 def _stored(browser: Browser, sites: Sites) -> list[Any]:

@@ -130,3 +130,42 @@ def test_the_error_says_what_was_wrong(answer: str, wrong: str) -> None:
     state["tabs"]["0"]["pages"].append({"url": "http://shop.example/cart"})
     with pytest.raises(AnswerError, match=wrong):
         ANSWERS.printed(ANSWERS.read(None, json.dumps(state), answer))
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_allowed"),
+    {
+        '+data/shop/cart {"id":"an': True,
+        '+data/shop/cart {"id":"ana,2","quantity"': True,
+        '+data/shop/cart {"id":"bo': False,
+        'data/shop/checkouts = [{"id":"bo': True,
+        'data/shop/products/1/category = "kitchen"': True,
+        'data/shop/products/1/category = "gar': False,
+        'data/shop/products/1/name = "Gar': True,
+        '+data/shop/categories {"id":"garden"}\ndata/shop/products/1/category = "gar': True,
+        '.fields/q = "gar': True,
+        '.fields/category = "kitchen"': True,
+        '.fields/category = "gar': False,
+        ".fields/category = null": True,
+    }.items(),
+)
+def test_only_rows_that_are_there_are_referred_to_and_only_options_that_a_list_has_are_chosen(
+    begun: str, is_allowed: bool
+) -> None:
+    state = json.loads(BEFORE)
+    state["tabs"]["0"]["pages"].append({"url": "http://shop.example/products"})
+    assert ANSWERS.allows(None, json.dumps(state))(begun) is is_allowed
+
+
+def test_a_row_that_refers_to_none_is_an_answer_error() -> None:
+    added = '+data/shop/cart {{"id":"{},2","quantity":1}}'
+    assert ANSWERS.printed(ANSWERS.read(None, BEFORE, added.format("ana")))
+    with pytest.raises(AnswerError, match="a row of cart refers to no row of users"):
+        ANSWERS.printed(ANSWERS.read(None, BEFORE, added.format("bob")))
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join))
+def test_what_may_begin_a_change_is_told_of_any_text(lines: str) -> None:
+    allows = ANSWERS.allows(None, BEFORE)
+    assert all(allows(lines[:end]) in (True, False) for end in range(len(lines)))

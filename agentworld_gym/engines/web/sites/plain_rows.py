@@ -28,7 +28,8 @@ def image_of(folder: str, tables: Mapping[str, Any], sequences: Mapping[str, int
         sequences: The last number that was given, by table, where a row of a higher number has gone.
 
     Raises:
-        sqlite3.Error, LookupError, TypeError, ValueError: The site has no such rows.
+        sqlite3.Error, LookupError, TypeError, ValueError: The site has no such rows, or one refers by a text to a row
+            that is not there.
     """
     return _image(folder, compact(tables), compact(sequences))
 
@@ -37,7 +38,8 @@ def image_of(folder: str, tables: Mapping[str, Any], sequences: Mapping[str, int
 def _image(folder: str, tables: str, sequences: str) -> Image:
     """Return the database of some rows; sessions that have the same rows share it."""
     site = load_site(folder)
-    return Image(image_of_rows(site.empty, site.keys, json.loads(tables), json.loads(sequences)), site.keys)
+    rows = image_of_rows(site.empty, site.keys, json.loads(tables), json.loads(sequences), site.references)
+    return Image(rows, site.keys)
 
 
 def sequences(image: Image) -> dict[str, int]:

@@ -16,7 +16,7 @@ from jinja2 import DictLoader, StrictUndefined, Template, TemplateError
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import read_yaml, validated
-from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
+from agentworld_gym.engines.tables.database import empty_image, keys_of, named_references_of, opened
 from agentworld_gym.engines.tables.insert import Keys
 from agentworld_gym.engines.tables.row_file import RowFile, Size, Words
 from agentworld_gym.engines.tables.seeded_rows import fill
@@ -53,7 +53,11 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """One site as its files describe it. `keys` are the columns and keys of its tables, `static` its files by name."""
+    """One site as its files describe it.
+
+    `keys` are the columns and keys of its tables, `references` the columns that refer to rows which a text names, with
+    the tables of these, and `static` its files by name.
+    """
 
     name: str
     folder: Path
@@ -62,6 +66,7 @@ class Site:
     words: Words
     empty: bytes
     keys: Keys
+    references: Mapping[str, Mapping[str, str]]
     pages: Mapping[str, tuple[Page, ...]]
     environment: BoundedEnvironment
     static: Mapping[str, str]
@@ -127,14 +132,14 @@ def load_site(name: str) -> Site:
         pages["GET" if route.get else "POST"].append(page)
     connection = opened(empty)
     try:
-        keys = keys_of(connection)
+        keys, references = keys_of(connection), named_references_of(connection)
         _prove(connection, about, folder / "site.yaml")
     finally:
         connection.close()
     words = {**common_words(), **about.words}
     ready = {method: tuple(routes) for method, routes in pages.items()}
     static = _texts(site_folder() / "_static") | _texts(folder / "static")
-    return Site(folder.name, folder, about, rows, words, empty, keys, ready, environment, static)
+    return Site(folder.name, folder, about, rows, words, empty, keys, references, ready, environment, static)
 
 
 @lru_cache(maxsize=64)
