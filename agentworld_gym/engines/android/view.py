@@ -87,9 +87,10 @@ class AndroidView:
             if kind != "open_app" and (kind != "click" or phone.screen["app"] == "system" or phone.model["snack"]):
                 return None
             machine = AndroidMachine(phone, frozenset())
+            before = machine.shown()
             machine.act(action)
             after = machine.shown()
-            return after if all(after[key] == shown[key] for key in _STORED) else None
+            return after if all(after[key] == before[key] for key in _STORED) else None
 
 
 def _lines(shown: StructuredState, action: Any) -> list[str]:
