@@ -26,7 +26,7 @@ from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.format import packed, unpacked
 from agentworld_gym.worlds.registry import open_world, register_world
 
-DOMAINS = ("android", "desktop", "web")
+DOMAINS = ("android", "desktop", "mcp", "web")
 
 
 def dream(domain: str, asked: list[ChatRequest] | None = None) -> LanguageWorld:

@@ -252,10 +252,10 @@ class ToolMachine:
     @classmethod
     def restore(cls, structured_state: Mapping[str, Any]) -> ToolMachine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
-        shown, kept = structured_state["shown"], structured_state["kept"]
-        service, context, controls = server_of(shown)
+        kept = structured_state["kept"]
         seed, count, *made = kept["tokens"]
-        machine = cls(service, image_of(service, shown["rows"], kept["sequences"]), context, seed, controls)
+        machine = cls._viewed(structured_state["shown"], kept["sequences"], seed)
+        service = machine.service
         machine._tokens.count = count
         machine._tokens.made.extend(made)
         machine._provenance = Provenance.of(kept["seen"])
@@ -264,6 +264,17 @@ class ToolMachine:
         machine._failed, machine._refused = kept["failed"], kept["refused"]
         if kept["before"] is not None:
             machine._before = image_of(service, kept["before"]["rows"], kept["before"]["sequences"])
+        return machine
+
+    @classmethod
+    def viewed(cls, shown: Mapping[str, Any]) -> ToolMachine:
+        """Return a machine with the rows and the last answer of a state, which is good for nothing but to be read."""
+        return cls._viewed(shown, {}, 0)
+
+    @classmethod
+    def _viewed(cls, shown: Mapping[str, Any], sequences: Mapping[str, int], seed: int) -> ToolMachine:
+        service, context, controls = server_of(shown)
+        machine = cls(service, image_of(service, shown["rows"], sequences), context, seed, controls)
         machine._said = shown["said"]
         connection = machine._open().connection
         machine._observation = text_of(service, connection, context, controls, shown["said"])

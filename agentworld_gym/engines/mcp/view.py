@@ -64,6 +64,19 @@ class ToolView:
         """
         return {key: value for key, value in shown.items() if key != "said"}
 
+    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after a call of a tool that only reads; None after any other action.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted(), closing(ToolMachine.viewed(shown)) as machine:
+            tool = machine.service.tools.get(str(action.get("name"))) if isinstance(action, dict) else None
+            if tool is None or tool.writes:
+                return None
+            machine.act(action)
+            return machine.shown()
+
     def told(self, shown: StructuredState, action: Any) -> str:
         """Return the rows that a call names, and the next numbers of the tables that it adds rows to.
 
