@@ -1,74 +1,80 @@
-"""skrl: PPO over a vector environment of menus; the mask stands in the observation, beside the vector.
+"""skrl: PPO over a vector environment of menus, and networks that score the entries of the menu.
 
 python examples/clients/skrl_ppo.py
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from skrl.agents.torch.ppo import PPO, PPO_CFG
 from skrl.memories.torch import RandomMemory
 from skrl.models.torch import CategoricalMixin, DeterministicMixin, Model
 from skrl.trainers.torch import SequentialTrainer
-from skrl.utils.spaces.torch import unflatten_tensorized_space
 from torch import nn
+
+from agentworld_gym.integrations.sb3 import MenuNetwork
 
 
 class Policy(CategoricalMixin, Model):
-    """A policy that scores the choices; choices that are masked are never drawn."""
+    """An actor that scores the entries of the menu, and never draws one that is not on offer."""
 
-    def __init__(self, observation_space, action_space, device):
-        Model.__init__(self, observation_space=observation_space, action_space=action_space, device=device)
+    def __init__(self, **spaces: Any) -> None:
+        Model.__init__(self, **spaces)
         CategoricalMixin.__init__(self)
-        size = observation_space["observation"].shape[0]
-        self.layers = nn.Sequential(nn.Linear(size, 64), nn.Tanh(), nn.Linear(64, self.num_actions))
+        self.network = MenuNetwork(self.num_observations, self.num_actions)
 
-    def compute(self, inputs, role=""):
-        """Return the masked scores."""
-        seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
-        return self.layers(seen["observation"]).masked_fill(seen["action_mask"] == 0, -1e8), {}
+    def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
+        """Return the scores."""
+        return self.network.forward_actor(inputs["observations"]), {}
 
 
 class Value(DeterministicMixin, Model):
-    """A network for the value of an observation."""
+    """A critic with a network of its own."""
 
-    def __init__(self, observation_space, action_space, device):
-        Model.__init__(self, observation_space=observation_space, action_space=action_space, device=device)
+    def __init__(self, **spaces: Any) -> None:
+        Model.__init__(self, **spaces)
         DeterministicMixin.__init__(self)
-        self.layers = nn.Sequential(nn.Linear(self.num_observations, 64), nn.Tanh(), nn.Linear(64, 1))
+        self.network, self.value = MenuNetwork(self.num_observations, self.num_actions), nn.Linear(64, 1)
 
-    def compute(self, inputs, role=""):
-        """Return the value."""
-        return self.layers(inputs["observations"]), {}
+    def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
+        """Return the value of each observation."""
+        return self.value(self.network.forward_critic(inputs["observations"])), {}
 
 
-def main(steps: int = 4096, members: int = 8) -> int:
+def main(steps: int = 16_384, members: int = 16, length: int = 32) -> float:
     # plug in
     import gymnasium as gym
     from skrl.envs.wrappers.torch import wrap_env
 
-    import agentworld_gym  # noqa: F401
+    from agentworld_gym.integrations.sb3 import evaluate_policy
 
-    options = {"dict_keys": ["observation", "action_mask"]}
-    env = wrap_env(gym.make_vec("AgentWorld/TerminalMenu-v0", num_envs=members, **options))
+    tasks = {"families": ["count_lines", "filter_lines"], "levels": [1], "max_steps": 12}
+    made = gym.make_vec("AgentWorld/TerminalMenu-v0", num_envs=members, autoreset_mode="SameStep", **tasks)
+    env = wrap_env(made)
     # end
-    spaces = env.observation_space, env.action_space, env.device
     torch.manual_seed(0)
-    turns = max(16, steps // members)
+    spaces = {"observation_space": env.observation_space, "action_space": env.action_space, "device": env.device}
+    policy, turns = Policy(**spaces), max(1, steps // members)
+    length = min(length, turns)
+    settings = {"learning_epochs": 6, "mini_batches": 4, "discount_factor": 0.98, "gae_lambda": 0.95}
+    losses = {"entropy_loss_scale": 0.02, "value_loss_scale": 0.5, "value_clip": 0.0, "time_limit_bootstrap": True}
     agent = PPO(
-        models={"policy": Policy(*spaces), "value": Value(*spaces)},
-        memory=RandomMemory(memory_size=16, num_envs=members, device=env.device),
-        observation_space=env.observation_space,
-        action_space=env.action_space,
-        device=env.device,
-        cfg=PPO_CFG(rollouts=16, entropy_loss_scale=0.02),
+        models={"policy": policy, "value": Value(**spaces)},
+        memory=RandomMemory(memory_size=length, num_envs=members, device=env.device),
+        cfg=PPO_CFG(rollouts=length, **settings, **losses),
+        **spaces,
     )
     agent.cfg.experiment.write_interval = agent.cfg.experiment.checkpoint_interval = 0
-    settings = {"timesteps": turns, "headless": True, "disable_progressbar": True}
-    SequentialTrainer(cfg=settings, env=env, agents=agent).train()
+    unseen = range(min(100, steps // 16))
+    before = evaluate_policy(policy.network, "AgentWorld/Terminal-v0", unseen, **tasks).success
+    trainer = {"timesteps": turns, "headless": True, "disable_progressbar": True, "close_environment_at_exit": False}
+    SequentialTrainer(cfg=trainer, env=env, agents=agent).train()
+    after = evaluate_policy(policy.network, "AgentWorld/Terminal-v0", unseen, **tasks).success
+    print(f"success on unseen tasks {before:.2f} before, {after:.2f} after")
     env.close()
-    print(f"trained on {turns * members} steps")
-    return turns * members
+    return after
 
 
 if __name__ == "__main__":
