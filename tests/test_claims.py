@@ -16,6 +16,7 @@ pytest.importorskip("sb3_contrib")
 import agents
 import dream_first
 import warm_up
+import with_controls
 
 from agentworld_gym.sessions.samples import Sample
 
@@ -43,6 +44,14 @@ def test_a_quick_run_is_kept_only_where_its_user_says(tmp_path: Path) -> None:
 def test_a_difference_pairs_tasks_and_leaves_out_those_that_a_world_failed() -> None:
     assert agents.mean(["1100", "11-0"]).startswith("0.583 (")
     assert agents.difference(["1100", "111-"], ["0100", "111-"]).startswith("0.125 (")
+
+
+def test_what_faults_cost_one_agent_is_compared_with_what_they_cost_another() -> None:
+    def run(arm: str, without: str, under: str) -> dict[str, object]:
+        return {"domain": "mcp", "arm": arm, "seed": 0, "without faults": without, "with faults": under}
+
+    table = with_controls.report([run("with controls", "1110", "1010"), run("without", "1111", "100-")])
+    assert [cell.split(" (")[0] for cell in table.splitlines()[-1].split(" | ")[3:]] == ["0.250", "0.667", "-0.333"]
 
 
 def test_an_interval_has_a_width_where_all_episodes_went_alike() -> None:

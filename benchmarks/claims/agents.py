@@ -181,6 +181,18 @@ def difference(runs: Sequence[str], others: Sequence[str]) -> str:
     return _cell(paired_gap(pairs[0]) if len({value for run in values for value in run}) == 1 else values)
 
 
+def difference_in_differences(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> str:
+    """How much larger the difference of one pair of arms is than that of another, with its interval as in `mean`.
+
+    All four arms are on the same seeds and tasks. Where all episodes went alike the interval has no width.
+    """
+    values = [
+        [float((a == "1") - (b == "1") - (c == "1") + (d == "1")) for a, b, c, d in tasks if "-" not in a + b + c + d]
+        for tasks in (zip(*run, strict=True) for run in zip(*first, *second, strict=True))
+    ]
+    return _cell(values)
+
+
 def ratio(runs: Sequence[str], others: Sequence[str]) -> str:
     """The successes of one arm for each of the other's; a dash where the other has none."""
     ones = [sum(run.count("1") for run in arm) for arm in (runs, others)]

@@ -16,7 +16,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import Kept, Tasks, bits, difference, grounded, heading, mean, one_thread, paired, row
+from agents import (
+    Kept,
+    Tasks,
+    bits,
+    difference,
+    difference_in_differences,
+    grounded,
+    heading,
+    mean,
+    one_thread,
+    paired,
+    row,
+)
 
 STRENGTH = 0.4
 TASKS = {"mcp": Tasks("mcp", ("pay_bill",), 16), "search": Tasks("search", ("lookup",), 12)}
@@ -40,14 +52,18 @@ def trained(tasks: Tasks, arm: str, seed: int, steps: int, episodes: int) -> dic
 
 
 def report(runs: Sequence[dict[str, Any]]) -> str:
-    """The table in Markdown, of the seeds whose two agents are there."""
+    """The table in Markdown, of the seeds whose two agents are there: both tests, and what faults cost each agent."""
     lines = [heading("domain", "tested", "seeds", *(f"trained {arm}" for arm in ARMS), "difference")]
     for domain in dict.fromkeys(run["domain"] for run in runs):
-        arms = paired(runs, domain, ARMS)
-        for test in ("with faults", "without faults"):
-            first, second = ([run[test] for run in arm] for arm in arms)
-            if first:
-                lines.append(row(domain, test, len(first), mean(first), mean(second), difference(first, second)))
+        arms = [arm for arm in paired(runs, domain, ARMS) if arm]
+        if not arms:
+            continue
+        found = {test: [[run[test] for run in arm] for arm in arms] for test in ("with faults", "without faults")}
+        for test, (first, second) in found.items():
+            lines.append(row(domain, test, len(first), mean(first), mean(second), difference(first, second)))
+        lost = list(zip(found["without faults"], found["with faults"], strict=True))
+        costs = (difference(*arm) for arm in lost)
+        lines.append(row(domain, "lost to faults", len(arms[0]), *costs, difference_in_differences(*lost)))
     return "\n".join(lines)
 
 
