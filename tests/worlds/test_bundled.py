@@ -44,7 +44,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("web", {}, "tiny-web-state", "state", False),
         ("web", {"form": "change"}, "tiny", "change", False),
         ("desktop", {}, "tiny-desktop-state", "state", False),
-        ("mcp", {}, "tiny", "full", False),
+        ("mcp", {}, "tiny-mcp-state", "state", False),
+        ("mcp", {"form": "full"}, "tiny", "full", False),
+        ("mcp:mcpmark", {}, "tiny", "full", False),
     ],
 )
 def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trained(
