@@ -19,8 +19,8 @@ from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
 SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
 """What `gym.make` needs beside the world for a small model that our recipe trained from scratch."""
 
-SCREENS = 'on Web, Desktop and Android also the form that it learned, such as form="change"'
-"""And where the state is a screen."""
+FORMS = 'where it is not full also the form that it learned, such as form="state"'
+"""And where a model does not write whole observations."""
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 

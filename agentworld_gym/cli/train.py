@@ -14,8 +14,8 @@ import typer
 
 from agentworld_gym.cli.common import (
     FAILED,
+    FORMS,
     INTERRUPTED,
-    SCREENS,
     SMALL,
     Commands,
     examples,
@@ -207,7 +207,7 @@ def _tell(out: Path, steps: int, model: Path | None, small: bool = False) -> Non
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     if _main():
-        options, note = (f", {SMALL}", f" ({SCREENS})") if small else ("", "")
+        options, note = (f", {SMALL}", f" ({FORMS})") if small else ("", "")
         made = f'gym.make(ID, world="transformers:{model}"{options}){note}'
         text = f"{out}: {steps} steps; {made}, or: agentworld serve {model}"
         stdout().print(text, markup=False, highlight=False, soft_wrap=True)
