@@ -87,7 +87,7 @@ def test_workers_record_in_the_dialect_and_a_file_goes_on_in_it_alone(tmp_path: 
     collect([spec], path, episodes=2, seed=0)
     assert {row.dialect for row in read_rows(path)} == {"claude-code"}
     assert collect([spec], path, episodes=3, seed=0) == 1
-    with pytest.raises(SpecError, match=r"line 1: dialect.*claude-code.*cli"):
+    with pytest.raises(SpecError, match=r"line 1: domains.*swe:claude-code.*expected \['swe'\]"):
         collect([load_spec("swe")], path, episodes=4, seed=0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -177,14 +177,21 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     if (encoded / META).is_file():
         must_be_unchanged(TokenStore.open(encoded, tokenizer).meta["sources"])
     else:
-        data_files(data_sources, "train")  # a missing file is an error before anything is said
-        logger.info("encoding samples")
-        build_store(samples(), tokenizer, encoded, data.max_tokens, sources=file_digests(data_sources, "train"))
+        sources = file_digests(data_sources, "train")
+        build_store(_announced(samples()), tokenizer, encoded, data.max_tokens, sources=sources)
     if data.validation and not (watched / META).is_file():
         logger.info("preparing %d held-out samples", data.validation)
         unseen = list(islice(held_out(), data.validation))
         if unseen:
             build_store(unseen, tokenizer, watched, data.max_tokens)
+
+
+def _announced(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Yield samples, and say so when the first one is there: a missing file is an error before anything is said."""
+    for number, sample in enumerate(samples):
+        if number == 0:
+            logger.info("encoding samples")
+        yield sample
 
 
 def _validation(data: DataConfig, out: Path, tokenizer: PreTrainedTokenizerBase) -> Evaluate | None:
