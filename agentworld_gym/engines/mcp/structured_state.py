@@ -34,9 +34,8 @@ class Server(NamedTuple):
 
 def plain_server(server: Server) -> StructuredState:
     """Return the part of a state that calls do not change."""
-    folder = server.service.scenario.folder
     shown: StructuredState = {
-        "scenario": folder.name if folder.parent == scenario_folder() else str(folder),
+        "scenario": _name(server.service.scenario.folder),
         "now": server.context.now,
         "user": server.context.user,
     }
@@ -77,6 +76,7 @@ def _image(folder: Path, empty: bytes, rows: str, sequences: str) -> bytes:
 
 
 def _name(folder: Path) -> str:
+    """Return how a state names the scenario of a folder."""
     return folder.name if folder.parent == scenario_folder() else str(folder)
 
 

@@ -26,7 +26,6 @@ class ToolView:
 
     >>> view = ToolView()
     >>> state = view.begin({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
-    >>> state["said"] = {"get_shipment": {"order_id": 9999}}
     >>> view.view({**state, "said": {"404": "Order 9999 not found"}})
     '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
     """
