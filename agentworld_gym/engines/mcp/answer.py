@@ -39,15 +39,21 @@ class Result:
 
     @property
     def said(self) -> Said | None:
-        """The result as plain data; None where the body of the tool is no SQL."""
+        """The result as plain data; None where the body of the tool is no SQL, or where a value is no such data.
+
+        A statement can make bytes, and a number or a word in the place of a list argument.
+        """
         call = self.tool.call
         if not isinstance(call, SqlCall):
             return None
-        given = {
-            name: json.loads(value) if name in call.structured and value is not None else value
-            for name in sorted(call.read - {"now", "user"})
-            if compact(value := self.values.get(name)) != compact(call.defaults.get(name))
-        }
+        try:
+            given = {
+                name: json.loads(value) if name in call.structured and value is not None else value
+                for name in sorted(call.read - {"now", "user"})
+                if compact(value := self.values.get(name)) != compact(call.defaults.get(name))
+            }
+        except (TypeError, ValueError):
+            return None
         if self.start is not None:
             given[FIRST_ROW] = self.start
         return {call.spec.name: given}
@@ -73,7 +79,8 @@ def text_of(service: Service, connection: sqlite3.Connection, context: Context, 
         said: The answer as plain data.
 
     Raises:
-        LookupError, TypeError, ValueError, sqlite3.Error, Refused: There is no such answer.
+        AttributeError, LookupError, TypeError, ValueError, OverflowError, sqlite3.Error, Refused: There is no such
+            answer.
     """
     if isinstance(said, str):
         return said
@@ -90,7 +97,8 @@ def _result(service: Service, context: Context, name: str, given: Mapping[str, A
     """Read a result.
 
     Raises:
-        LookupError: There is no such tool, or its result reads no such value.
+        AttributeError, LookupError, TypeError, ValueError: There is no such tool, its result reads no such value, or a
+            page begins with no such row.
     """
     tool = service.tool(name)
     call = tool.call
@@ -101,4 +109,6 @@ def _result(service: Service, context: Context, name: str, given: Mapping[str, A
     told = {key: sql_value(value) for key, value in given.items()}
     values = {**dict.fromkeys(call.read), **call.defaults, **told, "now": context.now, "user": context.user}
     start = values.pop(FIRST_ROW, None)
-    return Result(tool, values, None if start is None else int(start))
+    if start is not None and (type(start) is not int or start < 0):
+        raise ValueError(f"a page begins with the number of a row, and not {start!r}")
+    return Result(tool, values, start)

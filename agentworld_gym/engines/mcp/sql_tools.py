@@ -109,7 +109,7 @@ class _Query:
         return None if row is None else self._row(row, room)
 
     def _learn(self, cursor: sqlite3.Cursor) -> None:
-        """Return the keys, from what the first run says about the columns."""
+        """Keep the keys, from what the first run says about the columns."""
         if not self._names:
             raw = [column[0] for column in cursor.description]
             self._names = tuple(map(key_of, raw))

@@ -7,7 +7,6 @@ stand in the order in which they were stored, or in the order of their keys wher
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -19,8 +18,6 @@ from agentworld_gym.engines.tables.insert import Keys
 
 PlainRow = dict[str, Scalar]
 PlainTables = dict[str, list[PlainRow]]
-
-_WITHOUT_ROWID = re.compile(r"\)[^()]*\bWITHOUT\s+ROWID\b[^()]*\Z", re.IGNORECASE)
 
 
 def plain_tables(connection: sqlite3.Connection, keys: Keys) -> PlainTables:
@@ -46,8 +43,11 @@ def _plain_rows(connection: sqlite3.Connection, keys: Keys, table: str) -> Itera
 
 
 def _order(connection: sqlite3.Connection, table: str, key: Sequence[int]) -> str:
-    (sql,) = connection.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()
-    return ", ".join(str(place + 1) for place in key) if _WITHOUT_ROWID.search(sql) else "rowid"
+    try:
+        connection.execute(f"SELECT rowid FROM {quoted(table)} LIMIT 0")
+    except sqlite3.OperationalError:  # The table has no row ids.
+        return ", ".join(str(place + 1) for place in key)
+    return "rowid"
 
 
 def _parts(name: Scalar, key: Sequence[int]) -> list[str]:
@@ -76,6 +76,7 @@ def image_of_rows(
     connection = opened(empty)
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
+        triggers = _dropped_triggers(connection)
         for table, rows in tables.items():
             columns, key = keys[table]
             marks = ", ".join(_marks(connection, table))
@@ -88,9 +89,19 @@ def image_of_rows(
             connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (last, table))
             if not connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchone():
                 connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
+        for sql in triggers:
+            connection.execute(sql)
         return connection.serialize()
     finally:
         connection.close()
+
+
+def _dropped_triggers(connection: sqlite3.Connection) -> list[str]:
+    """Drop the triggers, whose effects the rows have already, and return the statements that make them."""
+    triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {quoted(name)}")
+    return [sql for _, sql in triggers]
 
 
 def _marks(connection: sqlite3.Connection, table: str) -> Iterator[str]:
@@ -104,7 +115,8 @@ def _values(columns: Sequence[str], key: Sequence[int], row: Mapping[str, Any]) 
     if not isinstance(name, str | int | float):
         raise ValueError(f"the id of a row is a text or a number, and not {name!r}")
     parts = [name] if len(key) == 1 else _parts(name, key)
-    values = {**dict(zip((columns[place] for place in key), parts, strict=True)), **row}
+    own = row if not key else {column: value for column, value in row.items() if column != "id"}
+    values = {**dict(zip((columns[place] for place in key), parts, strict=True)), **own}
     if unknown := values.keys() - {*columns, "id"}:
         raise LookupError(f"a row has no column {sorted(unknown)[0]!r}")
     return [values.get(column) for column in columns]

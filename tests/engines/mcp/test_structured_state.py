@@ -18,10 +18,13 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.mcp import ToolMachine
+from agentworld_gym.engines.mcp.answer import Result
+from agentworld_gym.engines.mcp.sql_tools import sql_tool
+from agentworld_gym.engines.mcp.tool_spec import ToolSpec
 from agentworld_gym.engines.mcp.view import ToolView
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.answers import StateAnswers
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.prompting.state_changes import applied, written
 from agentworld_gym.tasks import families, generate
 from tests.helpers.predicted_states import ABSURD, operations
@@ -144,6 +147,24 @@ def test_a_page_begins_with_a_row_and_a_hint_for_the_next() -> None:
     assert change(machine, call("list_orders", limit=9)) == ['said/list_orders = {"limit":9,"#":0}']
     cursor = json.loads(machine.observation)["next_cursor"]
     assert change(machine, call("list_orders", limit=9, cursor=cursor)) == ['said/list_orders = {"limit":9,"#":5}']
+
+
+@pytest.mark.parametrize("start", [-1, 2.5, True, "5"])
+def test_a_page_begins_with_the_number_of_a_row(start: object) -> None:
+    with pytest.raises(AnswerError, match="a page begins with the number of a row"):
+        VIEW.view({**VIEW.begin(STATE, 0), "said": {"list_orders": {"#": start}}})
+
+
+@pytest.mark.parametrize("value", [8, "eight", b"8"])
+def test_a_result_of_values_that_are_no_plain_data_is_not_said_by_them(value: object) -> None:
+    properties = {"items": {"type": "array", "items": {"type": "string"}}}
+    parameters = {"type": "object", "properties": properties}
+    result = {"text": "{items}"}
+    spec = ToolSpec.model_validate(
+        {"name": "count", "description": "Counts.", "parameters": parameters, "result": result}
+    )
+    assert Result(sql_tool("shop", spec), {"items": '["a"]'}).said == {"count": {"items": ["a"]}}
+    assert Result(sql_tool("shop", spec), {"items": value}).said is None
 
 
 def test_what_does_not_follow_from_the_rows_is_said_as_it_stands() -> None:

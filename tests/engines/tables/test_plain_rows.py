@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
+from agentworld_gym.engines.tables.database import empty_image, fields_of, keys_of, opened
 from agentworld_gym.engines.tables.plain_rows import image_of_rows, plain_tables, sequences_of
 
 SCHEMA = """
@@ -63,3 +63,33 @@ def test_a_schema_in_which_nothing_counts_up_has_no_sequences() -> None:
 def test_rows_that_the_database_cannot_have_are_an_error(tables: dict[str, list[dict[str, object]]]) -> None:
     with pytest.raises((LookupError, ValueError)):
         image_of_rows(EMPTY, keys_of(opened(EMPTY)), tables, {})
+
+
+@pytest.mark.parametrize(
+    ("schema", "statement"),
+    [
+        (
+            "CREATE TABLE texts (id INTEGER, language TEXT, text TEXT, PRIMARY KEY (id, language))",
+            "INSERT INTO texts VALUES (1, 'de', 'Haus'), (1, 'en', 'house')",
+        ),
+        (
+            "CREATE TABLE tags (name TEXT PRIMARY KEY) WITHOUT ROWID -- few (so far)",
+            "INSERT INTO tags VALUES ('red'), ('blue')",
+        ),
+        (
+            "CREATE TABLE notes (note_id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE log (text TEXT);"
+            "CREATE TRIGGER logged AFTER INSERT ON notes BEGIN INSERT INTO log VALUES (new.text); END",
+            "INSERT INTO notes (text) VALUES ('first'), ('second')",
+        ),
+    ],
+    ids=["a part of a key is called id", "a schema ends with a comment", "a trigger writes other rows"],
+)
+def test_what_is_stored_comes_back_whatever_the_schema_is_like(schema: str, statement: str) -> None:
+    empty = empty_image(schema)
+    with opened(empty) as database:
+        keys = keys_of(database)
+        database.execute(statement)
+        twin = opened(image_of_rows(empty, keys, plain_tables(database, keys), sequences_of(database, keys)))
+        for made in (database, twin):
+            made.execute(statement.replace("(1, ", "(2, ").replace("'red'", "'green'").replace("'blue'", "'grey'"))
+        assert fields_of(twin, keys) == fields_of(database, keys)
