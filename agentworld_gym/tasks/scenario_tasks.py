@@ -12,7 +12,7 @@ from agentworld_gym.documents.strict import read_yaml, validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Scalar
-from agentworld_gym.engines.mcp.machine import greeting
+from agentworld_gym.engines.mcp.answer import greeting
 from agentworld_gym.engines.mcp.scenario import FILES
 from agentworld_gym.engines.mcp.service import Service, load_service
 from agentworld_gym.engines.tables.database import opened, tables_of

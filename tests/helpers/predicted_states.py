@@ -8,6 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.state_answers import StateAnswers
+
 ABSURD = {
     "open brackets": "x = " + "[" * 20_000,
     "deep value": "x = " + '{"a":' * 20_000 + "1" + "}" * 20_000,
@@ -53,3 +56,13 @@ def operations(state: Any, places: Sequence[str], words: Sequence[str], keys: Se
         | st.builds("{}{} {}".format, st.sampled_from("+^"), where, values)
         | st.builds("{}{}".format, st.sampled_from("->"), where)
     )
+
+
+def printed_state(answers: StateAnswers, before: str, answer: str, action: str | None = None) -> str | None:
+    """The state after an answer, which its view has printed; None where it is an answer error. All else is a fault."""
+    try:
+        state = answers.read(None, before, answer, action)
+        answers.printed(state)
+    except AnswerError:
+        return None
+    return state

@@ -10,8 +10,8 @@ import pytest
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.errors import SpecError
+from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.measure import rows_of
-from agentworld_gym.evaluation.fidelity.replay import cases_of
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig

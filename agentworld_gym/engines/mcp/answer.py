@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from agentworld_gym.engines.mcp.results import Refused, printed
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import SqlCall, Values, sql_value
 from agentworld_gym.engines.mcp.tool import Context, Tool
+
+_REFUSAL = re.compile("[45][0-9]{2}")
+"""The code of a refusal."""
 
 FIRST_ROW = "#"
 """The name of the number of the row with which a page begins."""
@@ -85,8 +89,10 @@ def text_of(service: Service, connection: sqlite3.Connection, context: Context, 
     if isinstance(said, str):
         return said
     ((name, given),) = said.items()
-    if name.isdecimal():
-        return str(Refused(int(name), str(given)))
+    if _REFUSAL.fullmatch(name):
+        if not isinstance(given, str):
+            raise TypeError(f"a refusal is told in words, and not by {given!r}")
+        return str(Refused(int(name), given))
     result = _result(service, context, name, given)
     assert isinstance(result.tool.call, SqlCall)
     data = result.tool.call.answer(connection, result.values)
@@ -112,3 +118,12 @@ def _result(service: Service, context: Context, name: str, given: Mapping[str, A
     if start is not None and (type(start) is not int or start < 0):
         raise ValueError(f"a page begins with the number of a row, and not {start!r}")
     return Result(tool, values, start)
+
+
+def greeting(server: str, user: str, now: str) -> str:
+    """Return the text that is shown before the first call.
+
+    >>> greeting("shop", "ana", "2026-03-04T09:30:00Z")
+    'Connected to server shop. Signed in as ana. Server time 2026-03-04T09:30:00Z.'
+    """
+    return f"Connected to server {server}. Signed in as {user}. Server time {now}."

@@ -21,7 +21,7 @@ from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.mcp import perturbations
-from agentworld_gym.engines.mcp.answer import Result, Said, refused, text_of
+from agentworld_gym.engines.mcp.answer import Result, Said, greeting, refused, text_of
 from agentworld_gym.engines.mcp.provenance import Provenance
 from agentworld_gym.engines.mcp.results import Refused, printed
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
@@ -98,7 +98,7 @@ class ToolMachine:
         self._before: bytes | None = None
         self._refused = False
         self._observation = greeting(service.scenario.name, context.user, context.now)
-        self._said: Said | None = self._observation
+        self._made_of: Result | Said | None = self._observation
 
     @classmethod
     def start(
@@ -192,11 +192,11 @@ class ToolMachine:
         try:
             tool, arguments, key = self._understood(action)
             self._provenance.keep(key)
-            self._said = None
+            self._made_of = None
             self._observation = self._answered(database, tool, arguments, key)
             self._refused = False
         except (Refused, Problem) as problem:
-            self._observation, self._said = str(problem), refused(problem)
+            self._observation, self._made_of = str(problem), refused(problem)
             self._refused = True
         return self._observation
 
@@ -242,7 +242,7 @@ class ToolMachine:
 
     def _answer(self, connection: sqlite3.Connection) -> Said:
         """Return the last answer as plain data: as what it was made from where its text follows from the rows."""
-        said = self._said
+        said = self._made_of.said if isinstance(self._made_of, Result) else self._made_of
         if said is not None:
             with suppress(Refused, sqlite3.Error):
                 if text_of(self._service, connection, self._context, self._controls, said) == self._observation:
@@ -275,7 +275,7 @@ class ToolMachine:
     def _viewed(cls, shown: Mapping[str, Any], sequences: Mapping[str, int], seed: int) -> ToolMachine:
         service, context, controls = server_of(shown)
         machine = cls(service, image_of(service, shown["rows"], sequences), context, seed, controls)
-        machine._said = shown["said"]
+        machine._made_of = shown["said"]
         connection = machine._open().connection
         machine._observation = text_of(service, connection, context, controls, shown["said"])
         return machine
@@ -355,7 +355,7 @@ class ToolMachine:
         """
         controls = self._controls
         start = perturbations.page_start(controls, tool, arguments)
-        self._said = Result(tool, called.values, start).said
+        self._made_of = Result(tool, called.values, start)
         data = perturbations.blanked(controls, tool, called.data) if controls else called.data
         return printed(perturbations.paged(tool, data, start))
 
@@ -397,12 +397,3 @@ class ToolMachine:
             return run_tool(old, tool, arguments, self._context)
         finally:
             old.close()
-
-
-def greeting(server: str, user: str, now: str) -> str:
-    """Return the text that is shown before the first call.
-
-    >>> greeting("shop", "ana", "2026-03-04T09:30:00Z")
-    'Connected to server shop. Signed in as ana. Server time 2026-03-04T09:30:00Z.'
-    """
-    return f"Connected to server {server}. Signed in as {user}. Server time {now}."

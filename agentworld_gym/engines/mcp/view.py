@@ -14,8 +14,7 @@ from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
 from agentworld_gym.engines.mcp.structured_state import read_database, server_of
 from agentworld_gym.engines.mcp.tool import Context
-from agentworld_gym.engines.mcp.tool_spec import Step
-from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, Named, concerned_rows
+from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, Named, concerned_rows, named
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
@@ -125,20 +124,16 @@ def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> 
     """Yield what a call reads and writes: in its own statements, and for each of the first items of its list."""
     values = call.values(arguments, context)
     lists = {name: value for name, value in arguments.items() if isinstance(value, list)}
-    own = [*_checked(call.checks), *_named((*call.spec.run, *call.spec.then))]
+    own = [*_checked(call.checks), *named((*call.spec.run, *call.spec.then))]
     yield Concern(own, values, lists)
     if call.each is None:
         return
-    statements = [*_checked(call.each.checks), *_named(call.each.run)]
+    statements = [*_checked(call.each.checks), *named(call.each.run)]
     for item in lists.get(call.each.over, ())[:ITEMS]:
         scope: Values = {**values, **call.each.values(item)}
         yield Concern(statements, scope, lists)
 
 
 def _checked(checks: Sequence[Check]) -> Iterator[Named]:
+    """Yield the statements of checks; what a check has to find is known to all after it."""
     yield from (Named(EVERY if check.spec.missing is not None else "", check.sql) for check in checks)
-
-
-def _named(steps: Sequence[Step]) -> Iterator[Named]:
-    for step in steps:
-        yield from [Named("", step)] if isinstance(step, str) else (Named(*item) for item in step.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -15,18 +15,21 @@ from agentworld_gym.engines.tables.database import quoted
 from agentworld_gym.engines.tables.insert import Keys
 
 _NOTHING: tuple[Any, ...] = (None, "", [])
-MOST, MOST_LINES = 4, 10
-"""How many rows of a table are told, and how many lines."""
+MOST = 4
+"""How many rows of a table a statement tells."""
+MOST_LINES = 10
+"""How many lines are told."""
 LONGEST = 200
-"""How many characters of a text are told."""
+"""How many characters of a text are told, and of the name of a row."""
 _SECRET = "password"
-"""The column whose value is not compared."""
+"""The column by whose value no row is looked up."""
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?([a-z_]\w*))?")
 _SET = re.compile(r"\bSET\b.*?(?=\bWHERE\b|$)", re.S)
 _EQUAL = re.compile(r"(?:\b(\w+)\.)?\b(\w+)\s*=\s*(?:(replace|lower|upper)\()?:(\w+)")
 _AMONG = re.compile(r"(?:\b(\w+)\.)?\b(\w+)\s+IN\s+\(SELECT\s+value\s+FROM\s+json_each\(:(\w+)\)\)")
 _INSERT = re.compile(r"INSERT\s+INTO\s+(\w+)\s*\(([^)]*)\)\s*(?:VALUES\s*\(([^)]*)\)|SELECT\s+(.*?)\s+FROM)?", re.S)
 _PARAMETER = re.compile(r"\s*:(\w+)\s*")
+_NOW = re.compile(r":now\b")
 _CHANGES = {"replace": lambda text: text.replace("_", " "), "lower": str.lower, "upper": str.upper}
 """What SQL does to a text before it compares it."""
 
@@ -54,6 +57,16 @@ class Named(NamedTuple):
     sql: str
 
 
+def named(steps: Iterable[str | Mapping[str, str]]) -> Iterator[Named]:
+    """Yield the statements of steps as data files write them: a statement, or statements by the names of their values.
+
+    >>> list(named(["DELETE FROM cart", {"total": "SELECT 7"}]))
+    [Named(name='', sql='DELETE FROM cart'), Named(name='total', sql='SELECT 7')]
+    """
+    for step in steps:
+        yield from [Named("", step)] if isinstance(step, str) else (Named(*item) for item in step.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Concern:
     """What statements will read and write.
@@ -79,7 +92,7 @@ def concerned_rows(store: Rows, keys: Keys, concern: Concern) -> Iterator[str]:
     """
     values = dict(concern.values)
     text = " ".join(sql for _, sql in concern.statements)
-    lines = [f"now {values['now']}"] if ":now" in text else []
+    lines = [f"now {values['now']}"] if _NOW.search(text) else []
     for name, sql in concern.statements:
         if name and sql.startswith("SELECT"):
             with suppress(sqlite3.Error):
@@ -181,12 +194,18 @@ def _lines(
     keyed = {names[place] for place in key} or known.keys()
     told = [column for column in every if column not in keyed and re.search(rf"\b{re.escape(column)}\b", text)]
     for row in rows:
-        name = ",".join(str(row[names[place]]) for place in key) or ",".join(map(str, known.values()))
+        name = _name(row[names[place]] for place in key) or _name(known.values())
         shown = {column: _short(row[column]) for column in told if row[column] is not None}
         yield f"{concern.prefix}{table}/{name} {compact(shown)}"
     if not rows and not any(isinstance(value, list) for value in known.values()):
-        yield f"{concern.prefix}{table}/{','.join(map(str, known.values()))} none"
+        yield f"{concern.prefix}{table}/{_name(known.values())} none"
+
+
+def _name(values: Iterable[Any]) -> str:
+    """Return the values that name a row, on one line: what an agent writes makes no line of its own."""
+    return " ".join(",".join(map(str, values)).splitlines())[:LONGEST]
 
 
 def _short(value: Any) -> Any:
+    """Return the beginning of a text, and any other value as it is."""
     return value[:LONGEST] if isinstance(value, str) else value

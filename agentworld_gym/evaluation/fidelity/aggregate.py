@@ -10,7 +10,8 @@ from itertools import compress, groupby, islice
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
-from agentworld_gym.evaluation.fidelity.replay import Case, Replay, Step, verb
+from agentworld_gym.evaluation.fidelity.cases import Case
+from agentworld_gym.evaluation.fidelity.replay import Replay, Step, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
     Calibration,

@@ -11,7 +11,8 @@ from typing import Any
 
 from agentworld_gym.contracts import FailureKind, World
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.fidelity.replay import Case, Step
+from agentworld_gym.evaluation.fidelity.cases import Case
+from agentworld_gym.evaluation.fidelity.replay import Step
 from agentworld_gym.worlds.language import LanguageWorld
 
 AT_ONCE = 32

@@ -19,10 +19,11 @@ from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.aggregate import Findings, aggregate
+from agentworld_gym.evaluation.fidelity.cases import Case, cases_of
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
 from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
-from agentworld_gym.evaluation.fidelity.replay import Case, Replay, cases_of, replay
+from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.evaluation.results.fidelity import DomainFidelity
 from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions

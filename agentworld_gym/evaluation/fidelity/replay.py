@@ -5,71 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.checks.probes import Probe, probing, run_probes
-from agentworld_gym.contracts import Action, Failure, Observation, Teachable, Usage
+from agentworld_gym.checks.probes import Probe, probing
+from agentworld_gym.contracts import Failure, Observation, Teachable, Usage
 from agentworld_gym.domain.ledger_check import LedgerCheck
-from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.calibration import probability
+from agentworld_gym.evaluation.fidelity.cases import LOOK, Case, probes_of, verdict_of
 from agentworld_gym.flow import Flow, Work, answering_of
-from agentworld_gym.matching import Match, match
-from agentworld_gym.screens.sight import SHOW_AGAIN, Sight, looks
-from agentworld_gym.sessions.row import Row
+from agentworld_gym.matching import Match
 from agentworld_gym.sessions.shown_states import shown_states
-from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")
-_LOOK = Action(json.dumps(SHOW_AGAIN), SHOW_AGAIN)
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A recorded session, ready to be replayed."""
-
-    row: Row
-    """The session."""
-
-    task: Task
-    """Its task."""
-
-    actions: tuple[Action, ...]
-    """Its actions, parsed."""
-
-    probed: tuple[bool | None, ...]
-    """What each probe of the task found in the grounded world; None where the grounded world failed."""
-
-    looked: frozenset[int] = frozenset()
-    """The turns after which the agent looked at the screen: what that showed stands in the place of what the action
-    showed."""
-
-    @property
-    def asked(self) -> list[bool]:
-        """For each turn, whether the world is asked at all: an action that cannot be read is answered before that."""
-        return [action.error is None for action in self.actions]
-
-    @property
-    def acted(self) -> int:
-        """The number of turns that the agent took; the turns after them are probes."""
-        return len(self.actions) - self.row.probes
-
-    @property
-    def checks(self) -> list[int]:
-        """The checks of the task that are probes, by number."""
-        return [number for number, check in enumerate(self.task.success) if check.probes]
-
-    def compare(self, turn: int, text: str) -> Match:
-        """Compare an answer to the action of a turn, counted from 0, with what was recorded."""
-        row = self.row
-        before = row.observations[turn - 1] if turn else row.first_observation
-        return match(row.domain, text, row.observations[turn], row.spans[turn] if row.spans else (), before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,77 +123,6 @@ def verb(action: str) -> str:
     return word[0] if word else "none"
 
 
-def recorded_task(row: Row, source: TaskSource) -> Task:
-    """Return the task of a recorded session.
-
-    Raises:
-        SpecError: The session names no task that can be made again, as imported sessions do.
-    """
-    if not row.task_id:
-        raise SpecError(row.id, "task_id", row.task_id, "the task of the session; a recording of `agentworld collect`")
-    name = row.task_id if row.seed is None else f"{row.family}-{row.level}-{row.seed}"
-    asked: dict[str, Any] = {"task": name}
-    if row.controls:
-        asked |= {"controls": row.controls, "control_seed": row.control_seed}
-    return source.pick(row.seed or 0, asked)
-
-
-def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | None]:
-    """Replay recorded sessions in the grounded world; yield None for a session that it no longer repeats.
-
-    Raises:
-        SpecError: A session has no task, or was recorded in another dialect than that of the world.
-    """
-    spoken = grounded.spec.dialect
-    for row in rows:
-        if row.dialect != spoken:
-            raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{spoken}, the dialect of the world")
-        task = recorded_task(row, grounded.source)
-        actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
-        case = Case(row, task, actions, ())
-        (session,) = grounded.world.begin([task], [task.seed or 0])
-        if isinstance(session, Failure):
-            yield None
-            continue
-        try:
-            yield _replayed(case, session, grounded)
-        finally:
-            session.close()
-
-
-def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
-    """Return the case with what its probes find; None where a turn, of the agent or of a probe, shows something
-    else.
-    """
-    looked: set[int] = set()
-    if not _repeats(case, session, grounded, range(case.acted), looked):
-        return None
-    probes = probes_of(case, session, [case.row.first_observation, *case.row.observations[: case.acted]])
-    run_probes(grounded.world, grounded.parser, probes, grounded.output)
-    if not _repeats(case, session, grounded, range(case.acted, len(case.actions)), looked):
-        return None
-    return replace(case, probed=tuple(map(_verdict, probes)), looked=frozenset(looked))
-
-
-def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int], looked: set[int]) -> bool:
-    """Whether the grounded world shows what was recorded; adds the turns after which it took a look at the screen."""
-    for turn in turns:
-        truth = case.row.observations[turn]
-        (answer,) = grounded.world.step([session], [case.actions[turn]])
-        if not isinstance(answer, Failure) and answer.text != truth and looks(case.row.domain, SHOW_AGAIN):
-            looked.add(turn)
-            (answer,) = grounded.world.step([session], [_LOOK])
-        if isinstance(answer, Failure) or answer.text != truth:
-            return False
-    return True
-
-
-def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
-    """Return the probes of a case's task, each on a fork of its own of a session."""
-    task = case.task
-    return [Probe(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
-
-
 def replay(
     runner: EpisodeRunner,
     cases: Sequence[Case],
@@ -324,7 +206,7 @@ class _CaseReplay:
         for probe in probes or ():
             self._into.usage += probe.usage
         lost: list[bool | None] = [None] * len(case.checks)
-        self._into.probed[self.place] = lost if probes is None else list(map(_verdict, probes))
+        self._into.probed[self.place] = lost if probes is None else list(map(verdict_of, probes))
 
     def _turn(self, session: Any, turn: int) -> Work[str | None]:
         """Play a turn; return what it showed, or None where the session ends with it."""
@@ -357,7 +239,7 @@ class _CaseReplay:
     def _looking(self, session: Any, acted: Observation) -> Work[Observation | Failure]:
         """Look at the screen after an action, as the agent did; return the answer to both."""
         looking = session.fork() if self._taught else session  # The truth takes the place of the action's answer.
-        looked = yield from self._answering(looking, _LOOK)
+        looked = yield from self._answering(looking, LOOK)
         if self._taught:
             looking.close()
         if isinstance(looked, Failure):
@@ -397,7 +279,3 @@ class _CaseReplay:
             self._into.add(Step(self.place, turn, failure=failure.kind.value))
             left -= 1
         self._into.lost += left
-
-
-def _verdict(probe: Probe) -> bool | None:
-    return None if probe.score is None else probe.score >= 1.0

@@ -10,7 +10,7 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine, satisfied_at_start
 from agentworld_gym.engines.awm.files import Scenario, Verifier
 from agentworld_gym.engines.awm.meta_tools import META_TOOLS
-from agentworld_gym.engines.mcp.machine import greeting
+from agentworld_gym.engines.mcp.answer import greeting
 from agentworld_gym.errors import AgentWorldError, SpecError
 from agentworld_gym.worlds.awm.database import is_whole, told
 from agentworld_gym.worlds.awm.menu import menu_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentworld_gym.engines.android import AndroidView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_answers import StateAnswers
-from tests.helpers.predicted_states import ABSURD, operations
+from tests.helpers.predicted_states import ABSURD, operations, printed_state
 
 VIEW = AndroidView()
 ANSWERS = StateAnswers(VIEW)
@@ -52,10 +52,7 @@ ACTIONS = st.fixed_dictionaries(
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, after=OPERATIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any], after: str) -> None:
-    try:
-        state = ANSWERS.read(None, BEFORE, answer)
-        ANSWERS.printed(state)
-    except AnswerError:
+    if (state := printed_state(ANSWERS, BEFORE, answer)) is None:
         return
     ANSWERS.display(state, action)
     opened = ANSWERS.opened(state, {"action_type": "open_app", "app_name": "Clock"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import awm_worlds
 import pytest
 
-from agentworld_gym.engines.awm.inside.sharing import guards, is_seen, reasons_against
+from agentworld_gym.engines.awm.inside.answers import is_seen
+from agentworld_gym.engines.awm.inside.sharing import guards, reasons_against
 
 
 @pytest.mark.parametrize("world", [awm_worlds.library(), awm_worlds.harbor(1)])

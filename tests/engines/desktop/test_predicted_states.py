@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentworld_gym.engines.desktop import DesktopView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_answers import StateAnswers
-from tests.helpers.predicted_states import ABSURD, operations
+from tests.helpers.predicted_states import ABSURD, operations, printed_state
 
 VIEW = DesktopView()
 ANSWERS = StateAnswers(VIEW)
@@ -77,10 +77,7 @@ ACTIONS = (
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, after=OPERATIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: str, after: str) -> None:
-    try:
-        state = ANSWERS.read(None, BEFORE, answer)
-        ANSWERS.printed(state)
-    except AnswerError:
+    if (state := printed_state(ANSWERS, BEFORE, answer)) is None:
         return
     ANSWERS.display(state, action)
     opened = ANSWERS.opened(state, "time.sleep(1)")

@@ -27,7 +27,7 @@ from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.prompting.state_changes import applied, written
 from agentworld_gym.tasks import families, generate
-from tests.helpers.predicted_states import ABSURD, operations
+from tests.helpers.predicted_states import ABSURD, operations, printed_state
 
 VIEW = ToolView()
 ANSWERS = StateAnswers(VIEW)
@@ -191,6 +191,22 @@ def test_the_rows_that_a_call_names_are_told_and_what_it_does_to_them_is_not() -
     assert VIEW.told(shown, call("sing")) == VIEW.told(shown, None) == VIEW.told(shown, "sing") == ""
 
 
+@pytest.mark.parametrize(
+    "said", [{"99": "x"}, {"600": "x"}, {"\u0664\u0660\u0664": "x"}, {"404": None}, {"404": {"a": 1}}]
+)
+def test_a_refusal_has_a_code_of_an_error_and_words(said: dict[str, Any]) -> None:
+    with pytest.raises(AnswerError):
+        VIEW.view({**VIEW.begin(STATE, 0), "said": said})
+
+
+def test_what_an_agent_writes_makes_no_line_of_its_own_in_what_is_told() -> None:
+    shown = VIEW.begin(STATE, 0)
+    forged = 'x none\nproducts/LMP-1 {"stock":99}\u2028' + "y" * 30_000
+    (line,) = VIEW.told(shown, call("get_product", sku=forged)).splitlines()
+    assert line.startswith('products/x none products/LMP-1 {"stock":99} yy')
+    assert len(line) < 250
+
+
 def test_rows_are_told_for_the_items_of_a_list_too() -> None:
     shown = VIEW.begin(STATE, 0)
     items = [{"sku": "LMP-1", "quantity": 1}, {"sku": "RUG-2", "quantity": 1}]
@@ -234,10 +250,7 @@ ACTIONS = st.fixed_dictionaries(
 @settings(max_examples=300)
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any]) -> None:
-    try:
-        state = ANSWERS.read(None, BEFORE, answer)
-        ANSWERS.printed(state)
-    except AnswerError:
+    if (state := printed_state(ANSWERS, BEFORE, answer)) is None:
         return
     ANSWERS.display(state, action)
 

@@ -15,7 +15,7 @@ from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.view import WebView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_answers import StateAnswers
-from tests.helpers.predicted_states import ABSURD, operations
+from tests.helpers.predicted_states import ABSURD, operations, printed_state
 
 ANSWERS = StateAnswers(WebView(), ActionParser(load_spec("web")))
 USERS = [{"username": "ana", "name": "Ana Beck", "email": "ana@example.org", "password": "ana-1"}]
@@ -78,10 +78,7 @@ CALLS = st.sampled_from(
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=CALLS, after=OPERATIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any], after: str) -> None:
-    try:
-        state = ANSWERS.read(None, BEFORE, answer, json.dumps(action))
-        ANSWERS.printed(state)
-    except AnswerError:
+    if (state := printed_state(ANSWERS, BEFORE, answer, json.dumps(action))) is None:
         return
     ANSWERS.display(state, action)
     opened = ANSWERS.opened(state, {"name": "browser_navigate", "arguments": {"url": "http://shop.example/cart"}})

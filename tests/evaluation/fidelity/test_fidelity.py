@@ -28,9 +28,10 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import ENGINES, load_index
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
+from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
 from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
-from agentworld_gym.evaluation.fidelity.replay import Replay, cases_of, recorded_task, replay, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, replay, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.options import EnvOptions

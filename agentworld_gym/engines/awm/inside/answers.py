@@ -6,6 +6,7 @@ of a world keeps nothing else where its sessions share a process, and only there
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import OrderedDict
 from itertools import count
@@ -16,6 +17,22 @@ MAX_BYTES = 32 << 20
 
 MAX_STATES = 100_000
 """How many states are told apart from new ones."""
+
+
+UNSEEN = frozenset(("random", "secrets", "time", "uuid"))
+"""Modules that tell the time or draw numbers without the clock or chance of the session noticing."""
+
+
+def is_seen(code: str) -> bool:
+    """Return whether the clock and chance of a session notice when the code asks them.
+
+    >>> is_seen("from datetime import datetime"), is_seen("import uuid")
+    (True, False)
+    """
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return UNSEEN.isdisjoint(name.partition(".")[0] for name in names)
 
 
 class Answers:

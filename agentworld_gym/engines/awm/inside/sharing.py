@@ -87,22 +87,6 @@ def reasons_against(code: str) -> list[str]:
     return list(dict.fromkeys(_Reading(ast.parse(code)).reasons()))
 
 
-UNSEEN = words("random secrets time uuid")
-"""Modules that tell the time or draw numbers without the clock or chance of the session noticing."""
-
-
-def is_seen(code: str) -> bool:
-    """Return whether the clock and chance of a session notice when the code asks them.
-
-    >>> is_seen("from datetime import datetime"), is_seen("import uuid")
-    (True, False)
-    """
-    nodes = list(ast.walk(ast.parse(code)))
-    names = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return UNSEEN.isdisjoint(name.partition(".")[0] for name in names)
-
-
 class _Reading:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.engines.awm.inside.answers import Answers
+from agentworld_gym.engines.awm.inside.answers import Answers, is_seen
 from agentworld_gym.engines.awm.inside.app import App, Stopped
 from agentworld_gym.engines.awm.inside.chance import Chance
 from agentworld_gym.engines.awm.inside.clock import Clock
@@ -16,7 +16,7 @@ from agentworld_gym.engines.awm.inside.copies import Copier
 from agentworld_gym.engines.awm.inside.databases import Database, Guest, Held
 from agentworld_gym.engines.awm.inside.frames import Frames
 from agentworld_gym.engines.awm.inside.limits import confine
-from agentworld_gym.engines.awm.inside.sharing import guards, is_seen, reasons_against
+from agentworld_gym.engines.awm.inside.sharing import guards, reasons_against
 from agentworld_gym.engines.awm.inside.watching import Watch
 
 Reply = tuple[dict[str, Any], bytes]

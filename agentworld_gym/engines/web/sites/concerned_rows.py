@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentworld_gym.engines.tables.concerned_rows import Concern, Named, concerned_rows
+from agentworld_gym.engines.tables.concerned_rows import Concern, Named, concerned_rows, named
 from agentworld_gym.engines.web.sites.request_handler import Visit, values_of
 from agentworld_gym.engines.web.sites.site_schema import Route
 
@@ -15,15 +15,15 @@ def rows_of_request(visit: Visit) -> Iterator[str]:
     if match is None:
         return
     page, holes = match
-    named = list(_statements(page.route))
-    if not named:
+    statements = list(_statements(page.route))
+    if not statements:
         return
     values = values_of(visit, page, holes)
     values |= {name: text for name, text in visit.form if name not in values}
     lists: dict[str, list[str]] = {}
     for name, text in visit.form:
         lists.setdefault(name, []).append(text)
-    yield from concerned_rows(visit.store, visit.site.keys, Concern(named, values, lists, f"{visit.site.name}/"))
+    yield from concerned_rows(visit.store, visit.site.keys, Concern(statements, values, lists, f"{visit.site.name}/"))
 
 
 def _statements(route: Route) -> Iterator[Named]:
@@ -31,5 +31,4 @@ def _statements(route: Route) -> Iterator[Named]:
     yield from (Named("", rule.sql) for rule in route.rules)
     if route.sign_in is not None:
         yield Named("", route.sign_in)
-    for step in route.run:
-        yield from [Named("", step)] if isinstance(step, str) else (Named(*item) for item in step.items())
+    yield from named(route.run)
