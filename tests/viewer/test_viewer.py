@@ -147,7 +147,8 @@ def test_the_keyboard_goes_through_steps_and_episodes(tmp_path: Path, open_page:
     page.keyboard.press("[")
     playwright.expect(page.locator(".head .facts").first).to_contain_text("seed 3")
     page.keyboard.press("Shift+Digit6")
-    assert "thinking of x" in page.locator("#step-1 .body").inner_text()
+    # A step is drawn when the page has seen that it is near, which is a moment after the key.
+    playwright.expect(page.locator("#step-1 .body")).to_contain_text("thinking of x", use_inner_text=True)
 
 
 def test_a_link_leads_to_a_step_and_a_wrong_one_says_so(tmp_path: Path, open_page: Open) -> None:
