@@ -15,6 +15,7 @@ from agentworld_gym.domain.spec import DOMAINS, Form, Profile
 from agentworld_gym.process.parallel import mapped
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
+from agentworld_gym.recipe.data.renaming import renamed
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
 from agentworld_gym.recipe.data.turn_weights import Weighting, classify
@@ -46,6 +47,10 @@ class Preparation(Strict):
     ledger: bool = False
     """Whether each answer ends with what the action changed in the hidden state (see
     `agentworld_gym.prompting.ledger`)."""
+
+    renamed: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The share of the sessions whose names and words are replaced by made-up ones (see
+    `agentworld_gym.recipe.data.renaming`)."""
 
     weighting: Weighting | None = None
     """How much each turn counts; None weighs a session's turns by class, and a turn's completion fully."""
@@ -121,7 +126,8 @@ def _kept(rows: Iterable[Row], preparation: Preparation, account: PreparationRep
 def _made(preparation: Preparation, rows: Sequence[Row]) -> list[Sample]:
     make = _session if preparation.each == "session" else turn_samples
     how = preparation.weighting, preparation.context_weight
-    return [sample for row in rows for sample in make(row, _prompts_for(row, preparation), *how)]
+    made = (sample for row in rows for sample in make(row, _prompts_for(row, preparation), *how))
+    return [renamed(sample, preparation.renamed) for sample in made]
 
 
 def _session(row: Row, prompts: Prompts | None, weighting: Weighting | None, context_weight: float) -> list[Sample]:

@@ -70,7 +70,8 @@ def train(
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0)
-        preparation = config.preparation.model_copy(update={"pool": pool, "knowledge": Knowledge()})
+        true = {"pool": pool, "knowledge": Knowledge(), "renamed": 0.0}
+        preparation = config.preparation.model_copy(update=true)
         if config.data.held_out:
             yield from samples_of_files(
                 data_files(config.data.held_out, "validation"), config.data.domains, preparation
