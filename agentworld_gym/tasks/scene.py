@@ -10,8 +10,9 @@ from typing import TypeVar
 from agentworld_gym.domain.task import Split
 from agentworld_gym.tasks.family import Draft, Family
 
-ATTEMPTS = 50
-"""How many scenes a family draws before it gives up."""
+ATTEMPTS = 1000
+"""The most scenes that a family draws before it gives up. Some levels need nine scenes for one that fits, so that 50
+would not be enough for every seed."""
 
 T = TypeVar("T")
 
