@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
+from agentworld_gym.errors import ClosedError, GeneratorError, MissingFile, SpecError, install
 from agentworld_gym.generators.local_decoding.constraint import Constraint
 from agentworld_gym.generators.local_decoding.decoding import Row
 from agentworld_gym.generators.local_decoding.packed_decoder import PackedDecoder
@@ -70,6 +70,8 @@ class TransformersGenerator:
     ) -> None:
         self.constrains = constrained
         self.path = Path(path).expanduser()
+        if not self.path.exists():
+            raise MissingFile(self.path, "a folder with a model's config.json, weights and tokenizer", "folder")
         if not (self.path / "config.json").is_file():
             raise GeneratorError(f"{self.path} is no model directory: it holds no config.json")
         weights = weights_digest(self.path)

@@ -140,6 +140,7 @@ class TestErrors:
                 "temp: got 0, expected no such key",
             ),
             (["serve", "./nowhere", "--dry-run"], 2, "MODEL: ./nowhere: no such folder"),
+            (["play", "terminal", "--world", "transformers:./nowhere"], 2, "nowhere: no such folder"),
             (["train", "rl", "rl-tiny", "--out", "x", "--set", "model.path=no/such/model"], 2, "no such folder"),
             (["rollout", "kitchen"], 2, "one of mcp, search"),
             (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),

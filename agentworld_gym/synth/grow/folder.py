@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agentworld_gym.synth.grow.growth import read_growth
 from agentworld_gym.synth.grow.world import LEVELS, dumped, grown_files, grown_tasks, task_data
 
 PARTIAL = ".partial"
@@ -50,6 +51,7 @@ def grow_worlds(config: GrowConfig, out: Path) -> Iterator[tuple[Path, bool]]:
     Raises:
         SpecError: There is no such scenario or family.
     """
+    read_growth(config.scenario)
     out.mkdir(parents=True, exist_ok=True)
     with _entered(out):
         for seed in config.seeds:

@@ -141,6 +141,9 @@ def test_an_error_leaves_no_half_of_a_world(tmp_path: Path) -> None:
 def test_what_cannot_grow_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="got 'zoo', expected one of bank, hr, office, shop, tracker"):
         grown_files("zoo", 0)
+    with pytest.raises(SpecError, match="scenario: got 'zoo'"):
+        list(grow_worlds(GrowConfig("zoo", (0,)), tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_tasks_of_a_world_belong_to_its_split(tmp_path: Path) -> None:
