@@ -131,6 +131,26 @@ class Opening(View, Protocol):
         ...
 
 
+@runtime_checkable
+class Counting(View, Protocol):
+    """A view that knows which numbers actions change by an amount, such as a balance or a stock.
+
+    A change then says by how much such a number grows, so that a world model copies the amount and adds nothing.
+    """
+
+    def counts(self, shown: StructuredState, path: tuple[str, ...]) -> bool:
+        """Whether a change says by how much the number at a path grows.
+
+        Args:
+            shown: The structured state before the change.
+            path: The path.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
 Choices = tuple[Collection[str] | None, ...]
 """What a text can be: the choices of each of its parts, which commas join; None for a part that may be anything."""
 

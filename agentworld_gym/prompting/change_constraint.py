@@ -98,7 +98,7 @@ def _may_begin(line: str, before: Mapping[str, Any], state: Mapping[str, Any], p
         return isinstance(_at(state, path, place), list) and _begins_json(value)
     path, blank, rest = line.partition(" ")
     sign, second, value = rest.partition(" ")
-    if sign == "+=" and not isinstance(_at(state, path, place), str | int):
+    if sign == "+=" and not isinstance(_at(state, path, place), str | int | float):
         return False
     if not _leads(state, path, place, "path", whole=bool(blank)):
         return False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Choosing, Opening, Repeating, StructuredState, View, compact
+from agentworld_gym.domain.view import Choosing, Counting, Opening, Repeating, StructuredState, View, compact
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import SAME, applied, written
@@ -67,7 +68,8 @@ class StateAnswers:
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
         state = self._noted(json.loads(before), task, action)
-        return written(state, json.loads(observation), self.view.place(state))
+        counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
+        return written(state, json.loads(observation), self.view.place(state), counts)
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the structured state after a change.

@@ -4,7 +4,7 @@ A structured state is plain JSON data. A change of it is a line for each operati
 
     front = "clock"                        the value at this path becomes this
     home/in/b.txt := home/in/a.txt         the value becomes what another path held before the change
-    clock += 60                            the text or the large number at this path grows by this
+    clock += 60                            the text or the number at this path grows by this
     +.. {"screen":"person","person":12}    this is added to the end of a list
     ^data/clock/watch/laps 75              this is added to the front of a list
     -data/notes/notes/12                   the entry goes
@@ -30,7 +30,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, DecimalException
 from typing import Any
 
 from agentworld_gym.domain.view import compact
@@ -44,10 +45,12 @@ FEW = 4
 LONG = 48
 """The smallest number of characters of a value that is written as the path at which it stands already."""
 GROWING = 1_000_000
-"""The smallest number of which a change says by how much it grows."""
+"""The smallest whole number of which a change says by how much it grows, wherever it stands."""
 DEEPEST = 24
 """The largest number of steps of a path, and of brackets inside each other in a value."""
 Path = tuple[str | int, ...]
+Counts = Callable[[tuple[str, ...]], bool]
+"""Whether a change says by how much the number at a path grows."""
 _SET = re.compile(r"(\S+) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
@@ -57,9 +60,20 @@ _ESCAPES = (("~", "~0"), ("/", "~1"), (" ", "~s"))
 _FENCE = re.compile(r"```\w*")
 
 
-def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path) -> str:
-    """Return the change that leads from one structured state to another; paths begin at `place` where they can."""
-    return "\n".join(_changes((), before, after, _Names(before, place))) or SAME
+def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path, counts: Counts | None = None) -> str:
+    """Return the change that leads from one structured state to another.
+
+    Args:
+        before: The structured state before.
+        after: The structured state after.
+        place: The path at which paths begin where they can.
+        counts: Tells of which numbers, beside the largest, the change says by how much they grow; None for no others.
+
+    >>> account = {"balance": 149.54}
+    >>> print(written({"account": account}, {"account": {"balance": 17.26}}, (), lambda path: path[-1] == "balance"))
+    .account/balance += -132.28
+    """
+    return "\n".join(_changes((), before, after, _Names(before, place, counts))) or SAME
 
 
 def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, Any]:
@@ -107,10 +121,11 @@ class _Names:
     Args:
         before: The state before the change.
         place: The path of the place.
+        counts: Which numbers are told by how much they grow.
     """
 
-    def __init__(self, before: Mapping[str, Any], place: Path) -> None:
-        self.before, self.place = before, place
+    def __init__(self, before: Mapping[str, Any], place: Path, counts: Counts | None = None) -> None:
+        self.before, self.place, self._counts = before, place, counts
         self._known: dict[str, Path] | None = None
 
     def path(self, path: Path) -> str:
@@ -120,6 +135,10 @@ class _Names:
         if path == self.place[:-1]:
             return ".."
         return _joined(path)
+
+    def counts(self, path: Path) -> bool:
+        """Whether a change says by how much the number at a path grows."""
+        return self._counts is not None and self._counts(tuple(map(str, path)))
 
     def becomes(self, path: Path, value: Any) -> str:
         """Return the operation that sets a value."""
@@ -163,6 +182,8 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
         yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
     elif type(before) is not type(after) or before != after:
         more = _growth(before, after)
+        if more is None and _is_number(before) and names.counts(path):
+            more = _amount(before, after)
         yield names.becomes(path, after) if more is None else f"{names.path(path)} += {compact(more)}"
 
 
@@ -180,13 +201,28 @@ def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, An
             yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
 
 
-def _growth(before: Any, after: Any) -> str | int | None:
+def _growth(before: Any, after: Any) -> str | int | float | None:
     """Return by what a text or a large number grows; None for other values."""
     if type(before) is str and type(after) is str and before and after.startswith(before):
         return after[len(before) :]
     if type(before) is int and type(after) is int and before >= GROWING:
         return after - before
     return None
+
+
+def _amount(before: int | float, after: Any) -> int | float | None:
+    """Return by what a number grows; None where adding it does not give the number after."""
+    if type(after) is not type(before):
+        return None
+    try:
+        more = type(before)(Decimal(str(after)) - Decimal(str(before)))
+        return more if _grown(before, more) == after else None
+    except (DecimalException, TypeError):
+        return None
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 def _list_changes(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
@@ -380,6 +416,9 @@ def _finite(text: str) -> float:
 
 
 def _grown(value: Any, more: Any) -> Any:
-    if type(value) is not type(more) or not isinstance(value, str | int) or isinstance(value, bool):
-        raise TypeError("only a text grows by a text, and a number by a number")
+    """Return a text or a number that has grown; decimal numbers are added as they are written."""
+    if type(value) is float and _is_number(more):
+        return _finite(str(Decimal(str(value)) + Decimal(str(more))))
+    if type(value) is not type(more) or type(value) not in (str, int):
+        raise TypeError("only a text grows by a text, a whole number by a whole one, and a number by a number")
     return value + more

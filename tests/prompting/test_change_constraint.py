@@ -19,6 +19,7 @@ STATE: dict[str, Any] = {
     "cart": [{"id": "jana,108", "quantity": 1}, {"id": "zoë", "quantity": 2}],
     "note": "Milk",
     "size": 2_000_000,
+    "price": 9.5,
 }
 PLACE = ("tabs", 0, "pages", 0)
 
@@ -57,6 +58,7 @@ def test_every_beginning_of_a_change_that_is_written_is_allowed(seed: int) -> No
         "note = NaN": False,
         'note += " and': True,
         "tabs += ": False,
+        "price += -2.5": True,
         ".fields/name := no": True,
         ".fields/name := nob": False,
         "+cart {": True,

@@ -6,6 +6,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_changes import applied, written
@@ -23,6 +25,11 @@ STATE: dict[str, Any] = {
     "grants": {"files/files": "denied"},
     "snack": None,
 }
+
+
+def counted(path: tuple[str, ...]) -> bool:
+    """Balances are told by how much they grow."""
+    return path[-1] == "balance"
 
 
 def changed(**more: Any) -> dict[str, Any]:
@@ -132,3 +139,45 @@ def test_the_state_before_stays_as_it_was() -> None:
 
 def test_a_key_that_an_object_does_not_have_is_gone_already() -> None:
     assert applied(STATE, "-tasks/chess", PLACE) == STATE
+
+
+CENTS = st.integers(-(10**9), 10**9).map(lambda cents: cents / 100)
+NUMBERS = st.integers() | CENTS | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(NUMBERS, NUMBERS)
+def test_a_balance_that_grows_has_the_very_number_it_should_have(old: float, new: float) -> None:
+    before, after = {"accounts": [{"id": 1, "balance": old}]}, {"accounts": [{"id": 1, "balance": new}]}
+    change = written(before, after, (), counted)
+    read = applied(before, change, ())["accounts"][0]["balance"]
+    assert (type(read), read) == (type(new), new)
+
+
+@given(CENTS, CENTS)
+def test_amounts_of_money_are_told_by_the_cent(old: float, more: float) -> None:
+    new = round(old + more, 2)
+    change = written({"balance": old}, {"balance": new}, (), counted)
+    assert change == ("same" if new == old else f".balance += {round(new - old, 2)}")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ({"balance": 10.25}, {"balance": 0.0}, ".balance += -10.25"),
+        ({"balance": 5}, {"balance": 3}, ".balance += -2"),
+        ({"balance": 5}, {"balance": 3.5}, ".balance = 3.5"),
+        ({"balance": 5.0}, {"balance": None}, ".balance = null"),
+        ({"balance": True}, {"balance": False}, ".balance = false"),
+        ({"limit": 10.25}, {"limit": 0.0}, ".limit = 0.0"),
+        ({}, {"balance": 3.5}, ".balance = 3.5"),
+    ],
+)
+def test_only_a_number_that_counts_is_told_by_how_much_it_grows(before: Any, after: Any, change: str) -> None:
+    assert written(before, after, (), counted) == change
+    assert applied(before, change, ()) == after
+
+
+@pytest.mark.parametrize("change", ['.balance += "1"', ".balance += true", ".balance += 1e999", ".stock += 0.5"])
+def test_a_number_grows_by_no_text_and_a_whole_one_by_no_fraction(change: str) -> None:
+    with pytest.raises(AnswerError, match="does not fit the state"):
+        applied({"balance": 2.5, "stock": 3}, change, ())

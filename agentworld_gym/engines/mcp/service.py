@@ -11,9 +11,11 @@ from typing import Any
 
 from agentworld_gym.actions.toolset import Toolset
 from agentworld_gym.engines.mcp.scenario import Scenario, Version, find_scenario, read_scenario
-from agentworld_gym.engines.mcp.sql_tools import sql_tool
+from agentworld_gym.engines.mcp.sql_tools import SqlCall, sql_tool
 from agentworld_gym.engines.mcp.tool import Tool
 from agentworld_gym.engines.mcp.tool_validation import validate_tool
+from agentworld_gym.engines.tables.concerned_rows import named
+from agentworld_gym.engines.tables.counting_columns import counting_columns
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.insert import with_rows
 from agentworld_gym.engines.tables.row_file import Size
@@ -77,6 +79,13 @@ class Service:
     def listed(self) -> tuple[dict[str, Any], ...]:
         """The tools as a task lists them, with name, description and parameters."""
         return tuple(dict(tool.listed) for tool in self.tools.values())
+
+    @cached_property
+    def counting(self) -> frozenset[tuple[str, str]]:
+        """The tables and columns that tools change by an amount, such as a balance."""
+        specs = [tool.call.spec for tool in self.tools.values() if isinstance(tool.call, SqlCall)]
+        steps = [step for spec in specs for step in (*spec.run, *(spec.each.run if spec.each else ()), *spec.then)]
+        return counting_columns(sql for _, sql in named(steps))
 
     @cached_property
     def toolset(self) -> Toolset:

@@ -62,6 +62,19 @@ class ToolView:
         """
         return {key: value for key, value in shown.items() if key != "said"}
 
+    def counts(self, shown: StructuredState, path: tuple[str, ...]) -> bool:
+        """Whether the tools change a number by an amount, such as the balance of an account.
+
+        >>> view = ToolView()
+        >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)
+        >>> view.counts(state, ("rows", "accounts", "2001", "balance"))
+        True
+        """
+        if len(path) != 4 or path[0] != "rows":
+            return False
+        with predicted():
+            return (path[1], path[3]) in server_of(shown).service.counting
+
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a call of a tool that only reads; None after any other action.
 

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -59,7 +60,7 @@ def change(machine: ToolMachine, action: dict[str, Any]) -> list[str]:
     machine.act(action)
     assert VIEW.view(roundtripped(machine.shown())) == machine.observation
     noted = VIEW.noted(before, action)
-    text = written(noted, machine.shown(), VIEW.place(noted))
+    text = written(noted, machine.shown(), VIEW.place(noted), partial(VIEW.counts, noted))
     assert applied(noted, text, VIEW.place(noted)) == machine.shown()
     return text.split("\n")
 
@@ -129,7 +130,7 @@ def test_an_answer_says_which_tool_shows_what_and_a_change_which_rows_change() -
         'said/list_orders = {"limit":3,"status":"paid"}'
     ]
     assert change(machine, call("adjust_stock", sku="LMP-1", delta=-1, reason="broken")) == [
-        ".products/LMP-1/stock = 3",
+        ".products/LMP-1/stock += -1",
         '+.stock_moves {"id":1,"sku":"LMP-1","delta":-1,"reason":"broken","moved_at":"2026-03-04T09:30:00Z"}',
         'said/adjust_stock = {"previous":4,"sku":"LMP-1"}',
     ]
@@ -224,7 +225,7 @@ def test_true_changes_are_allowed_at_every_character(number: int, family: str) -
             action = next(calls)
             before = VIEW.noted(roundtripped(machine.shown()), action)
             machine.act(action)
-            text = written(before, machine.shown(), VIEW.place(before))
+            text = written(before, machine.shown(), VIEW.place(before), partial(VIEW.counts, before))
             allows = ChangeConstraint(before, VIEW.place(before))
             assert all(allows(text[:end]) for end in range(1, len(text) + 1))
             assert allows(text, whole=True)
