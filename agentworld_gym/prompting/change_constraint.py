@@ -23,6 +23,8 @@ _VALUE = re.compile(r"([+^])?(\S+) (?(1)|= )(.*)")
 """An operation that writes a value: the sign of one that adds an entry, the path, and the value."""
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
 """The beginning of an escape at the end of a text of JSON; only characters that are not ASCII need one in a name."""
+_GROWTH = {str: re.compile('"'), int: re.compile(r"-?\d*\Z"), float: re.compile(r"-|\d")}
+"""How that begins by which a value grows."""
 _CUT = "EOF while parsing"
 """How pydantic's reader of JSON says that a text ends too early."""
 _LAST_ASCII = "\x7f"
@@ -98,13 +100,19 @@ def _may_begin(line: str, before: Mapping[str, Any], state: Mapping[str, Any], p
         return isinstance(_at(state, path, place), list) and _begins_json(value)
     path, blank, rest = line.partition(" ")
     sign, second, value = rest.partition(" ")
-    if sign == "+=" and not isinstance(_at(state, path, place), str | int | float):
+    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip()):
         return False
     if not _leads(state, path, place, "path", whole=bool(blank)):
         return False
     if not second:
         return any(one.startswith(sign) for one in _SIGNS)
     return _leads(before, value, place) if sign == ":=" else sign in _SIGNS and _begins_json(value)
+
+
+def _may_grow(value: Any, text: str) -> bool:
+    """Whether a value grows by what a text begins: a text by a text, a whole number by a whole one."""
+    beginning = _GROWTH.get(type(value))
+    return beginning is not None and (not text or beginning.match(text) is not None)
 
 
 def _leads(state: Any, text: str, place: Path, makes: Makes = "nothing", *, whole: bool = False) -> bool:

@@ -65,6 +65,9 @@ WRONG = {
         'said/list_orders/# = "first"',
         '+.orders {"id":"chess"}',
         "-.chess/1",
+        ".chess/1/stock += 1",
+        "user += 3",
+        'rows += "x"',
         "rows = 7",
     ],
     "web": [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_CHANGED = re.compile(r"\b(?:UPDATE|INTO)\s+(\w+)\b")
-_BY_AN_AMOUNT = re.compile(r"\b(\w+)\s*=\s*(?:round\()?\s*\1\s*[-+]", re.I)
+_CHANGED = re.compile(r"\b(?:UPDATE|INTO)\s+(\w+)\b", re.I)
+_BY_AN_AMOUNT = re.compile(r"\b(\w+)\s*=\s*(?:\w+\(\s*)*\1\s*[-+]", re.I)
 
 
 def counting_columns(statements: Iterable[str]) -> frozenset[tuple[str, str]]:
@@ -14,6 +14,8 @@ def counting_columns(statements: Iterable[str]) -> frozenset[tuple[str, str]]:
 
     >>> counting_columns(["UPDATE accounts SET balance = round(balance - :amount, 2), name = :name"])
     frozenset({('accounts', 'balance')})
+    >>> counting_columns(["UPDATE payments SET refunded = coalesce(round(refunded + :amount, 2), amount)"])
+    frozenset({('payments', 'refunded')})
     """
     return frozenset(
         (table[1], column)
