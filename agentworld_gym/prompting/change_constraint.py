@@ -15,7 +15,8 @@ from pydantic_core import from_json
 from agentworld_gym.contracts import PIECE
 from agentworld_gym.domain.view import Choices, StructuredState
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.state_changes import SAME, Path, applied, at, escaped, key_of, read_path
+from agentworld_gym.prompting.state_changes import SAME, applied
+from agentworld_gym.prompting.state_paths import Path, at, escaped, key_of, read_path
 
 _SIGNS = ("=", ":=", "+=")
 _FENCE = re.compile(r"`{1,2}|```\w*")

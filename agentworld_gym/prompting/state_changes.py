@@ -30,12 +30,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, DecimalException
 from typing import Any
 
 from agentworld_gym.domain.view import compact
 from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.state_paths import DEEPEST, Path, are_rows, at, joined, key_of, read_path
 
 SAME = "same"
 LARGEST = 1_000_000
@@ -46,9 +47,6 @@ LONG = 48
 """The smallest number of characters of a value that is written as the path at which it stands already."""
 GROWING = 1_000_000
 """The smallest whole number of which a change says by how much it grows, wherever it stands."""
-DEEPEST = 24
-"""The largest number of steps of a path, and of brackets inside each other in a value."""
-Path = tuple[str | int, ...]
 Counts = Callable[[tuple[str, ...]], bool]
 """Whether a change says by how much the number at a path grows."""
 _SET = re.compile(r"(\S+) ([+:]?=) (.*)")
@@ -56,7 +54,6 @@ _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
 _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|([\[{])|([\]}])')
 """A text, an opening or a closing bracket of JSON."""
-_ESCAPES = (("~", "~0"), ("/", "~1"), (" ", "~s"))
 _FENCE = re.compile(r"```\w*")
 
 
@@ -104,17 +101,6 @@ def _copied(value: Any) -> Any:
     return [_copied(item) for item in value] if type(value) is list else value
 
 
-def at(state: Any, path: Path) -> Any:
-    """Return the value at a path.
-
-    Raises:
-        LookupError, TypeError, ValueError: There is none.
-    """
-    for step in path:
-        state = state[key_of(state, step)]
-    return state
-
-
 class _Names:
     """How a change names places and values: by paths that begin at a place where they can.
 
@@ -131,10 +117,10 @@ class _Names:
     def path(self, path: Path) -> str:
         """Return a path as it is written."""
         if path[: len(self.place)] == self.place:
-            return "." + _joined(path[len(self.place) :])
+            return "." + joined(path[len(self.place) :])
         if path == self.place[:-1]:
             return ".."
-        return _joined(path)
+        return joined(path)
 
     def counts(self, path: Path) -> bool:
         """Whether a change says by how much the number at a path grows."""
@@ -162,7 +148,7 @@ class _Names:
     def _learn(self, value: Any, path: Path) -> None:
         assert self._known is not None
         inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-        rows = isinstance(value, list) and bool(value) and _are_rows(value)
+        rows = isinstance(value, list) and bool(value) and are_rows(value)
         text = compact(value) if type(value) in (str, list, dict) else ""
         if len(text) < LONG:
             return
@@ -228,7 +214,7 @@ def _is_number(value: Any) -> bool:
 def _list_changes(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     if compact(before) == compact(after):
         return
-    rows = _are_rows(before) and _are_rows(after)
+    rows = are_rows(before) and are_rows(after)
     named = any(isinstance(entry, Mapping) and "id" in entry for entry in (*before, *after))
     lone = len(after) == 1 and isinstance(after[0], Mapping) and path != names.place[:-1]
     if not after or (not rows and (named or lone)):
@@ -292,65 +278,6 @@ def _same_thing(before: Any, after: Any) -> bool:
     if not (isinstance(before, Mapping) and isinstance(after, Mapping) and before and after):
         return False
     return next(iter(before.items())) == next(iter(after.items()))
-
-
-def _are_rows(entries: Sequence[Any]) -> bool:
-    """Whether all entries have ids of their own."""
-    ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in entries]
-    return None not in ids and len({str(one) for one in ids}) == len(ids)
-
-
-def escaped(step: str | int) -> str:
-    """Return a step of a path as it is written.
-
-    >>> escaped("files/my notes")
-    'files~1my~snotes'
-    """
-    text = str(step)
-    for plain, sign in _ESCAPES:
-        text = text.replace(plain, sign)
-    return text
-
-
-def _joined(path: Path) -> str:
-    return "/".join(map(escaped, path))
-
-
-def read_path(text: str, place: Path) -> Path:
-    """Return the path that a text names.
-
-    Raises:
-        ValueError: It has too many steps.
-    """
-    if text == "..":
-        return place[:-1]
-    start: Path = ()
-    if text.startswith("."):
-        start, text = place, text[1:]
-    steps = text.split("/") if text else []
-    if len(steps) > DEEPEST:
-        raise ValueError(f"a path has at most {DEEPEST} steps")
-    for plain, sign in reversed(_ESCAPES):
-        steps = [step.replace(sign, plain) for step in steps]
-    return (*start, *steps)
-
-
-def key_of(holder: Any, step: str | int) -> Any:
-    """Return the key or index that a step of a path names in what holds it.
-
-    Raises:
-        LookupError, TypeError, ValueError: There is nothing of that name.
-    """
-    if isinstance(holder, list):
-        if holder and _are_rows(holder):
-            return [str(row["id"]) for row in holder].index(str(step))
-        number = int(step)
-        if not 0 <= number < len(holder):
-            raise LookupError(f"no entry {step}")
-        return number
-    if not isinstance(holder, dict) or step not in holder:
-        raise LookupError(f"nothing at {step!r}")
-    return step
 
 
 def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, place: Path) -> int:
