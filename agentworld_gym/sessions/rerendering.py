@@ -238,11 +238,11 @@ def _turns_of_states(row: Row, prompts: Prompts, task: Task) -> Iterator[Rendere
     parser = _parser(prompts)
     states = shown_states(row, task, parser)
     changes = row.changes or [()] * len(row.actions)
-    before = states[0]
+    before = states.begun
     for turn, (text, changed) in enumerate(zip(row.actions, changes, strict=True), 1):
-        screen = states[turn - 1]
+        screen = states.seen[turn - 2] if turn > 1 else states.begun
         user = prompts.turn(task, turn, parser.parse(text, task.tools), screen, before)
-        yield RenderedTurn(user, screen, states[turn], prompts.ledger(task, changed), text)
+        yield RenderedTurn(user, screen, states.acted[turn - 1], prompts.ledger(task, changed), text)
         before = screen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import NamedTuple
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
@@ -14,8 +15,19 @@ from agentworld_gym.screens.sight import SHOW_AGAIN, looks
 from agentworld_gym.sessions.row import Row
 
 
-def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
-    """Return what the view reads of the state before the first action of a session and after each one, as JSON.
+class ShownStates(NamedTuple):
+    """What the view reads of the states of a session, as JSON."""
+
+    begun: str
+    """The state before the first action."""
+    acted: tuple[str, ...]
+    """The state after each action."""
+    seen: tuple[str, ...]
+    """The state in which each turn ends: a look at the screen may have followed on the action."""
+
+
+def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
+    """Return what the view reads of the states of a session.
 
     Args:
         row: The session.
@@ -30,14 +42,18 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> list[str]:
     with closing(load_engine(row.domain).start(task.state, seed, controls, task.hidden)) as machine:
         if not isinstance(machine, Restorable):
             raise SpecError(row.id, "form", "state", "a domain whose engine has a structured state")
-        states = [compact(machine.shown())]
+        begun, acted, seen = compact(machine.shown()), list[str](), list[str]()
         for text, observation in zip(row.actions, row.observations, strict=True):
             action = parser.parse(text, task.tools)
             if action.error is None:
                 shown = machine.act(action.parsed)
+                after = compact(machine.shown())
                 if shown != observation and looks(row.domain, SHOW_AGAIN):
                     shown = machine.act(SHOW_AGAIN)  # A look at the screen was folded into the turn.
                 if shown != observation:
                     raise SpecError(row.id, "observations", observation, f"what the engine shows: {shown[:200]!r}")
-            states.append(compact(machine.shown()))
-        return states
+            else:
+                after = compact(machine.shown())
+            acted.append(after)
+            seen.append(compact(machine.shown()))
+        return ShownStates(begun, tuple(acted), tuple(seen))

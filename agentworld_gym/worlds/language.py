@@ -290,9 +290,9 @@ class LanguageWorld:
         session.seen.fold(observed.text)
         session.note(action, observed.text, observed.ledger)
         shown = self._shown(session, observed, action)
-        if session.states is not None:
+        if session.states is not None:  # The change that was written is that of the action, and a look adds nothing.
             session.states = session.states[0] if session.turn else shown, shown
-        if session.turn:
+        elif session.turn:
             _, before = split_ledger(session.history[-1]["content"])
             ledger = unescape(before) + observed.ledger
             done = session.seen.turns[-1][0].raw

@@ -209,7 +209,7 @@ def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_befo
     assert (len(asked), session.turn) == (1, 1)
     assert session.observation == WebView().view(json.loads(session.screen))
     assert session.observation.startswith("### Page")
-    assert session.history[-1]["content"] == '-said\n.focus = "e1"'
+    assert session.history[-1]["content"] == '.focus = "e1"'  # A look changes nothing.
 
 
 def test_a_look_shows_the_page_of_the_state_and_asks_only_where_a_message_box_is_open() -> None:
@@ -251,8 +251,8 @@ def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state(domain: str)
     states.step([session], [action])
     with pytest.raises(ValueError, match="needs its structured state"):
         states.correct(session, row.observations[0])
-    states.correct(session, row.observations[0], state=truth[1])
-    assert (session.observation, session.screen) == (row.observations[0], truth[1])
+    states.correct(session, row.observations[0], state=truth.acted[0])
+    assert (session.observation, session.screen) == (row.observations[0], truth.acted[0])
     assert session.history[-1]["content"] == learned(domain)[json.dumps(session.history[:-1])]
 
 

@@ -19,7 +19,7 @@ from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.evaluation.fidelity.cases import LOOK, Case, probes_of, verdict_of
 from agentworld_gym.flow import Flow, Work, answering_of
 from agentworld_gym.matching import Match
-from agentworld_gym.sessions.shown_states import shown_states
+from agentworld_gym.sessions.shown_states import ShownStates, shown_states
 from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")
@@ -178,7 +178,7 @@ class _CaseReplay:
         self.place = place
         self._runner, self._case, self._taught, self._into, self._stepped = runner, case, taught, into, stepped
         self._answering = answering_of(runner.world)
-        self._states: Sequence[str] | None = None
+        self._states: ShownStates | None = None
         if taught and isinstance(runner.world, LanguageWorld) and runner.world.prompts.form == "state":
             self._states = shown_states(case.row, case.task, runner.parser)
 
@@ -215,7 +215,7 @@ class _CaseReplay:
         if turn in case.looked and isinstance(answer, Observation):
             answer = yield from self._looking(session, answer)
         truth, ledger = case.row.observations[turn], self._ledger(session, turn) if self._taught else ""
-        state = None if self._states is None else self._states[turn + 1]
+        state = None if self._states is None else self._states.acted[turn]
         teachable: Teachable[Any] | None = world if isinstance(world, Teachable) else None
         shown: str | None = truth
         if isinstance(answer, Failure):
@@ -233,6 +233,8 @@ class _CaseReplay:
                 if self._taught and teachable is not None:
                     teachable.correct(session, truth, ledger, state)
             shown = truth if self._taught else answer.text
+        if self._taught and teachable is not None and turn in case.looked and self._states is not None:
+            teachable.accept(session, LOOK, Observation(truth, state=self._states.seen[turn]))
         self._stepped()
         return shown
 

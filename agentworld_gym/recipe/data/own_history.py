@@ -108,7 +108,7 @@ class OwnHistory:
         weights = row_weights(row, self.weighting)
         truths = row.observations
         if self._world.prompts.form == "state":
-            truths = tuple(shown_states(row, task, self.runner.parser)[1:])
+            truths = shown_states(row, task, self.runner.parser).acted
         begun = self._world.begin([task], [task.seed or 0])[0]
         assert isinstance(begun, LanguageSession)
         learned, wrong = list[float](), list[Sample]()

@@ -102,7 +102,7 @@ def test_an_answer_to_learn_means_the_true_observation_on_the_screen_that_the_wo
     before = row.first_observation
     if form == "state":
         with closing(EnvOptions(spec=domain).runner()) as runner:
-            before, *seen = shown_states(row, task, runner.parser)
+            before, seen, _ = shown_states(row, task, runner.parser)
     if form == "full":
         before = "?"  # What the first turn showed; the screens of the others are as they were.
     assert prompts.read(task, before, last.messages[-1]["content"], row.actions[1]) == seen[1]
