@@ -24,6 +24,7 @@ from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
 from agentworld_gym.policies.following import follow
 from agentworld_gym.policies.scripted import mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
+from agentworld_gym.recipe.collect.policies import policy_shares
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.screens.sight import ActionStream
@@ -243,3 +244,19 @@ def test_a_domain_without_an_explorer_is_named() -> None:
     task = generate("terminal", "archive", 1, 0)
     with pytest.raises(SpecError, match="domain: got 'terminal'"):
         explorer(task, random.Random(0))
+
+
+def test_what_has_to_be_computed_is_written_into_files_and_read() -> None:
+    config = CollectConfig(policies={"compute": 1.0}, probe_share=0.0)
+    recorder = Recorder([load_spec("terminal")], config, seed=5)
+    rows = [row for number in range(20) if (row := recorder.row(number)) is not None]
+    turns = [turn for row in rows for turn in zip(row.actions, row.changes, strict=True)]
+    writing = [changes for action, changes in turns if "> " in action]
+    assert 0.2 < len(writing) / len(turns) < 0.6
+    assert sum(bool(changes) for changes in writing) > 0.9 * len(writing)
+    assert any(action.startswith("cat ") for action, _ in turns)
+
+
+def test_only_the_terminal_has_a_policy_that_computes() -> None:
+    assert policy_shares("terminal", {"compute": 1.0}) == {"compute": 1.0}
+    assert policy_shares("mcp", {"compute": 1.0, "menu": 1.0}) == {"menu": 1.0}

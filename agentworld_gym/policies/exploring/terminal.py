@@ -1,4 +1,4 @@
-"""Exploring a terminal: commands that look at the files of a task and change none of them."""
+"""Exploring a terminal: commands that look at the files of a task, and commands whose output has to be computed."""
 
 from __future__ import annotations
 
@@ -44,6 +44,48 @@ def explore_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
     # `yield from` would send what the action showed to the list.
     for action in explore_actions(task, rng, n):  # noqa: UP028
         yield action
+
+
+def compute_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
+    """Select, sort, change and count lines, and write what comes out into a file in about half of the cases.
+
+    What such a file holds is shown later, so that a world model has to compute it. The commands take the files of the
+    task, and those that they have made.
+
+    Args:
+        task: The task.
+        rng: The source of the random draws.
+        n: The number of commands.
+
+    >>> from agentworld_gym.tasks import generate
+    >>> for command in compute_policy(generate("terminal", "archive", 1, 0), random.Random(3), 3):
+    ...     print(command)
+    tail -n 2 base.log > base.txt
+    cat base.txt
+    cut -d, -f3 base.txt > chart.log
+    """
+    things = _Things(task, rng)
+    actions: list[str] = []
+    while len(actions) < n:
+        actions += _computing(things)
+    for action in actions[:n]:  # noqa: UP028
+        yield action
+
+
+def _computing(things: _Things) -> list[str]:
+    """Return a command on a file, and a look at the file that it writes."""
+    rng = things.rng
+    source = rng.choice(list(things.files) or [things.missing])
+    words = sorted(set(things.files.get(source, "").replace(",", " ").replace("=", " ").split()))
+    word = rng.choice(words) if words and rng.random() < 0.85 else things.word
+    if rng.random() < 0.15:
+        return [f"sed -i s/{word}/{things.word}/ {source}", f"cat {source}"]
+    command = rng.choice(_COMPUTE)(things, source, word)
+    if rng.random() < 0.5:
+        return [command]
+    target = things.missing
+    things.files[target] = things.files.get(source, "")
+    return [f"{command} > {target}", *([f"cat {target}"] if rng.random() < 0.7 else [])]
 
 
 class _Things:
@@ -142,4 +184,27 @@ _EXPLORE: tuple[Callable[[_Things], list[str]], ...] = (
     lambda t: [f"grep {t.word} {t.missing}"],
     lambda t: [t.rng.choice(UNKNOWN_COMMANDS)],
     lambda t: [f"mkdir {t.folder}"],
+)
+
+_COMPUTE: tuple[Callable[[_Things, str, str], str], ...] = (
+    lambda t, file, word: f"grep {word} {file}",
+    lambda t, file, word: f"grep {word} {file}",
+    lambda t, file, word: f"grep -v {word} {file}",
+    lambda t, file, word: f"grep -n {word} {file}",
+    lambda t, file, word: f"grep -c {word} {file}",
+    lambda t, file, word: f"grep -l {word} *.{file.rsplit('.', 1)[-1]}",
+    lambda t, file, word: f"grep -l {word} *.{file.rsplit('.', 1)[-1]}",
+    lambda t, file, word: f"grep {word} *.{file.rsplit('.', 1)[-1]}",
+    lambda t, file, word: f"sort {file}",
+    lambda t, file, word: f"sort -r {file}",
+    lambda t, file, word: f"sort -u {file}",
+    lambda t, file, word: f"cat {file} {t.file} | sort",
+    lambda t, file, word: f"grep {word} {file} | sort",
+    lambda t, file, word: f"grep -v {word} {file} | wc -l",
+    lambda t, file, word: f"wc -l {file}",
+    lambda t, file, word: f"cut -d, -f{t.count} {t.table}",
+    lambda t, file, word: f"cat {file} | tr a-z A-Z",
+    lambda t, file, word: f"sed s/{word}/{t.word}/ {file}",
+    lambda t, file, word: f"head -n {t.count} {file}",
+    lambda t, file, word: f"tail -n {t.count} {file}",
 )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
-from agentworld_gym.policies.exploring.terminal import explore_policy
+from agentworld_gym.policies.exploring.terminal import compute_policy, explore_policy
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.screens.sight import ActionStream
@@ -38,8 +38,10 @@ def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[Polic
     >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "explore": 2})
     ({'expert': 1, 'explore': 2}, {'expert': 1})
     """
-    explored = domain == "terminal" or domain in EXPLORERS
-    return {name: share for name, share in shares.items() if explored or name not in ("explore", "blend")}
+    missing: set[PolicyName] = set() if domain == "terminal" or domain in EXPLORERS else {"explore", "blend"}
+    if domain != "terminal":
+        missing.add("compute")
+    return {name: share for name, share in shares.items() if name not in missing}
 
 
 def solver_cases(domain: str, families: Sequence[str], levels: Iterable[int]) -> list[ControlCase]:
@@ -108,5 +110,6 @@ _STREAMS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Act
     "mixed": lambda task, rng, config: mixed_policy(task, rng, config.slip),
     "menu": lambda task, rng, config: menu_policy(task, rng),
     "explore": _explore,
+    "compute": lambda task, rng, config: compute_policy(task, rng, rng.randint(4, 12)),
     "blend": _blend,
 }
