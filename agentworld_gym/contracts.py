@@ -180,7 +180,8 @@ class Observation:
     """Who answered in the place of the world's model; None where the world did itself."""
 
     reasks: int = 0
-    """How many times the model was asked again, because the answer before could not be read."""
+    """How many times the model was asked again, because the answer before could not be read, or contradicted the history
+    of the ledger."""
 
     lost: Usage = Usage()
     """The tokens that those answers cost."""
@@ -209,7 +210,7 @@ class Observation:
 
     @property
     def spent(self) -> Usage:
-        """All the tokens that the step cost, those of answers that could not be read among them."""
+        """All the tokens that the step cost, those of the answers before it among them."""
         return self.usage + self.lost
 
     @property

@@ -167,22 +167,28 @@ class LanguageWorld:
         return observed
 
     def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
-        """Ask the generator, and again where its answer cannot be read, as often as the sampling says.
+        """Ask the generator, and again where its answer cannot be read or contradicts the history of the ledger.
+
+        The sampling says how often. Where no answer is free of contradictions, the first one that can be read stands.
 
         Returns:
-            What was read at last, and how many times the generator was asked again.
+            What was read, and how many times the generator was asked again.
         """
-        lost, reasks = Usage(), 0
+        asked: list[tuple[Observation | Failure, Usage]] = []
         while True:
+            reasks = len(asked)
             request = self._request(session, action, turn, reasks)
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, action, turn, request.sampling.seed)
-            if isinstance(observed, Observation):
-                return replace(observed, reasks=reasks, lost=lost), reasks
-            lost += Usage() if isinstance(answer, Failure) else answer.usage
-            if isinstance(answer, Failure) or observed.kind not in UNREADABLE or reasks == self.sampling.reasks:
-                return replace(observed, spent=lost), reasks
-            reasks += 1
+            asked.append((observed, Usage() if isinstance(answer, Failure) else answer.usage))
+            if isinstance(answer, Failure) or not _doubtful(observed) or reasks == self.sampling.reasks:
+                break
+        if _doubtful(observed):
+            observed = next((one for one, _ in asked if isinstance(one, Observation)), observed)
+        lost = sum((usage for one, usage in asked if one is not observed), Usage())
+        if isinstance(observed, Observation):
+            return replace(observed, reasks=reasks, lost=lost), reasks
+        return replace(observed, spent=lost + asked[-1][1]), reasks
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
@@ -360,3 +366,10 @@ class LanguageWorld:
     def close(self) -> None:
         """Release the generator."""
         self.generator.close()
+
+
+def _doubtful(observed: Observation | Failure) -> bool:
+    """Whether the model should be asked again, if the sampling has it so."""
+    if isinstance(observed, Failure):
+        return observed.kind in UNREADABLE
+    return observed.ledger_check is not None and observed.ledger_check.contradictions > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,47 @@ def test_a_file_that_shows_another_content_than_the_history_says_is_a_contradict
     assert check("", "cat unheard_of", "anything", after=later) == (0, 0, 0)
 
 
+MISSING = "No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("mv a.txt b.txt", "mv: cannot stat 'a.txt'"),
+        ("rm ./a.txt", "rm: cannot remove './a.txt'"),
+        ("chmod 600 /srv/app/a.txt", "chmod: cannot access '/srv/app/a.txt'"),
+        ("stat -c %a a.txt", "stat: cannot statx 'a.txt'"),
+        ("head -n 1 a.txt", "head: cannot open 'a.txt' for reading"),
+        ("sort a.txt", "sort: cannot read: a.txt"),
+        ("sed -i s/a/b/ a.txt", "sed: can't read a.txt"),
+        ("grep -l b *.txt", "grep: *.txt"),
+        ("wc -l < a.txt", "bash: a.txt"),
+        ("cd empty", "bash: cd: empty"),
+        ("echo hi > empty/new.txt", "bash: empty/new.txt"),
+    ],
+)
+def test_an_error_that_denies_what_is_there_is_a_contradiction(command: str, error: str) -> None:
+    assert check("", command, f"{error}: {MISSING}") == (0, 1, 0)
+    gone, _ = book().turned("true", IDLE, "- a.txt\n- empty/\n")
+    assert check("", command, f"{error}: {MISSING}", after=gone) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("cat b.txt", "cat: b.txt"),
+        ("echo hi > lost/a.txt", "bash: lost/a.txt"),
+        ("grep b */a.txt", "grep: */a.txt"),
+        ("rm a.txt; cat a.txt", "cat: a.txt"),
+        ("rm -r empty a.txt", "rm: cannot remove 'a.txt'"),
+        ("mv a.txt a.txt b", "mv: cannot stat 'a.txt'"),
+        ("cat '*.txt'", "cat: '*.txt'"),
+    ],
+)
+def test_an_error_that_may_be_true_is_none(command: str, error: str) -> None:
+    assert check("", command, f"{error}: {MISSING}") == (0, 0, 0)
+
+
 def test_what_was_read_is_history() -> None:
     later, _ = book().turned("cat b.txt", shown("cat b.txt", "one"), "")
     assert check("= b.txt\none\n", after=later) == (0, 0, 1)
@@ -161,9 +203,10 @@ def test_a_template_of_the_user_is_not_checked(tmp_path: Path) -> None:
     assert Prompts(load_spec("terminal")).ledger_book(TASK) is None
 
 
-def world_that_says(*answers: str) -> Any:
+def world_that_says(*answers: str, **sampling: Any) -> Any:
     said = iter(answers)
     world = language_world(lambda _: next(said), profile="compact", ledger=True)
+    world.sampling = replace(world.sampling, **sampling)
     (session,) = world.begin([TASK], [0])
 
     def step(command: str, on: Any = session) -> LedgerCheck | None:
@@ -185,6 +228,26 @@ def test_a_world_checks_each_turn_against_its_own_history_and_a_correction_chang
     assert step("cat s", twin) == LedgerCheck()
     world.correct(twin, shown("cat s", "b"))
     assert step("cat s", twin) == LedgerCheck(), "what was read last is the history"
+
+
+DENIED = f"mv a.txt b\nmv: cannot stat 'a.txt': {MISSING}\n{IDLE}"
+MOVED = f"mv a.txt b\n{IDLE}\n<ledger>\n= b\nb\na\n- a.txt\n"
+
+
+def test_an_answer_that_contradicts_the_history_is_asked_for_again() -> None:
+    world, session, _ = world_that_says(DENIED, "", MOVED, reasks=2)
+    [observed] = world.step([session], [ActionParser(load_spec("terminal")).parse("mv a.txt b")])
+    assert isinstance(observed, Observation)
+    assert (observed.text, observed.reasks) == (shown("mv a.txt b"), 2)
+    assert observed.ledger_check == LedgerCheck()
+
+
+def test_where_every_answer_contradicts_the_history_the_first_one_stands() -> None:
+    world, session, _ = world_that_says(DENIED, f"{DENIED}\n<ledger>\n= b\n", "", reasks=2)
+    [observed] = world.step([session], [ActionParser(load_spec("terminal")).parse("mv a.txt b")])
+    assert isinstance(observed, Observation)
+    assert (observed.text, observed.reasks) == (f"{IDLE} {DENIED}", 2)
+    assert (observed.ledger, observed.ledger_check) == ("", LedgerCheck(contradictions=1))
 
 
 def test_info_and_traces_hold_what_is_wrong(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.prompting.ledger.notations import Notation, Told, file_entries
-from agentworld_gym.prompting.ledger.readings import shown_entries
+from agentworld_gym.prompting.ledger.readings import missing_names, shown_entries
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,9 @@ class LedgerBook:
     r"""What a history says of the hidden state. A book never changes; each turn gives another one.
 
     - A line that belongs to no entry, and a name that stands twice in one ledger, is *malformed*.
-    - A *contradiction* is an observation that shows another content than the history says, or an entry that is removed
-      although the history says that it is not there.
+    - A *contradiction* is an observation that shows another content than the history says; an error which says that
+      something is not there that is there by the history; or an entry that is removed although it is not there by the
+      history.
     - An entry that is written as it stood already is *unchanged*.
 
     Nothing else counts: an entry of which the history says nothing may hold and become anything.
@@ -68,6 +70,9 @@ class LedgerBook:
             if self.compares and self._excludes(entries, name, value):
                 contradictions += 1
             entries[name] = value
+        for name in self._denied(entries, action, observation):
+            contradictions += self.compares
+            entries[name] = Told.GONE
         names = {name.removeprefix(self.here) for name in entries}
         said, malformed = self.notation(ledger, names | entries.keys())
         for name, value in self._whole(said):
@@ -90,6 +95,14 @@ class LedgerBook:
             return name in entries and known is not shown
         return isinstance(known, str) and not _same(known, shown)
 
+    def _denied(self, entries: Mapping[str, Any], action: str, observation: str) -> list[str]:
+        """The entries that are there as far as the history says, and are not as far as a terminal shows."""
+        if self.domain != "terminal":
+            return []
+        missing = missing_names(action, observation, self.home)
+        there = [name for name in entries if isinstance(entries[name], str) or entries[name] is True]
+        return [name for name in there if any(_matches(name, pattern) for pattern in missing)]
+
     def _lacks(self, entries: Mapping[str, Any], name: str) -> bool:
         """Whether the history says that an entry is not there.
 
@@ -105,6 +118,13 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return [line.rstrip() for line in one.split("\n")] == [line.rstrip() for line in other.split("\n")]
     return type(one) is type(other) and bool(one == other)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a name is the one that a shell wrote, in which `*` and `?` stand for letters of one part of it."""
+    parts, wanted = name.removesuffix("/").split("/"), pattern.removesuffix("/").split("/")
+    hidden = parts[-1].startswith(".") and not wanted[-1].startswith(".")
+    return len(parts) == len(wanted) and not hidden and all(map(fnmatchcase, parts, wanted))
 
 
 def book_of(task: Task, notation: Notation) -> LedgerBook:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from agentworld_gym.prompting.ledger.notations import Told
@@ -15,6 +16,15 @@ NAME = r"[\w.,+@%/-]*[\w.,+@%]"
 
 CAT = re.compile(rf"cat ({NAME})")
 """The command that prints one file; its group is the name of the file."""
+
+_MISSING = re.compile(
+    r"[\w-]+: (?:cd: )?(?:cannot (?:statx?|access|remove|open|read:) |can't read )?"
+    r"'?([\w.,+@%/*?-]+)'?(?: for reading)?: No such file or directory"
+)
+"""An error of a program or of the shell that names what is not there."""
+
+_COMPOUND = re.compile(r"[;|&$`()\"'\\{}\[\]\n]")
+"""What makes more of a command than one program, or other names than those that stand there."""
 
 _NOTE = re.compile(r"([\w.-]+): (.*)", re.DOTALL)
 UNKNOWN_KEY = "Key not found"
@@ -58,6 +68,40 @@ def _printed(action: str, observation: str, home: str) -> dict[str, Any]:
     if text.startswith("cat: "):
         return {name: Told.GONE} if text.endswith(": No such file or directory\n") and text.count("\n") == 1 else {}
     return {name: text} if text.replace("\n", "").isprintable() else {}
+
+
+def missing_names(action: str, observation: str, home: str = "") -> list[str]:
+    r"""Return the absolute names of which a terminal says that they are not there; one may hold `*` and `?`.
+
+    Only one program alone is read, and of `rm` one operand alone: what came before may have removed the others. Where a
+    file cannot be written, its folder is not there.
+
+    Args:
+        action: The action as the agent wrote it.
+        observation: What the action showed.
+        home: The home folder.
+
+    >>> idle, error = "dev@box:/srv$", "No such file or directory"
+    >>> missing_names("mv a b", f"{idle} mv a b\nmv: cannot stat 'a': {error}\n{idle}")
+    ['/srv/a']
+    >>> missing_names("echo hi > d/a", f"{idle} echo hi > d/a\nbash: d/a: {error}\n{idle}")
+    ['/srv/d/']
+    >>> missing_names("rm a; cat a", f"{idle} rm a; cat a\ncat: a: {error}\n{idle}")
+    []
+    """
+    echo = echo_of(action)
+    first, *lines = observation.split("\n")
+    begun = PROMPT.match(first)
+    if not echo or begun is None or first[begun.end() :] != f" {echo}" or _COMPOUND.search(echo):
+        return []
+    words = echo.split()
+    if words[0] == "rm" and len(words) != 2:
+        return []
+    folder = begun[0].partition(":")[2][:-1]
+    found = [match[1] for match in map(_MISSING.fullmatch, lines) if match and words.count(match[1]) == 1]
+    written = {after for sign, after in pairwise(words) if sign in {">", ">>"}}
+    named = [(name, absolute(name, folder, home)) for name in found]
+    return [whole[: whole.rindex("/") + 1] if name in written else whole for name, whole in named if whole]
 
 
 def absolute(name: str, folder: str, home: str) -> str | None:
