@@ -180,8 +180,8 @@ class Observation:
     """Who answered in the place of the world's model; None where the world did itself."""
 
     reasks: int = 0
-    """How many times the model was asked again, because the answer before could not be read, or contradicted the history
-    of the ledger."""
+    """How many times the model was asked again, because the answer before could not be read, or contradicted the
+    history of the ledger."""
 
     lost: Usage = Usage()
     """The tokens that those answers cost."""

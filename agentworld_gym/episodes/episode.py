@@ -33,9 +33,9 @@ class Info(TypedDict, total=False):
     """The tokens that the step cost."""
 
     repairs: dict[str, int]
-    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be read,
-    and `refused` the tokens at which constrained decoding did not allow what the model would have written. It is there
-    where either is above 0."""
+    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be read
+    or contradicted the ledger, and `refused` the tokens at which constrained decoding did not allow what the model
+    would have written. It is there where either is above 0."""
 
     confidence: float
     """How sure a language world was of the observation: the mean log-probability per token."""

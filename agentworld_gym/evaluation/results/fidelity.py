@@ -104,8 +104,8 @@ class Run(Strict):
     """The number of steps that a failure left unplayed."""
 
     reasked: int = 0
-    """The number of answered steps whose first answer could not be read or contradicted the ledger, so that the world asked
-    again."""
+    """The number of answered steps whose first answer could not be read or contradicted the ledger, so that the world
+    asked again."""
 
     constrained: int = 0
     """The number of answered steps in which constrained decoding refused a token; without it most of them could not
