@@ -59,6 +59,9 @@ def collect(
         typer.Option("--engine", metavar="DOMAIN=VARIANT", help="The variant of an engine, such as swe=monty."),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
+    width: Annotated[
+        int, typer.Option("--width", min=1, help="Sessions that --agent plays at a time, in each worker.")
+    ] = 16,
     form: Annotated[
         Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
     ] = "jsonl",
@@ -105,7 +108,7 @@ def collect(
         def begin(held: int) -> None:
             tally.before = min(held, episodes) - tally.episodes
 
-        added = record(specs, file, episodes, seed, settings, split, workers, progress=begin, on_row=count)
+        added = record(specs, file, episodes, seed, settings, split, workers, begin, count, width)
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
     if tabled:
         written.append(f"{table}: {counted(write_parquet(read_rows(file), table), 'session')}")
@@ -123,6 +126,7 @@ def register(app: typer.Typer) -> None:
             "agentworld collect terminal mcp search swe --out data -n 1000 --workers 2",
             "agentworld collect mcp --out data -n 200 --split test --controls-share 0.3 --format parquet",
             "agentworld collect mcp --world awm:worlds --out data -n 500",
+            "agentworld collect mcp --agent http://localhost:8000/v1 --width 64 --out data -n 500",
             "agentworld collect swe --dialect claude-code --out data -n 200",
             "agentworld collect swe --engine swe=monty --out data -n 8000",
             "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",

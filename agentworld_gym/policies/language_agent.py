@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 
 from agentworld_gym.actions.finish import finishes
-from agentworld_gym.contracts import ChatRequest, Failure, Generator, Message
+from agentworld_gym.contracts import ChatRequest, Completion, Conversation, Failure, Generator, Message
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.flow import Request, Work
 from agentworld_gym.prompting.parsing import strip_thinking
 from agentworld_gym.prompting.tool_definitions import tool_definitions
-from agentworld_gym.screens.sight import ActionStream
 
 SYSTEM = """You solve tasks by calling tools. Each of your messages holds one action and nothing behind it: a call
 
@@ -38,11 +39,13 @@ class LanguageAgent:
         spec: The domain, whose sampling is used.
 
     >>> from agentworld_gym.domain.spec import load_spec
+    >>> from agentworld_gym.flow import in_one_wave
     >>> from agentworld_gym.generators.scripted import ScriptedGenerator
     >>> agent = LanguageAgent(ScriptedGenerator(lambda request: "Done.\\nfinish: 3"), load_spec("mcp"))
     >>> task = Task(id="t", domain="mcp", instruction="Count.", success=[{"answer": {"equals": "3"}}])
-    >>> list(agent.actions(task, seed=0))
-    ['finish: 3']
+    >>> dialogue = agent.begin(task, seed=0)
+    >>> in_one_wave([dialogue.act("")]), in_one_wave([dialogue.act("")])
+    (['finish: 3'], [None])
     """
 
     name = "model"
@@ -50,32 +53,49 @@ class LanguageAgent:
     def __init__(self, generator: Generator, spec: DomainSpec) -> None:
         self._generator, self._sampling = generator, spec.sampling.sampling()
 
-    def actions(self, task: Task, seed: int) -> ActionStream:
-        """Yield the actions on a task; what each of them showed is sent back.
+    def begin(self, task: Task, seed: int) -> Dialogue:
+        """Begin a task.
 
         Args:
             task: The task.
-            seed: The seed of the requests.
+            seed: The seed of the first request; those of later requests count up.
+        """
+        return Dialogue(self._generator, self._sampling, task, seed)
+
+
+class Dialogue:
+    """What a language model and the world say to each other on one task."""
+
+    def __init__(self, generator: Generator, sampling: Sampling, task: Task, seed: int) -> None:
+        self._generator, self._sampling, self._seed = generator, sampling, seed
+        self._conversation, self._action = Conversation(), ""
+        self._messages = [
+            Message(role="system", content=SYSTEM.format(tools=tool_definitions(task.tools))),
+            Message(role="user", content=task.instruction),
+        ]
+
+    def act(self, shown: str) -> Work[str | None]:
+        """Ask for the next action, as a piece of work; after a `finish` there is none.
+
+        Args:
+            shown: What the last action showed. Before the first one the model is told the instruction instead.
 
         Raises:
             AgentWorldError: The generator gave no completion.
         """
-        tools = tool_definitions(task.tools)
-        messages = [
-            Message(role="system", content=SYSTEM.format(tools=tools)),
-            Message(role="user", content=task.instruction),
-        ]
-        action, turn = "", 0
-        while not finishes(action):
-            sampling = self._sampling.seeded((seed + turn) % 2**31)
-            ((_, answer),) = self._generator.submit([ChatRequest(list(messages), sampling)])
-            if isinstance(answer, Failure):
-                raise AgentWorldError(f"the agent gave no action: {answer.message}")
-            action = action_in(answer.text)
-            messages.append(Message(role="assistant", content=action))
-            shown = yield action
-            messages.append(Message(role="user", content=str(shown)))
-            turn += 1
+        if finishes(self._action):
+            return None
+        turn = len(self._messages) // 2 - 1
+        if turn:
+            self._messages.append(Message(role="user", content=shown))
+        sampling = self._sampling.seeded((self._seed + turn) % 2**31)
+        request = ChatRequest(tuple(self._messages), sampling, conversation=self._conversation)
+        answer: Completion | Failure = yield Request(self._generator, request)
+        if isinstance(answer, Failure):
+            raise AgentWorldError(f"the agent gave no action: {answer.message}")
+        self._action = action_in(answer.text)
+        self._messages.append(Message(role="assistant", content=self._action))
+        return self._action
 
 
 def action_in(text: str) -> str:

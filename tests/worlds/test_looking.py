@@ -12,8 +12,10 @@ from agentworld_gym.contracts import ChatRequest, Observation
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.flow import in_one_wave
 from agentworld_gym.importers.importer import Importer
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.agents import Script
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import generate
@@ -121,7 +123,8 @@ def test_a_recorded_session_is_without_its_snapshots() -> None:
     task = generate("web", "buy_goods", 2, 3)
     world = open_world("grounded", WorldOptions(SPEC))
     recording = SessionRecording(EpisodeRunner(SPEC, world, TaskSource(SPEC)), Prompts(SPEC), task)
-    assert recording.play(action for action in [LOOK, *task.expert])
+    script = Script((action for action in [LOOK, *task.expert]), task.domain)
+    assert in_one_wave([recording.playing(script)]) == [True]
     fields = recording.fields()
     recording.close()
     assert sum("browser_snapshot" in action for action in task.expert) == 2

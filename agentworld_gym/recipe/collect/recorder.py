@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from agentworld_gym.documents.strict import validated
@@ -14,13 +16,14 @@ from agentworld_gym.engines.catalog import ENGINES, load_index
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
+from agentworld_gym.flow import Flow, Work
 from agentworld_gym.generators import open_generator
 from agentworld_gym.policies.language_agent import LanguageAgent
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.agents import Acting, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
-from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
@@ -29,6 +32,9 @@ from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
 T = TypeVar("T")
+AHEAD = 4
+"""How many times as many sessions may have begun, but not be handed out, as are played at a time."""
+
 TASK_SEEDS = 1_000_000
 STRENGTHS = (0.1, 0.2, 0.3, 0.5)
 CASE_SHARE = 0.5
@@ -80,11 +86,47 @@ class Recorder:
         """Play the session of a number and return its row; None if it has no turn, because its agent finished at
         once.
         """
+        [row] = self.rows([number])
+        return row
+
+    def rows(self, numbers: Iterable[int], width: int = 1) -> Iterator[Row | None]:
+        """Play the sessions of some numbers and yield their rows, in the order of the numbers.
+
+        A session goes on as its own agent answers, and the next one begins as one ends.
+
+        Args:
+            numbers: The numbers, which are read as they are needed.
+            width: The number of sessions that are played at a time. Up to `AHEAD` times as many wait for an earlier
+                one to end.
+        """
+        rest, flow = iter(numbers), Flow[Row | None]()
+        order, ended = deque[int](), dict[int, Row | None]()
+        try:
+            while True:
+                fresh = list(islice(rest, min(width - flow.under_way, AHEAD * width - len(order))))
+                order.extend(fresh)
+                flow.send([(number, self._playing(number)) for number in fresh])
+                if not order:
+                    return
+                ended.update(flow.recv())
+                while order and order[0] in ended:
+                    yield ended.pop(order.popleft())
+        finally:
+            flow.close()
+
+    def _playing(self, number: int) -> Work[Row | None]:
+        try:
+            return (yield from self._row(number))
+        except Exception as error:
+            error.add_note(f"while recording session {number} of seed {self._seed}, split {self._split}")
+            raise
+
+    def _row(self, number: int) -> Work[Row | None]:
         domain = self._round[number % len(self._round)]
         name = f"{self._seed}/{self._split}/{number}"
         rng = random.Random(name)
         assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
-        session = domain.play(assignment, rng)
+        session = yield from domain.playing(assignment, rng)
         if not session.history.turns:
             return None
         task, domain_id = assignment.task, domain.spec.id
@@ -116,11 +158,11 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """A task, the name of the policy that plays it, and its actions."""
+    """A task, the name of the policy that plays it, and who acts."""
 
     task: Task
     policy: str
-    actions: ActionStream
+    agent: Acting
 
 
 class _DomainRecorder:
@@ -191,19 +233,21 @@ class _DomainRecorder:
             disturbed = {"controls": controls, "control_seed": disturbance.randrange(TASK_SEEDS)}
             task = task.model_copy(update=disturbed)
         if case is not None:
-            return _Assignment(task, AWARE, case.aware(task))
+            return _Assignment(task, AWARE, Script(case.aware(task), task.domain))
         return self._assigned(task, policy, rng)
 
     def _assigned(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
         if self._agent is not None:
-            return _Assignment(task, self._agent.name, self._agent.actions(task, rng.getrandbits(31)))
-        return _Assignment(task, policy, policy_actions(policy, task, rng, self._config))
+            return _Assignment(task, self._agent.name, self._agent.begin(task, rng.getrandbits(31)))
+        script = Script(policy_actions(policy, task, rng, self._config), task.domain)
+        return _Assignment(task, policy, script)
 
-    def play(self, assignment: _Assignment, rng: random.Random) -> SessionRecording:
+    def playing(self, assignment: _Assignment, rng: random.Random) -> Work[SessionRecording]:
         """Play a task to its end, and at times look at the state with the task's probes."""
         session = SessionRecording(self._runner, self.prompts, assignment.task)
         try:
-            if session.play(assignment.actions) and rng.random() < self._config.probe_share:
+            able = yield from session.playing(assignment.agent)
+            if able and rng.random() < self._config.probe_share:
                 probes = [check.probes for check in assignment.task.success if check.probes]
                 rng.shuffle(probes)
                 session.run_probes(probes)

@@ -6,7 +6,7 @@ recording that was interrupted, even by a kill, goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -26,6 +26,9 @@ Progress = Callable[[int], None]
 """A function that is called with the number of rows in the file: at the start, and whenever some were written."""
 
 BATCH = 4
+WIDTH = 16
+"""How many sessions a model plays at a time in each process, where nothing is said."""
+
 MOST_REPEATED = 1000
 """The number of sessions in a row without anything new that ends a recording, because there are no more."""
 
@@ -42,6 +45,7 @@ def collect(
     workers: int = 1,
     progress: Progress | None = None,
     on_row: Callable[[Mapping[str, Any]], None] | None = None,
+    width: int = WIDTH,
 ) -> int:
     """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
 
@@ -58,6 +62,7 @@ def collect(
         workers: The number of processes that play.
         progress: A function that is called as rows are written.
         on_row: A function that is called with each row that is added.
+        width: The number of sessions that a model plays at a time, in each process. Policies play one after the other.
 
     Returns:
         The number of rows that were added.
@@ -80,7 +85,8 @@ def collect(
         repeated = 0
         sources = tuple(map(_source, specs))
         setting = sources, config.model_dump_json(), seed, split
-        for batch in batches(partial(_record, setting), count(first), workers, BATCH) if missing else ():
+        at_a_time = 1 if config.agent is None else width
+        for batch in _played(setting, count(first), workers, at_a_time) if missing else ():
             rows = _unseen(batch, seen)[:missing]
             repeated = 0 if rows else repeated + len(batch)
             writer.write(rows)
@@ -125,17 +131,23 @@ def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict
     return unseen
 
 
-def _record(setting: _Setting, numbers: Sequence[int]) -> list[dict[str, Any] | None]:
-    recorder = _recorder(setting)
-    rows: list[dict[str, Any] | None] = []
-    for number in numbers:
-        try:
-            row = recorder.row(number)
-        except Exception as error:
-            error.add_note(f"while recording session {number} of seed {setting[2]}, split {setting[3]}")
-            raise
-        rows.append(None if row is None else row.model_dump())
-    return rows
+def _played(
+    setting: _Setting, numbers: Iterable[int], workers: int, at_a_time: int
+) -> Iterator[list[dict[str, Any] | None]]:
+    """Play sessions and yield their rows in order, some at a time."""
+    if workers > 1 or at_a_time == 1:
+        yield from batches(partial(_record, setting, at_a_time), numbers, workers, max(BATCH, at_a_time))
+        return
+    for row in _recorder(setting).rows(numbers, at_a_time):
+        yield [_dumped(row)]
+
+
+def _record(setting: _Setting, at_a_time: int, numbers: Sequence[int]) -> list[dict[str, Any] | None]:
+    return [_dumped(row) for row in _recorder(setting).rows(numbers, at_a_time)]
+
+
+def _dumped(row: Row | None) -> dict[str, Any] | None:
+    return None if row is None else row.model_dump()
 
 
 @lru_cache(maxsize=1)

@@ -9,9 +9,11 @@ from agentworld_gym.contracts import Action, ActionKind, Failure
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Machine, Multilingual, Scalar, Span
 from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.flow import Work
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.recipe.collect.agents import Acting
 from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import ActionStream, Sight, folds, on_screen
+from agentworld_gym.screens.sight import Sight, folds
 from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.worlds.awm.world import AwmSession
 from agentworld_gym.worlds.grounded import GroundedSession
@@ -34,11 +36,13 @@ class SessionRecording:
         self.success: bool | None = False
         self.score: float | None = 0.0
 
-    def play(self, actions: ActionStream) -> bool:
-        """Let an agent act until it stops, finishes, or its turns are used up; return whether the world can go on."""
-        actions = on_screen(actions, self._task.domain, self._episode.observations[-1])
-        text = next(actions, None)
-        while text is not None:
+    def playing(self, agent: Acting) -> Work[bool]:
+        """Let an agent act until it stops, finishes, or its turns are used up, as a piece of work.
+
+        Returns:
+            Whether the world can go on.
+        """
+        while (text := (yield from agent.act(self._episode.observations[-1]))) is not None:
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
             (step,) = self._runner.advance([self._episode], [text])
@@ -53,10 +57,6 @@ class SessionRecording:
             if step.terminated or step.truncated:
                 self.success, self.score = step.info.get("success"), step.info.get("score")
                 return True
-            try:
-                text = actions.send(self._episode.observations[-1])
-            except StopIteration:
-                text = None
         return True
 
     def run_probes(self, probes: Sequence[Sequence[str]]) -> None:

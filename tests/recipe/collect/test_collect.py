@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -178,13 +178,14 @@ def test_results_come_in_the_order_of_what_was_given() -> None:
 
 def repeat(monkeypatch: pytest.MonkeyPatch, original: Callable[[int], int]) -> None:
     """Let every session be that of another number."""
-    row = Recorder.row
+    rows = Recorder.rows
 
-    def repeated(recorder: Recorder, number: int) -> Row | None:
-        found = row(recorder, original(number))
-        return found and found.model_copy(update={"number": number, "id": str(number)})
+    def repeated(recorder: Recorder, numbers: Iterable[int], width: int) -> Iterator[Row | None]:
+        for number in numbers:
+            for found in rows(recorder, [original(number)], width):
+                yield found and found.model_copy(update={"number": number, "id": str(number)})
 
-    monkeypatch.setattr(Recorder, "row", repeated)
+    monkeypatch.setattr(Recorder, "rows", repeated)
 
 
 def test_a_session_that_repeats_an_earlier_one_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
