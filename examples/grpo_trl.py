@@ -7,6 +7,10 @@
 The tiny model has a tokenizer of its own. It first imitates some sessions of somebody who errs now and then, so that it
 solves some tasks and fails at others; GRPO goes on from there. Success on tasks of the test split is measured before
 and after. The script reads from top to bottom. It needs `pip install -e '.[train]'` in a clone.
+
+Measured of the tiny model, in about 140 s of one core: success on 100 unseen tasks rose from 0.38 to 0.94, from 0.49 to
+0.87 and from 0.33 to 0.92 with the seeds 0, 1 and 2. No real model has been trained so far, and `--vllm` has not been
+run. Without a GPU `--model` takes steps too, slowly; that was tried with a small model from a folder.
 """
 
 from __future__ import annotations
@@ -203,6 +207,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     torch.manual_seed(options.seed)
 
     tiny = options.model is None
+    gpu = torch.cuda.is_available() and not tiny
     setting: dict[str, Any] = {
         "world": options.world,
         "families": options.families,
@@ -231,7 +236,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     else:
         source = model_source(options.model)
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(source, dtype="auto", trust_remote_code=False)
+        dtype = "auto" if gpu else torch.float32  # Many CPUs multiply bfloat16 far more slowly.
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, trust_remote_code=False)
 
     first += options.sessions
     config = GRPOConfig(
@@ -245,8 +251,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         logging_steps=1,
         report_to="none",
         save_strategy="no" if tiny else "steps",
-        use_cpu=tiny,
-        bf16=not tiny,
+        use_cpu=not gpu,
+        bf16=gpu,
         gradient_checkpointing=not tiny,
         use_vllm=options.vllm,
         vllm_mode="colocate",

@@ -14,7 +14,6 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from typing import Any
 
 from pydantic import Field
@@ -103,7 +102,7 @@ class AgentWorldTaskset(vf.Taskset[AgentWorldTask, AgentWorldConfig]):  # type: 
     def load(self) -> Iterator[AgentWorldTask]:
         """Yield the tasks in the order of their seeds."""
         config = self.config
-        with closing(AgentWorldEnv(spec=config.spec, **config.options)) as env:
+        with AgentWorldEnv(spec=config.spec, **config.options) as env:
             for seed in itertools.islice(itertools.count(config.first_seed), config.tasks):
                 text, info = env.reset(seed=seed)
                 told = {"prompt": escape(text), "system_prompt": agent_prompt(env)}
