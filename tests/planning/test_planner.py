@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -112,6 +113,21 @@ def test_a_planner_imagines_in_a_dream_and_acts_in_the_grounded_world(runner: Ep
     assert played.success
     assert set(played.actions[:2]) == {"touch a", "touch b"}
     dreamt.close()
+
+
+def test_a_judge_values_states_where_the_task_has_one() -> None:
+    def model(request: ChatRequest) -> str:
+        told = "\n".join(message["content"] for message in request.messages)
+        if "Was the file b made?" not in told:
+            return grounded_answer(request)
+        made = "touch b" in told
+        return json.dumps({"strengths": "", "weaknesses": "", "scores": {"1": 5 if made else 1}})
+
+    judged = {**TASK, "success": [{"rubric": "Was the file b made?"}], "menu": ["touch a", "touch b", "pwd"]}
+    runner = EnvOptions(spec="terminal", world=dream("judged", model), judge="same", task=judged).runner()
+    [played] = play(runner, Planner(runner, BeamSearch(width=3, depth=1)), [0])
+    runner.close()
+    assert played.success and played.actions == ("touch b", "finish")
 
 
 def test_a_dream_that_always_fails_is_no_reason_to_finish(runner: EpisodeRunner) -> None:
