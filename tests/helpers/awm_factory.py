@@ -81,11 +81,34 @@ def verify_task_completion(initial_db_path, final_db_path, answer=None):
     return {"result": "complete" if answer == "three" else "others"}
 """
 
+CATCHING_ALL = """
+def verify_task_completion(*args, **kwargs):
+    [initial, final, answer] = args
+    return {"result": "complete" if answer == "three" else "others"}
+"""
+
+TAKING_OTHERS = """
+def verify_task_completion(initial_db_path, final_db_path, **others):
+    return {"result": "complete" if others == {"final_answer": "three"} else "others"}
+"""
+
+COUNTING = """
+import sqlite3
+from collections import Counter
+
+def verify_task(initial_db_path, final_db_path):
+    connection = sqlite3.connect(final_db_path)
+    connection.row_factory = sqlite3.Row
+    rows = connection.execute("SELECT id, details FROM notes").fetchall()
+    return {"rows": rows, "pairs": Counter((row["id"], row["details"]) for row in rows), None: {1}}
+"""
+
 
 def factory() -> dict[str, list[dict[str, Any]]]:
-    """Return the world; its first task is done by a note, its second by the answer `three`."""
+    """Return the world; its first task is done by a note, its second by the answer `three`, and so are the next ones."""
     tables = [{"name": "notes", "ddl": "CREATE TABLE notes (id INTEGER PRIMARY KEY, details TEXT)", "indexes": []}]
-    tasks = [("Write a note.", HELPED), ("Say how much one and two are.", RENAMED)]
+    question = "Say how much one and two are."
+    tasks = [("Write a note.", HELPED), *((question, code) for code in (RENAMED, CATCHING_ALL, TAKING_OTHERS))]
     return awm_worlds.scenario("factory", CODE, tables, {}, tasks)
 
 

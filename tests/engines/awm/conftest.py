@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import awm_attacks
+import awm_background
 import awm_factory
 import awm_styles
 import awm_worlds
@@ -66,6 +67,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         awm_factory.kept_session(),
         ticking,
         peeking,
+        awm_background.background(),
         awm_styles.clinic(),
         awm_styles.diary(),
         awm_styles.accounts(),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import awm_factory
+import pytest
+
 from agentworld_gym.engines.awm.engine import AwmEngine
+from agentworld_gym.engines.awm.files import Verifier
 from agentworld_gym.engines.awm.machine import AwmMachine
 
 
@@ -39,12 +43,38 @@ def test_a_verifier_may_have_helpers_that_begin_like_it(engine: AwmEngine) -> No
     machine.close()
 
 
-def test_a_verifier_may_call_the_answer_something_else(engine: AwmEngine) -> None:
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_verifier_may_take_the_answer_under_any_name_or_none(engine: AwmEngine, number: int) -> None:
     server = engine.server("factory")
     told = [
-        engine.verdict("factory", server.scenario.decided[1], server.about.initial, answer) for answer in ("three", "4")
+        engine.verdict("factory", server.scenario.decided[number], server.about.initial, answer)
+        for answer in ("three", "4")
     ]
     assert [found.complete for found in told] == [True, False]
+
+
+def test_a_judge_reads_rows_and_counts_although_json_has_no_keys_that_are_tuples(engine: AwmEngine) -> None:
+    machine = noted(engine, {})
+    verifier = Verifier(awm_factory.COUNTING, judged=True)
+    assert json.loads(engine.verdict("factory", verifier, machine.database()).evidence) == {
+        "rows": [{"id": 1, "details": "{}"}],
+        "pairs": {"(1, '{}')": 1},
+        "null": "{1}",
+    }
+    machine.close()
+
+
+def test_work_that_nobody_waits_for_is_done_unless_it_has_no_end(engine: AwmEngine) -> None:
+    machine, other = engine.start("background", 0), engine.start("background", 0)
+    for each in (machine, other):
+        each.act({"name": "send", "arguments": {"word": "a"}})
+        assert json.loads(each.act({"name": "list_words", "arguments": {}})) == ["a"]
+        each.act({"name": "send", "arguments": {"word": "b", "always": True}})
+    words = json.loads(machine.act({"name": "list_words", "arguments": {}}))
+    assert set(words) == {"a", "b"} and words.count("b") > 1
+    assert json.loads(other.act({"name": "list_words", "arguments": {}})) == words
+    assert json.loads(machine.act({"name": "list_words", "arguments": {}})) == words
+    machine.close(), other.close()
 
 
 def test_what_is_set_for_a_connection_ends_with_it_so_that_a_fork_has_it_neither(engine: AwmEngine) -> None:

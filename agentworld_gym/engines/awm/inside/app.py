@@ -30,6 +30,10 @@ FILE = f"/{MODULE}.py"
 MAX_ANSWER = 1_000_000
 """The bytes of an answer."""
 
+TURNS = 100
+"""How often work that a request started, and does not wait for, gets its turn before it is ended: a message that is sent
+later ends by itself, a loop that looks for one every minute does not."""
+
 THREADED = re.compile(r"asyncio|thread|contextvars|concurrent")
 """What code names that may find out which thread it runs in."""
 
@@ -208,7 +212,10 @@ class App:
 
     def _run(self, work: Any) -> Any:
         try:
-            return self._loop.run_until_complete(work)
+            result = self._loop.run_until_complete(work)
+            if asyncio.all_tasks(self._loop):
+                self._loop.run_until_complete(self._loop.let_others_run(TURNS))
+            return result
         finally:
             # What a request leaves running shall not go on in the request of another session, nor clean up there.
             while left := asyncio.all_tasks(self._loop):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import datetime
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -59,8 +60,11 @@ class Clock:
         return self.seconds()
 
     def sleep(self, seconds: float) -> None:
-        """Move the clock on, without waiting."""
-        self._moment += max(0.0, float(seconds))
+        """Move the clock on, without waiting. A thread that nobody waits for has to wait: it may sleep without end."""
+        if threading.current_thread().daemon:
+            self.wait(seconds)
+        else:
+            self._moment += max(0.0, float(seconds))
 
     def iso(self) -> str:
         """Return the moment as SQLite reads it."""
@@ -82,10 +86,11 @@ class Clock:
     def install(self) -> None:
         """Let the functions of the module `time`, and `asyncio.sleep`, look at this clock."""
         gmtime, strftime, asctime = time.gmtime, time.strftime, time.asctime
+        let_others_run = asyncio.sleep
 
         async def sleep(delay: float, result: Any = None) -> Any:
             self.sleep(delay)
-            return result
+            return await let_others_run(0, result)
 
         def broken_down(seconds: float | None = None) -> time.struct_time:
             return gmtime(self.seconds() if seconds is None else seconds)

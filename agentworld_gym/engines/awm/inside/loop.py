@@ -52,6 +52,13 @@ class Loop(asyncio.BaseEventLoop):
         """Return the time of the clock."""
         return self._clock()
 
+    async def let_others_run(self, turns: int) -> None:
+        """Give all other work some turns, as long as any of it can go on by itself."""
+        for _ in range(turns):
+            await asyncio.tasks.sleep(0)
+            if not self._ready:
+                return
+
     def _process_events(self, events: list[Any]) -> None:
         """Do nothing: there are none."""
 

@@ -10,6 +10,7 @@ import re
 import sqlite3
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.engines.awm.inside.chance import Chance
@@ -42,7 +43,7 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
         confine(memory)
         try:
             told: dict[str, Any] = {"returned": _returned(job, clock, chance)}
-            text = json.dumps(told, default=str)
+            text = json.dumps(_with_keys_of_json(told), default=_told)
         except BaseException as error:
             text = json.dumps({"raised": f"{type(error).__name__}: {error}"[:2000]})
         if len(text) > MAX_RESULT:
@@ -74,12 +75,40 @@ def _returned(job: dict[str, Any], clock: Clock, chance: Chance) -> Any:
     if not chosen:
         raise LookupError("the code defines no function verify_...")
     function = module.__dict__[chosen[0]]
-    given = {"initial_db_path": job["initial"], "final_db_path": job["final"], "final_answer": job["answer"]}
-    parameters = inspect.signature(function).parameters
-    named = {name: value for name, value in given.items() if name in parameters}
-    others = [name for name, one in parameters.items() if name not in given and one.kind is one.POSITIONAL_OR_KEYWORD]
-    named.update(zip(others, (value for name, value in given.items() if name not in parameters), strict=False))
-    result = function(**named)
+    result = _called(
+        function, {"initial_db_path": job["initial"], "final_db_path": job["final"], "final_answer": job["answer"]}
+    )
     if inspect.iscoroutine(result):
         result = install(clock.of_machine).run_until_complete(result)
     return result
+
+
+def _called(function: Callable[..., Any], given: dict[str, str | None]) -> Any:
+    """Call a function with values by their names, or by their order where its parameters have other names."""
+    parameters = inspect.signature(function).parameters
+    kinds = {one.kind for one in parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return function(*given.values())
+    named = {name: value for name, value in given.items() if name in parameters}
+    left = {name: value for name, value in given.items() if name not in parameters}
+    others = [name for name, one in parameters.items() if name not in given and one.kind is one.POSITIONAL_OR_KEYWORD]
+    named.update(zip(others, left.values(), strict=False))
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        named |= dict(list(left.items())[len(others) :])
+    return function(**named)
+
+
+def _with_keys_of_json(value: Any) -> Any:
+    """Return a value in which keys that JSON does not know, such as tuples, are texts."""
+    if isinstance(value, dict):
+        return {_key_of_json(key): _with_keys_of_json(part) for key, part in value.items()}
+    return [_with_keys_of_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _key_of_json(key: Any) -> Any:
+    return key if key is None or isinstance(key, str | int | float) else str(key)
+
+
+def _told(value: Any) -> Any:
+    """Return something that JSON has in the place of what it has not: a row by its columns, a text of all else."""
+    return dict(zip(value.keys(), value, strict=True)) if isinstance(value, sqlite3.Row) else str(value)
