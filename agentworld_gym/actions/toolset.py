@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -58,6 +59,12 @@ class Schema:
             self._validator = jsonschema_rs.validator_for(schema, offline=True)
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SpecError(file, key, schema, f"a JSON Schema ({first_line(error)})") from error
+
+    def fits(self, value: Any) -> bool:
+        """Return whether nothing is wrong with a value."""
+        with suppress(Problem):
+            return not self._errors(value)
+        return False
 
     def problems(self, value: Any) -> list[str]:
         """Return what is wrong with a value, each problem with the path to it."""

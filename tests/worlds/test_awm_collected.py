@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import awm_worlds
 import pytest
@@ -48,6 +49,26 @@ def test_a_menu_holds_a_call_of_each_tool_with_what_the_database_and_the_task_na
     moves = [call["arguments"] for call in map(json.loads, calls) if call["name"] == "move_ship"]
     assert moves[0] == {"ship_id": 5, "kind": "a", "day": "2026-01-02"}
     assert {"name": "list_ports", "arguments": {}} in map(json.loads, calls)
+
+
+CODE = {"type": "string", "pattern": "^[A-Z]{2}$"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "calls"),
+    [
+        (CODE, [{"code": "NL"}]),
+        ({**CODE, "pattern": "^[a-z]{3}$"}, []),
+        ({**CODE, "pattern": "^[a-z]{3}$", "example": "abc"}, [{"code": "abc"}]),
+        ({"anyOf": [{**CODE, "minLength": 2}, {"type": "null"}], "type": "string"}, [{"code": "NL"}]),
+    ],
+)
+def test_a_menu_holds_only_calls_that_fit_the_schema_of_their_tool(
+    schema: dict[str, Any], calls: list[dict[str, Any]]
+) -> None:
+    tool = {"name": "get_port", "parameters": {"properties": {"code": schema}, "required": ["code"]}}
+    *menu, _ = menu_of([tool], {"ports": [{"code": "nl"}, {"code": "NL"}]}, "Look at the port 'Delft'.", "seed")
+    assert [json.loads(call)["arguments"] for call in menu] == calls
 
 
 def test_sessions_are_recorded_with_rows_schema_and_changes_and_go_on_after_an_interruption(

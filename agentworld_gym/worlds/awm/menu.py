@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.actions.toolset import example_call
+from agentworld_gym.actions.toolset import Schema, example_call
 from agentworld_gym.worlds.awm.database import Rows, forms_of
 
 VARIANTS = 2
@@ -22,7 +22,7 @@ QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|“([^”]+)”")
 def menu_of(
     tools: Sequence[Mapping[str, Any]], tables: Mapping[str, Rows], instruction: str, seed: str
 ) -> tuple[str, ...]:
-    """Return the menu of a task; it ends with `finish`.
+    """Return the menu of a task; it ends with `finish`. A tool for which no fitting arguments are known has no call.
 
     Args:
         tools: The tools, with the JSON Schema of their arguments.
@@ -38,9 +38,11 @@ def menu_of(
     calls: dict[str, None] = {}
     for tool in tools:
         schema = tool.get("parameters") or {}
+        fitting = Schema(schema, "menu", str(tool["name"]))
         for variant in range(VARIANTS if schema.get("properties") else 1):
             arguments = _arguments(str(tool["name"]), schema, tables, instruction, draw, variant)
-            calls[json.dumps({"name": tool["name"], "arguments": arguments}, ensure_ascii=False)] = None
+            if fitting.fits(arguments):
+                calls[json.dumps({"name": tool["name"], "arguments": arguments}, ensure_ascii=False)] = None
     return (*calls, "finish")
 
 
@@ -74,11 +76,13 @@ def _values(
     if schema.get("enum"):
         yield from schema["enum"]
         return
-    kind = schema.get("type")
-    mentioned = [] if schema.get("format") else list(_mentioned(kind, instruction))
-    held = [value for value in _held(tool, name, tables) if _fits(value, schema)]
-    yield from (value for value in mentioned if value in held)
-    yield from held[:8] if held else mentioned
+    fitting = Schema(schema, "menu", name)
+    mentioned = [] if schema.get("format") else list(_mentioned(schema.get("type"), instruction))
+    held = dict.fromkeys(_held(tool, name, tables))
+    known = [value for value in dict.fromkeys((*mentioned, *held)) if _is_drawn(value, schema) and fitting.fits(value)]
+    yield from (value for value in known if value in mentioned and value in held)
+    yield from [value for value in known if value in held][:8] or known
+    yield from (value for value in (schema.get("example"), *(schema.get("examples") or ())) if fitting.fits(value))
 
 
 def _held(tool: str, name: str, tables: Mapping[str, Rows]) -> Iterator[Any]:
@@ -95,11 +99,10 @@ def _held(tool: str, name: str, tables: Mapping[str, Rows]) -> Iterator[Any]:
                 yield row["id"]
 
 
-def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
+def _is_drawn(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Return whether a value is drawn for a type: a plain one, and for a text in the format of dates a day."""
     match schema.get("type"):
-        case "integer":
-            return isinstance(value, int)
-        case "number":
+        case "integer" | "number" | "boolean":
             return isinstance(value, int | float)
         case "string":
             dated = str(schema.get("format", "")).startswith("date")

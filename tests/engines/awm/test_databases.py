@@ -39,6 +39,18 @@ def test_times_in_sql_are_those_of_the_clock(database: Database) -> None:
     assert database.fields() == {"a/1/id": 1, "a/1/made": "2026-01-01 09:00:00", "a/1/day": "2026-01-01"}
 
 
+def test_columns_that_are_computed_are_told_and_tables_inside_a_search_index_are_not(database: Database) -> None:
+    table = "CREATE TABLE notes (twice TEXT GENERATED ALWAYS AS (word || word), word TEXT, number INTEGER PRIMARY KEY)"
+    index = "CREATE VIRTUAL TABLE found USING fts5(word, content='notes', content_rowid='number')"
+    fill = "INSERT INTO found (rowid, word) SELECT number, word FROM notes"
+    assert database.run([table, index, "INSERT INTO notes (word, number) VALUES ('ab', 7)", fill]) == [None] * 4
+    notes = {"notes/7/twice": "abab", "notes/7/word": "ab", "notes/7/number": 7}
+    assert database.fields() == {"found/0/word": "ab", **notes}
+    stored = database.stored(1000)
+    assert stored["counts"] == {"notes": 1, "found": 1} and stored["schema"] == f"{table};\n{index}"
+    assert stored["tables"]["notes"] == [{"twice": "abab", "word": "ab", "number": 7}]
+
+
 def test_copies_have_databases_of_their_own_whatever_was_drawn() -> None:
     chance = Chance()
     database = Database(Clock(), chance)

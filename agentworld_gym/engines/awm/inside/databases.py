@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -189,16 +189,16 @@ class Database:
     def fields(self) -> dict[str, Any]:
         """Return all that is stored, as values by `table/primary key/column`; a table without a key has row numbers."""
         held, found = self._idle[-1], {}
-        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-        for (table,) in held.execute(query).fetchall():
-            quoted = '"' + table.replace('"', '""') + '"'
+        for table, quoted in _tables(held, "name"):
             info = held.execute(f"PRAGMA table_info({quoted})").fetchall()
-            keys = [place for _, place in sorted((column[5], column[0]) for column in info if column[5])]
-            for number, row in enumerate(held.execute(f"SELECT * FROM {quoted}").fetchall()):
+            cursor = held.execute(f"SELECT * FROM {quoted}")
+            names = [column for column, *_ in cursor.description]  # Columns that are computed are not in `table_info`.
+            keys = [names.index(name) for _, name in sorted((column[5], column[1]) for column in info if column[5])]
+            for number, row in enumerate(cursor.fetchall()):
                 key = ",".join(str(row[place]) for place in keys) if keys else str(number)
-                for column, value in zip(info, row, strict=True):
+                for column, value in zip(names, row, strict=True):
                     shown = value.hex() if isinstance(value, bytes) else value
-                    found[f"{table}/{key}/{column[1]}"] = shown
+                    found[f"{table}/{key}/{column}"] = shown
         return found
 
     def stored(self, most: int) -> dict[str, Any]:
@@ -208,11 +208,10 @@ class Database:
             most: The most bytes of the rows of a table, roughly.
         """
         held, tables, counts = self._idle[-1], {}, {}
-        query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-        schema = [statement for (statement,) in held.execute(query).fetchall()]
-        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-        for (table,) in held.execute(query).fetchall():
-            quoted = '"' + table.replace('"', '""') + '"'
+        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        hidden = _inner_tables(held)
+        schema = [statement for name, statement in held.execute(query).fetchall() if name not in hidden]
+        for table, quoted in _tables(held, "rowid"):
             [(counts[table],)] = held.execute(f"SELECT count(*) FROM {quoted}").fetchall()
             cursor, rows, left = held.execute(f"SELECT * FROM {quoted}"), [], most
             names = [column for column, *_ in cursor.description]
@@ -233,6 +232,20 @@ class Database:
             with suppress(sqlite3.Error):
                 sqlite3.Connection.close(held)
         self._idle, self._lent = [], set()
+
+
+def _tables(held: sqlite3.Connection, order: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of tables in an order, each also as SQL writes it."""
+    query = f"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY {order}"
+    hidden = _inner_tables(held)
+    for (table,) in held.execute(query).fetchall():
+        if table not in hidden:
+            yield table, '"' + table.replace('"', '""') + '"'
+
+
+def _inner_tables(held: sqlite3.Connection) -> set[str]:
+    """Return the names of tables in which a virtual table, such as one for searching texts, keeps what it needs."""
+    return {name for _, name, kind, *_ in held.execute("PRAGMA table_list").fetchall() if kind == "shadow"}
 
 
 def _error_of(held: sqlite3.Connection, statement: str) -> str | None:

@@ -33,7 +33,8 @@ class Worker:
     """Answers the host's messages, one after the other."""
 
     def __init__(self, frames: Frames) -> None:
-        self._frames = frames
+        self.frames = frames
+        """The messages to the host; a copy of this process has others."""
         self._clock, self._chance = Clock(), Chance()
         self._clock.install()
         self._chance.install()
@@ -59,13 +60,13 @@ class Worker:
         }
         while True:
             try:
-                message, blob = self._frames.receive()
+                message, blob = self.frames.receive()
             except EOFError:
                 return
             if message["do"] == "call":
                 for asked in message["calls"]:
                     told = self._called(asked)
-                    self._frames.send(told)
+                    self.frames.send(told)
                     if "changed" in told:
                         return  # Another session shall not see what this one left.
             elif message["do"] == "load":
@@ -75,23 +76,23 @@ class Worker:
             elif message["do"] == "copy":
                 self._copy(message["session"], message["twin"])
             else:
-                self._frames.send(*actions[message["do"]](message, blob))
+                self.frames.send(*actions[message["do"]](message, blob))
 
     def _rest(self) -> None:
         """Wait to be copied, over and over; go on in each copy."""
-        self._frames.close()
+        self.frames.close()
         while (number := self._copier.copy()) is None:
             pass
-        self._frames = Frames(socket.socket(fileno=number))
+        self.frames = Frames(socket.socket(fileno=number))
 
     def _copy(self, session: int, twin: int) -> None:
         """Be copied with a session, which has another number in the copy."""
         number = self._copier.copy()
         if number is None:
-            self._frames.send({})
+            self.frames.send({})
             return
-        self._frames.socket.detach()
-        self._frames = Frames(socket.socket(fileno=number))
+        self.frames.socket.detach()
+        self.frames = Frames(socket.socket(fileno=number))
         self._sessions = {twin: self._sessions.pop(session)}
 
     def _has_one_thread(self) -> bool:
@@ -117,15 +118,15 @@ class Worker:
         try:
             reasons = alone or reasons_against(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self._frames.send({"error": f"{type(error).__name__}: {error}"})
+            self.frames.send({"error": f"{type(error).__name__}: {error}"})
             return
-        self._frames.send({"alone": reasons})
+        self.frames.send({"alone": reasons})
         self._chance.drawn_by_module = bool(reasons) or "random" in code
         self._at(self._start, 0, 0)
         try:
             self._app = App(code, self._clock, self._lend, {} if reasons else guards())
         except BaseException as error:
-            self._frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
+            self.frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
             return
         self._start.settle()
         if not reasons:
@@ -137,7 +138,7 @@ class Worker:
         told = {"tools": self._app.tools, "copyable": self._has_one_thread()}
         if self._watch is not None and self._watch.unknown:
             told["alone"] = [self._watch.unknown]
-        self._frames.send(told, self._start.image())
+        self.frames.send(told, self._start.image())
 
     def _at(self, database: Database, seed: int, steps: int) -> None:
         self._current = database
@@ -223,7 +224,13 @@ def work(frames: Frames, nursery: socket.socket, memory: int) -> None:
         memory: The bytes of memory that the worker may take beyond those that it has.
     """
     try:
-        worker = Worker(frames)
+        _serve(Worker(frames), nursery, memory)
+    finally:
+        os._exit(0)
+
+
+def _serve(worker: Worker, nursery: socket.socket, memory: int) -> None:
+    try:
         listener = confine(memory, copyable=True)
         socket.send_fds(nursery, [b"f"], [] if listener is None else [listener])
         nursery.close()
@@ -231,6 +238,4 @@ def work(frames: Frames, nursery: socket.socket, memory: int) -> None:
             os.close(listener)
         worker.serve()
     except Exception as error:
-        frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
-    finally:
-        os._exit(0)
+        worker.frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
