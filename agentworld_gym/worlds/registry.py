@@ -137,7 +137,7 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
     try:
-        engine = AwmEngine(files, chosen.processes, chosen.loaded)
+        engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds)
     except EngineError as error:
         raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
     world = AwmWorld(engine, options.spec, options.scenario, chosen)

@@ -105,7 +105,7 @@ def verify_task(initial_db_path, final_db_path):
 
 
 def factory() -> dict[str, list[dict[str, Any]]]:
-    """Return the world; its first task is done by a note, its second by the answer `three`, and so are the next ones."""
+    """Return the world; its first task is done by a note, the others by the answer `three`."""
     tables = [{"name": "notes", "ddl": "CREATE TABLE notes (id INTEGER PRIMARY KEY, details TEXT)", "indexes": []}]
     question = "Say how much one and two are."
     tasks = [("Write a note.", HELPED), *((question, code) for code in (RENAMED, CATCHING_ALL, TAKING_OTHERS))]

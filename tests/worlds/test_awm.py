@@ -221,9 +221,9 @@ def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(fo
     def made(**options: int) -> AgentWorldEnv:
         return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library", awm=options)
 
-    few, usual = made(processes=2, loaded=1), made()
+    few, usual = made(processes=2, loaded=1, worlds=3), made()
     server = few.world.engine.server("corner_library")  # type: ignore[attr-defined]
-    assert (server.limit.most, server._loaded.most) == (2, 1)
+    assert [limit.most for limit in server.limits] == [2, 1, 3]
     assert few.world.fingerprint.digest == usual.world.fingerprint.digest
     few.close(), usual.close()
 

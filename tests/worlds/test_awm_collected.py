@@ -60,6 +60,7 @@ CODE = {"type": "string", "pattern": "^[A-Z]{2}$"}
         (CODE, [{"code": "NL"}]),
         ({**CODE, "pattern": "^[a-z]{3}$"}, []),
         ({**CODE, "pattern": "^[a-z]{3}$", "example": "abc"}, [{"code": "abc"}]),
+        ({"type": "array", "items": CODE, "examples": [["NL", "DE"]]}, [{"code": ["NL", "DE"]}]),
         ({"anyOf": [{**CODE, "minLength": 2}, {"type": "null"}], "type": "string"}, [{"code": "NL"}]),
     ],
 )

@@ -9,9 +9,9 @@ from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.files import AwmFiles, Verifier
 from agentworld_gym.engines.awm.libraries import find_libraries
 from agentworld_gym.engines.awm.machine import AwmMachine
-from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES, TOLD, ProcessLimit
+from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES, TOLD, TOLD_OF_WORLDS, WORLDS, ProcessLimit
 from agentworld_gym.engines.awm.sandbox import Sandbox, require_bubblewrap
-from agentworld_gym.engines.awm.server import ScenarioServer
+from agentworld_gym.engines.awm.server import Limits, ScenarioServer
 from agentworld_gym.process.interrupts import deferred_interrupt
 
 
@@ -32,15 +32,16 @@ class AwmEngine:
         files: The files of the folder.
         processes: How many processes play one session each, in worlds whose sessions cannot share one; at least 1.
         loaded: How many worlds stay loaded while nobody plays them; at least 1.
+        worlds: How many worlds have processes, played or not; at least 1.
 
     Raises:
         EngineError: Foreign code cannot be confined here, or a library is missing; the message says what to install.
     """
 
-    def __init__(self, files: AwmFiles, processes: int = PROCESSES, loaded: int = LOADED) -> None:
+    def __init__(self, files: AwmFiles, processes: int = PROCESSES, loaded: int = LOADED, worlds: int = WORLDS) -> None:
         require_bubblewrap()
         self.files = files
-        self._limits = ProcessLimit(processes, TOLD), ProcessLimit(loaded)
+        self._limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
         self.libraries = find_libraries()
         self._servers: dict[str, ScenarioServer] = {}
         self._worlds: Sandbox | None = None
@@ -53,7 +54,7 @@ class AwmEngine:
             SpecError: A row of the files cannot be read.
         """
         if name not in self._servers:
-            self._servers[name] = ScenarioServer(self.files.scenario(name), self._sandbox_of_worlds, *self._limits)
+            self._servers[name] = ScenarioServer(self.files.scenario(name), self._sandbox_of_worlds, self._limits)
         return self._servers[name]
 
     def start(self, name: str, seed: int, meta: bool = False) -> AwmMachine:

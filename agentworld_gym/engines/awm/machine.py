@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ class AwmMachine:
     """One episode of a scenario.
 
     The machine keeps the calls that it made. Where its process is lost (another session of it was stopped, a call
-    failed half-way, or too many sessions have a process each), it makes them again in another one: seed, clock and
-    database are the same, and so is the result. That the answers are the same is tested.
+    failed half-way, or there were too many processes), it makes them again in another one: seed, clock and database are
+    the same, and so is the result. That the answers are the same is tested.
 
     Args:
         server: The player of the scenario.
@@ -247,13 +248,17 @@ def _round(
 
 def _at_once(machines: Sequence[AwmMachine], waiting: Sequence[int]) -> Iterator[int]:
     """Yield those machines that can act without ending each other's processes, first those that have a process."""
-    left = dict[ProcessLimit, int]()
+    alone, worlds = Counter[ProcessLimit](), defaultdict[ProcessLimit, set[ScenarioServer]](set)
     for number in sorted(waiting, key=lambda number: not machines[number].is_placed):
         server = machines[number].server
+        processes, others = server.limits.processes, worlds[server.limits.worlds]
+        if server not in others and len(others) >= server.limits.worlds.most:
+            continue
         if server.about.alone:
-            left[server.limit] = left.get(server.limit, server.limit.most) - 1
-            if left[server.limit] < 0:
+            if alone[processes] >= processes.most:
                 continue
+            alone[processes] += 1
+        others.add(server)
         yield number
 
 

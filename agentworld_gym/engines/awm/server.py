@@ -111,20 +111,30 @@ class Place(NamedTuple):
     """The number of the session in it."""
 
 
+class Limits(NamedTuple):
+    """How many processes the scenarios of an engine have together."""
+
+    processes: ProcessLimit
+    """How many processes play one session each."""
+
+    loaded: ProcessLimit
+    """How many scenarios stay loaded while nobody plays them."""
+
+    worlds: ProcessLimit
+    """How many scenarios have processes, played or not."""
+
+
 class ScenarioServer:
     """Plays one scenario.
 
     Args:
         scenario: The scenario.
         sandbox: A function that returns the sandbox of worlds, as long as that lives.
-        limit: How many processes play one session each, of all scenarios together.
-        loaded: How many scenarios stay loaded while nobody plays them.
+        limits: How many processes there may be.
     """
 
-    def __init__(
-        self, scenario: Scenario, sandbox: Callable[[], Sandbox], limit: ProcessLimit, loaded: ProcessLimit
-    ) -> None:
-        self.scenario, self.limit, self._loaded = scenario, limit, loaded
+    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox], limits: Limits) -> None:
+        self.scenario, self.limits = scenario, limits
         self._rests = False
         self._sandbox = sandbox
         self._workers: list[Worker] = []
@@ -163,8 +173,7 @@ class ScenarioServer:
             EngineError: The scenario cannot be loaded.
         """
         alone = bool(self.about.alone)
-        self._rests = False
-        self._loaded.use(self, self._rest)
+        self._note_loaded()
         self._workers = [worker for worker in self._workers if not worker.dead]
         room = 1 if alone else SESSIONS
         worker = next((worker for worker in self._workers if len(worker.sessions) < room), None)
@@ -206,9 +215,10 @@ class ScenarioServer:
         return twin
 
     def use(self, place: Place) -> None:
-        """Note that a session acts. Where too many have a process each, that of the least recently used one ends."""
+        """Note that a session acts. Where there are too many processes, those of the least recently used ones end."""
+        self.limits.worlds.use(self, self._rest_all)
         if self.about.alone:
-            self.limit.use(place.worker, partial(self.lose, place.worker))
+            self.limits.processes.use(place.worker, partial(self._lose_session, place.worker))
 
     def leave(self, place: Place) -> None:
         """End a session."""
@@ -272,7 +282,7 @@ class ScenarioServer:
         if worker.dead:
             return ""
         worker.dead = True
-        self.limit.forget(worker)
+        self.limits.processes.forget(worker)
         worker.frames.close()
         return worker.sandbox.end(worker.pid, gone)
 
@@ -285,12 +295,31 @@ class ScenarioServer:
         self.close()
         self._about = replace(self.about, alone=(reason,))
 
-    def _rest(self) -> None:
+    def _note_loaded(self) -> None:
+        self._rests = False
+        self.limits.loaded.use(self, self._rest)
+        self.limits.worlds.use(self, self._rest_all)
+
+    def _rest(self) -> bool:
         """End the processes that play no session, now or when their last one ends; the next one loads the code anew."""
         self._rests = True
         for worker in self._workers:
             if not worker.sessions:
                 self.lose(worker)
+        self._lose_template()
+        return False
+
+    def _rest_all(self) -> bool:
+        """End all processes of the scenario, and return whether a session played in one of them."""
+        played = any(worker.sessions and not worker.dead for worker in self._workers)
+        self.close()
+        return played
+
+    def _lose_session(self, worker: Worker) -> bool:
+        self.lose(worker)
+        return True
+
+    def _lose_template(self) -> None:
         if self._template is not None:
             self.lose(self._template)
             self._template = None
@@ -300,9 +329,8 @@ class ScenarioServer:
         for worker in self._workers:
             self.lose(worker)
         self._workers.clear()
-        if self._template is not None:
-            self.lose(self._template)
-            self._template = None
+        self._lose_template()
+        self.limits.worlds.forget(self)
 
     def _lost(self, worker: Worker, what: str, gone: bool = False) -> str:
         how = self.lose(worker, gone)
@@ -314,9 +342,7 @@ class ScenarioServer:
         if template is not None and template.sandbox is self._sandbox():
             with suppress(EngineError):
                 return self._copied(template)
-        if template is not None:
-            self.lose(template)
-            self._template = None
+        self._lose_template()
         self._load(self.about.alone)
         return self._workers[-1] if self._template is None else self._copied(self._template)
 
@@ -365,7 +391,7 @@ class ScenarioServer:
             self._template = worker
         else:
             self._workers.append(worker)
-        self._loaded.use(self, self._rest)
+        self._note_loaded()
 
 
 def _failures(statements: Sequence[str], told: dict[str, Any]) -> list[tuple[str, str]]:

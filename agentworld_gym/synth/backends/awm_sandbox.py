@@ -12,7 +12,7 @@ from agentworld_gym.engines.awm.files import Scenario
 from agentworld_gym.engines.awm.libraries import find_libraries
 from agentworld_gym.engines.awm.process_limit import PROCESSES, TOLD, ProcessLimit
 from agentworld_gym.engines.awm.sandbox import Sandbox, require_bubblewrap
-from agentworld_gym.engines.awm.server import ScenarioServer
+from agentworld_gym.engines.awm.server import Limits, ScenarioServer
 
 SERVERS = 4
 """How many apps are kept loaded."""
@@ -42,7 +42,7 @@ class AwmSandboxes:
     def __init__(self) -> None:
         require_bubblewrap()
         self._libraries = find_libraries()
-        self._limits = ProcessLimit(PROCESSES, TOLD), ProcessLimit(SERVERS)
+        self._limits = Limits(ProcessLimit(PROCESSES, TOLD), ProcessLimit(SERVERS), ProcessLimit(SERVERS))
         self._servers: OrderedDict[str, ScenarioServer] = OrderedDict()
         self._kinds: dict[bool, Sandbox] = {}
 
@@ -50,7 +50,7 @@ class AwmSandboxes:
         """Return the player of an app; the same app is loaded once, as long as few others are asked for."""
         digest = hashlib.blake2b(json.dumps([scenario.statements, scenario.code]).encode()).hexdigest()
         if digest not in self._servers:
-            self._servers[digest] = ScenarioServer(scenario, lambda: self._sandbox(worlds=True), *self._limits)
+            self._servers[digest] = ScenarioServer(scenario, lambda: self._sandbox(worlds=True), self._limits)
         self._servers.move_to_end(digest)
         while len(self._servers) > SERVERS:
             self._servers.popitem(last=False)[1].close()

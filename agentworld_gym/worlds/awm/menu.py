@@ -61,7 +61,7 @@ def _arguments(
         needed = name in (schema.get("required") or ())
         if not needed and (variant == 0 or draw.random() < 0.5):
             continue
-        values = list(dict.fromkeys(_values(tool, name, inner, tables, instruction)))
+        values = list({json.dumps(value): value for value in _values(tool, name, inner, tables, instruction)}.values())
         if values:
             arguments[name] = values[0] if variant == 0 else draw.choice(values)
         elif needed:

@@ -20,7 +20,7 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
-from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES
+from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES, WORLDS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.worlds.awm.tasks import AwmTasks, greeting_of, verifier_of
@@ -52,6 +52,11 @@ class AwmOptions(Options):
     loaded: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = LOADED
     """How many worlds stay loaded while no session plays them. Each takes about 20 MiB; one that does not stay loaded
     is loaded again when it is played again."""
+
+    worlds: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = WORLDS
+    """How many worlds may have processes, whether they are played or not. Each takes about 22 MiB. Where sessions of
+    more worlds act in turns, the processes of the least recently used world are ended; the calls of its sessions are
+    made again in others when they go on."""
 
     snapshots: Annotated[str | None, Expected("a folder")] = None
     """A folder in which the databases of the start and of the end are kept, for each episode that was verified."""

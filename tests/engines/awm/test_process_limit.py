@@ -95,7 +95,7 @@ def test_answers_and_databases_do_not_depend_on_how_many_processes_there_are(
 ) -> None:
     *few, all_placed = played(engine, 0, 25)
     assert not all_placed
-    monkeypatch.setattr(engine.server("keeping").limit, "most", 64)
+    monkeypatch.setattr(engine.server("keeping").limits.processes, "most", 64)
     assert played(engine, 0, 25) == [*few, True]
 
 
@@ -135,7 +135,7 @@ def test_a_wave_of_many_rounds_is_stopped_between_them_and_goes_on_afterwards(
 
 
 def test_one_process_is_enough_for_a_session_and_its_fork(engine: AwmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.server("keeping").limit, "most", 1)
+    monkeypatch.setattr(engine.server("keeping").limits.processes, "most", 1)
     machine = engine.start("keeping", 0)
     seen(machine, "a")
     twin = machine.fork()
@@ -164,7 +164,7 @@ def test_of_the_worlds_that_nobody_plays_only_the_last_ones_stay_loaded(
     engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sharing, note = engine.server("sharing"), {"name": "note", "arguments": {"word": "a"}}
-    monkeypatch.setattr(sharing._loaded, "most", 1)
+    monkeypatch.setattr(sharing.limits.loaded, "most", 1)
     played, left = engine.start("sharing", 0), engine.start("sharing", 1)
     process = played.place().worker
     left.close()
@@ -179,12 +179,53 @@ def test_of_the_worlds_that_nobody_plays_only_the_last_ones_stay_loaded(
     assert not again.is_placed and not sharing._workers[-1].dead
 
 
+def processes_of(engine: AwmEngine) -> list[str]:
+    """Return the worlds that have processes."""
+    servers = [engine.server(name) for name in engine.files.names]
+    return [
+        server.scenario.name
+        for server in servers
+        if server._template is not None or not all(worker.dead for worker in server._workers)
+    ]
+
+
+def test_of_the_worlds_that_are_played_in_turns_only_the_last_ones_have_processes(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine.server("sharing").limits.worlds, "most", 1)
+    sharing = [engine.start("sharing", seed) for seed in range(2)]
+    note = {"name": "note", "arguments": {"word": "a"}}
+    assert [json.loads(machine.act(note)) for machine in sharing] == [["a"]] * 2
+    with caplog.at_level(logging.WARNING, "agentworld_gym"):
+        keeping = engine.start("keeping", 0)
+    assert processes_of(engine) == ["keeping"] and "awm={'worlds': N}" in caplog.text
+    for count in (2, 3):
+        assert [json.loads(machine.act(note)) for machine in sharing] == [["a"] * count] * 2
+        assert processes_of(engine) == ["sharing"]
+        assert seen(keeping, "b") == ["b"] * (count - 1)
+    for machine in (*sharing, keeping):
+        machine.close()
+
+
+def test_a_wave_over_more_worlds_than_may_have_processes_is_played_one_world_after_the_other(
+    engine: AwmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.server("sharing").limits.worlds, "most", 1)
+    machines = [engine.start(name, 0) for name in ("sharing", "keeping", "sharing", "keeping")]
+    calls = [({"name": name, "arguments": {"word": "a"}}, False) for name in ("note", "remember")] * 2
+    for count in (1, 2):
+        answers = [
+            json.loads(answer.text) for answer in act_all(machines, calls) if not isinstance(answer, EngineError)
+        ]
+        assert [answer if isinstance(answer, list) else answer["seen"] for answer in answers] == [["a"] * count] * 4
+
+
 def test_only_the_first_process_that_is_ended_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
     limit = ProcessLimit(2, TOLD)
     with caplog.at_level(logging.WARNING, "agentworld_gym"):
         for process in range(5):
             assert bool(caplog.records) == (process > 2)
-            limit.use(process, lambda: None)
+            limit.use(process, lambda: True)
     [record] = caplog.records
     assert "more than 2 sessions" in record.getMessage() and "awm={'processes': N}" in record.getMessage()
 
@@ -194,6 +235,6 @@ def test_the_processes_that_were_used_last_live(most: int, uses: list[int]) -> N
     limit, living = ProcessLimit(most), set[int]()
     for process in uses:
         living.add(process)
-        limit.use(process, lambda process=process: living.discard(process))  # type: ignore[misc]
+        limit.use(process, lambda process=process: bool(living.discard(process)))  # type: ignore[misc]
         assert process in living and len(living) <= most
     assert living == set(list(dict.fromkeys(reversed(uses)))[:most])

@@ -31,8 +31,8 @@ MAX_ANSWER = 1_000_000
 """The bytes of an answer."""
 
 TURNS = 100
-"""How often work that a request started, and does not wait for, gets its turn before it is ended: a message that is sent
-later ends by itself, a loop that looks for one every minute does not."""
+"""How often work that a request started, and does not wait for, gets its turn before it is ended. A message that is
+sent later ends by itself; a loop that looks for one every minute does not."""
 
 THREADED = re.compile(r"asyncio|thread|contextvars|concurrent")
 """What code names that may find out which thread it runs in."""
