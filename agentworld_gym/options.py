@@ -32,7 +32,7 @@ from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
-from agentworld_gym.worlds.registry import brings_tasks, open_world
+from agentworld_gym.worlds.registry import brings_tasks, open_world, truth_of
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 log = logging.getLogger(__name__)
@@ -189,8 +189,12 @@ class EnvOptions(Options):
         spec = load_spec(self.spec)
         return spec if self.dialect is None else spec.in_dialect(self.dialect)
 
-    def runner(self) -> EpisodeRunner:
+    def runner(self, world: World[Any] | None = None) -> EpisodeRunner:
         """Open the world and everything around it.
+
+        Args:
+            world: A world that is open already and is taken in place of the one that `world` names. The runner closes
+                it.
 
         Raises:
             SpecError: A spec or an option is wrong.
@@ -205,7 +209,7 @@ class EnvOptions(Options):
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         lock = None if self.lock is None else Lock.read(Path(self.lock))
         with ExitStack() as opened:
-            world = open_world(self.world, options)
+            world = open_world(self.world, options) if world is None else world
             opened.callback(world.close)
             inner = _innermost(world)
             if isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld):
@@ -244,6 +248,24 @@ class EnvOptions(Options):
             )
             opened.pop_all()
         return runner
+
+    def runner_of_truth(self, handle: str, beside: EpisodeRunner) -> EpisodeRunner:
+        """Open the same tasks in a world that no language model plays, to compare the other one with it.
+
+        A language world of AWM holds the world itself, for its verifiers. It is then one world for both runners, with
+        one set of processes, and so the runner that is returned has to be closed before the other.
+
+        Args:
+            handle: The handle of the world.
+            beside: The runner of these options.
+
+        Raises:
+            SpecError: An option is wrong.
+            WorldNotConfigured: The domain has no such world.
+        """
+        inner = _innermost(beside.world)
+        held = inner.truth if isinstance(inner, DreamedAwmWorld) and handle == truth_of(self.world) else None
+        return self.without_model(handle).runner(held)
 
     def locked(self) -> Lock:
         """Return the lock of the world that these options open, which is closed again.

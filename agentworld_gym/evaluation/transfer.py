@@ -81,10 +81,11 @@ def transfer(
     played: dict[str, dict[int, Played]] = {"grounded": {}, "dream": {}}
     interrupted = False
     with ExitStack() as opened:
-        runners: dict[str, EpisodeRunner] = {}
-        for side, chosen in (("grounded", options.without_model(grounded)), ("dream", options)):
-            runners[side] = chosen.changed(traces=None if traces is None else str(traces / side)).runner()
-            opened.callback(runners[side].close)
+        logged = {side: options.changed(traces=None if traces is None else str(traces / side)) for side in played}
+        dream_runner = logged["dream"].runner()
+        opened.callback(dream_runner.close)
+        runners = {"grounded": logged["grounded"].runner_of_truth(grounded, dream_runner), "dream": dream_runner}
+        opened.callback(runners["grounded"].close)
         seeds = one_a_task(runners["grounded"].source, seeds)
         try:
             with remembered_interrupt() as check:

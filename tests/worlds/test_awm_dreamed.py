@@ -113,6 +113,14 @@ def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, kn
     assert compared.grounded.world == f"awm:{folder}" and compared.gap.share == 0.0
 
 
+def test_it_is_compared_with_the_world_that_it_holds_itself(folder: Path, knowing: Knowing) -> None:
+    options = EnvOptions(spec="mcp", world=f"awm:{folder}+knowing", judge="none")
+    with closing(options.runner()) as dream, closing(options.runner_of_truth(f"awm:{folder}", dream)) as truth:
+        assert isinstance(dream.world, DreamedAwmWorld) and truth.world is dream.world.truth
+    with closing(options.runner()) as dream, closing(options.runner_of_truth(f"awm:{folder}/.", dream)) as truth:
+        assert isinstance(dream.world, DreamedAwmWorld) and truth.world is not dream.world.truth
+
+
 def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

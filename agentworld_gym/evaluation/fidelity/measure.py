@@ -97,7 +97,7 @@ def measure(
     grounded = grounded or truth_of(options.world)
     findings = Findings()
     interrupted = False
-    with closing(judged.runner()) as runner, closing(judged.without_model(grounded).runner()) as truth:
+    with closing(judged.runner()) as runner, closing(judged.runner_of_truth(grounded, runner)) as truth:
         try:
             with remembered_interrupt() as check:
                 _ask(runner, truth, plan, findings, on_stage or _unseen, check)
