@@ -133,6 +133,8 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     if dreamer and (options.guard or {}).get("remedy") == "ground":
         # The grounded world of the domain does not know these tasks.
         raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
+    if dreamer and options.form == "state":
+        raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
     folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
@@ -144,7 +146,8 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     if not dreamer:
         return world
     try:
-        return DreamedAwmWorld.over(open_world(dreamer, options), world, f"awm:{place}")
+        language = options.model_copy(update={"form": options.form or "full"})
+        return DreamedAwmWorld.over(open_world(dreamer, language), world, f"awm:{place}")
     except BaseException:
         world.close()
         raise

@@ -135,6 +135,19 @@ def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
         AgentWorldEnv(**world, guard={"least": 0.9, "remedy": "ground"})
 
 
+def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ScriptedGenerator(lambda request: "**Environment Observation:**\n{}")
+    monkeypatch.setitem(REGISTRY.factories, "stately", lambda options: options.language(told, "compact", "state"))
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", scenario="corner_library", judge="none")
+    env.reset(options={"task": "corner_library-0"})
+    assert env.step(BORROW)[0] == "{}"
+    env.close()
+    with pytest.raises(SpecError, match=r"form: got 'state', expected full"):
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", form="state")
+
+
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:
     with pytest.raises(WorldNotConfigured, match=r"behind the plus stands a language world, as in awm:DIR\+tiny"):
         AgentWorldEnv(spec="mcp", world=f"awm:{folder}+grounded")

@@ -212,12 +212,16 @@ class App:
 
     def _run(self, work: Any) -> Any:
         try:
-            result = self._loop.run_until_complete(work)
-            if asyncio.all_tasks(self._loop):
-                self._loop.run_until_complete(self._loop.let_others_run(TURNS))
-            return result
+            return self._loop.run_until_complete(work)
         finally:
-            # What a request leaves running shall not go on in the request of another session, nor clean up there.
+            if asyncio.all_tasks(self._loop):
+                self._end_what_is_left()
+
+    def _end_what_is_left(self) -> None:
+        """End what a request leaves running: it shall not go on in the request of another session."""
+        try:
+            self._loop.run_until_complete(self._loop.let_others_run(TURNS))
+        finally:
             while left := asyncio.all_tasks(self._loop):
                 for task in left:
                     task.cancel()
