@@ -1,6 +1,7 @@
 """Forks in the grounded worlds: exact on random episodes, and what one costs.
 
     python benchmarks/forks.py [--domains NAME ...] [--episodes 500]
+    python benchmarks/forks.py --world awm:DIR
 
 In each episode a random agent plays menu entries, expert actions and noise; at a random turn the session is forked, and
 from there on both copies play the same actions. An episode is exact if every observation and the whole state behind it
@@ -15,6 +16,7 @@ import random
 import sys
 import time
 from statistics import median
+from typing import Any
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.engines.catalog import ENGINES
@@ -40,8 +42,9 @@ def noise(rng: random.Random, episode: Episode) -> str:
 def exact(runner: EpisodeRunner, seed: int) -> tuple[bool, float, float]:
     """Whether both copies stay equal, and the seconds that the fork and the first action on it took."""
     rng = random.Random(seed)
-    options = {"level": rng.choice((1, 2, 3))}
-    if rng.random() < 0.3:
+    grounded = runner.source.pool is None  # Tasks that a world brings have no levels and no controls.
+    options: dict[str, Any] = {"level": rng.choice((1, 2, 3))} if grounded else {}
+    if grounded and rng.random() < 0.3:
         options["controls"] = {rng.choice(sorted(runner.spec.controls)): 0.5}
     ((episode, _, _),) = runner.start([seed], options)
     turn = rng.randrange(STEPS // 2)
@@ -70,14 +73,16 @@ def main() -> int:
     """Print a table; 1 if an episode is not exact."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--world", help="a folder of AWM's worlds, in place of the grounded worlds")
     parser.add_argument("--episodes", type=int, default=500)
     options = parser.parse_args()
+    worlds = dict.fromkeys(options.domains, "grounded") | {"swe": "grounded:monty"}
+    worlds = {"mcp": options.world} if options.world else {domain: worlds[domain] for domain in options.domains}
     met = True
     print("| domain | episodes | exact | fork: median, 99th percentile ms | first action on it: median ms |")
     print("|---|---|---|---|---|")
-    for domain in options.domains:
-        world = "grounded:monty" if domain == "swe" else "grounded"
-        runner = EnvOptions(spec=domain, world=world, max_steps=10 * STEPS).runner()
+    for domain, world in worlds.items():
+        runner = EnvOptions(spec=domain, world=world, judge="none", max_steps=10 * STEPS).runner()
         results = [exact(runner, seed) for seed in range(options.episodes)]
         runner.close()
         costs = sorted(1000 * cost for _, cost, _ in results)

@@ -9,6 +9,7 @@ import pytest
 
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import Verifier
+from agentworld_gym.engines.awm.inside.app import THREADED
 from agentworld_gym.engines.awm.machine import AwmMachine
 
 
@@ -62,6 +63,20 @@ def test_a_judge_reads_rows_and_counts_although_json_has_no_keys_that_are_tuples
         "null": "{1}",
     }
     machine.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "threaded"),
+    [
+        ('create_engine(path, connect_args={"check_same_thread": False})', False),
+        ("thread_id = 1", False),
+        ("import threading", True),
+        ("from starlette.concurrency import run_in_threadpool", True),
+        ("await asyncio.to_thread(work)", True),
+    ],
+)
+def test_only_code_that_may_ask_for_its_thread_gets_threads(code: str, threaded: bool) -> None:
+    assert bool(THREADED.search(code)) == threaded
 
 
 def test_work_that_nobody_waits_for_is_done_unless_it_has_no_end(engine: AwmEngine) -> None:

@@ -34,8 +34,8 @@ TURNS = 100
 """How often work that a request started, and does not wait for, gets its turn before it is ended. A message that is
 sent later ends by itself; a loop that looks for one every minute does not."""
 
-THREADED = re.compile(r"asyncio|thread|contextvars|concurrent")
-"""What code names that may find out which thread it runs in."""
+THREADED = re.compile(r"anyio|asyncio|\bthreading\b|\b_thread\b|contextvars|concurren")
+"""What code names that may find out which thread it runs in; `check_same_thread` of an engine is no such name."""
 
 
 class Stopped(Exception):
