@@ -10,6 +10,7 @@ import pytest
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.files import Verifier
 from agentworld_gym.engines.awm.inside.app import THREADED
+from agentworld_gym.engines.awm.inside.openapi import tools_of
 from agentworld_gym.engines.awm.machine import AwmMachine
 
 
@@ -26,6 +27,19 @@ def test_an_app_may_be_made_by_a_function_with_models_of_its_own(engine: AwmEngi
     assert engine.server("factory").about.alone == ()
     assert json.loads(machine.act({"name": "get_note", "arguments": {"number": 1}})) == {"a": 1}
     machine.close()
+
+
+def test_a_model_that_holds_itself_in_several_places_is_described_once() -> None:
+    node = {"$ref": "#/components/schemas/Node"}
+    fields = {name: node for name in ("left", "right", "parent")}
+    schema = {"type": "object", "properties": {"number": {"type": "integer"}, **fields}}
+    answer = {"200": {"description": "Done", "content": {"application/json": {"schema": node}}}}
+    body = {"content": {"application/json": {"schema": node}}}
+    operation = {"operationId": "put_node", "requestBody": body, "responses": answer}
+    description = {"paths": {"/node": {"put": operation}}, "components": {"schemas": {"Node": schema}}}
+    [tool], _ = tools_of(description)
+    assert list(tool["parameters"]["properties"]) == ["number", "left", "right", "parent"]
+    assert '"number": 1' in tool["description"] and len(tool["description"]) < 200
 
 
 def test_bodies_that_differ_in_the_order_of_keys_alone_are_read_as_they_were_written(engine: AwmEngine) -> None:

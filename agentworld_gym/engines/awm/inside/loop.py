@@ -56,7 +56,7 @@ class Loop(asyncio.BaseEventLoop):
         """Give all other work some turns, as long as any of it can go on by itself."""
         for _ in range(turns):
             await asyncio.tasks.sleep(0)
-            if not self._ready:
+            if not getattr(self, "_ready"):  # noqa: B009  (the stubs do not know it)
                 return
 
     def _process_events(self, events: list[Any]) -> None:

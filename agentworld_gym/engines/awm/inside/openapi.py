@@ -17,8 +17,6 @@ EXAMPLES: dict[str, str] = {
 }
 """The example of a text by its format."""
 
-MAX_DEPTH = 12
-
 
 class Operation(NamedTuple):
     """One endpoint, as it is called."""
@@ -67,20 +65,26 @@ def tools_of(description: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[st
     return tools, operations
 
 
-def _resolved(value: Any, schemas: dict[str, Any], depth: int = 0) -> Any:
-    """Return a part of the description with the schemas in the place of their references."""
+def _resolved(value: Any, schemas: dict[str, Any], around: frozenset[str] = frozenset()) -> Any:
+    """Return a part of the description with the schemas in the place of their references.
+
+    Args:
+        value: The part.
+        schemas: The schemas by name.
+        around: The names of the schemas that the part stands in. One that holds itself is left empty in there.
+    """
     if isinstance(value, list):
-        return [_resolved(item, schemas, depth) for item in value]
+        return [_resolved(item, schemas, around) for item in value]
     if not isinstance(value, dict):
         return value
     reference = value.get("$ref")
     if isinstance(reference, str):
-        if depth >= MAX_DEPTH:  # A model that holds itself has no end.
+        name = reference.rpartition("/")[2]
+        if name in around:
             return {}
-        rest = {key: item for key, item in value.items() if key != "$ref"}
-        value = {**rest, **schemas.get(reference.rpartition("/")[2], {})}
-        depth += 1
-    return {key: _resolved(item, schemas, depth) for key, item in value.items()}
+        value = {**{key: item for key, item in value.items() if key != "$ref"}, **schemas.get(name, {})}
+        around |= {name}
+    return {key: _resolved(item, schemas, around) for key, item in value.items()}
 
 
 def _arguments(operation: dict[str, Any], name: str) -> dict[str, Any]:
