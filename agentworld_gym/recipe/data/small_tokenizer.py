@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.errors import SpecError
@@ -35,8 +35,13 @@ _BYTE_PAIRS = 96
 """The number of merges for rare pieces."""
 
 
-def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+def build_tokenizer(texts: Iterable[str], vocab_size: int, spelled: Collection[str] = ()) -> Tokenizer:
     """Build a tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
+
+    Args:
+        texts: The texts.
+        vocab_size: The number of tokens.
+        spelled: Words in lower case that are no tokens.
 
     >>> tokenizer = build_tokenizer(["ls\\nnotes.txt"] * 9, 400)
     >>> tokenizer.encode("\\nnotes.txt").tokens
@@ -77,7 +82,7 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     for piece, _count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if len(names) >= vocab_size:
             break
-        if piece not in taken:
+        if piece not in taken and not _is_word(piece, spelled):
             names.append(piece)
     merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in fallback["merges"]]
     tokenizer = Tokenizer(
@@ -87,6 +92,35 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in SPECIALS])
     return tokenizer
+
+
+def spelled_out(tokenizer: Tokenizer, words: Collection[str]) -> Tokenizer:
+    """Return a tokenizer of this kind that spells some words in pieces. All other texts have the same tokens as before.
+
+    Args:
+        tokenizer: A tokenizer that `build_tokenizer` has built.
+        words: The words, in lower case.
+
+    >>> spelled_out(build_tokenizer(["to Milo"], 400), {"milo"}).get_vocab_size()
+    400
+
+    Raises:
+        SpecError: The tokenizer is of another kind.
+    """
+    data: dict[str, Any] = json.loads(tokenizer.to_str())
+    if not data["model"].get("ignore_merges"):
+        raise SpecError("tokenizer", "spelled", True, "a tokenizer of whole words, as small models from scratch have")
+    first = len(SPECIALS) + 256 + _BYTE_PAIRS
+    data["model"]["vocab"] = {
+        f"<|unused {number}|>" if number >= first and _is_word(piece, words) else piece: number
+        for piece, number in data["model"]["vocab"].items()
+    }
+    same: Tokenizer = type(tokenizer).from_str(json.dumps(data))
+    return same
+
+
+def _is_word(piece: str, words: Collection[str]) -> bool:
+    return piece.strip("Ġ").lower() in words
 
 
 def wrap(tokenizer: Tokenizer, max_length: int) -> PreTrainedTokenizerFast:

@@ -13,7 +13,8 @@ from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.generators.pretrained.folders import must_be_there
 from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
 from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
-from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
+from agentworld_gym.recipe.data.renaming import content_words
+from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, spelled_out, wrap
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
 from agentworld_gym.recipe.training.warm_start import warm_start
@@ -38,11 +39,16 @@ def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedToken
 
     Raises:
         GeneratorError: There is no tokenizer at the model's path.
+        SpecError: Words are to be spelled, and the tokenizer at the path is none of a small model.
     """
+    spelled = content_words() if config.spelled else frozenset[str]()
     if config.shape is not None:
         logger.info("making a tokenizer of the first %d samples", config.tokenizer_samples)
-        return wrap(build_tokenizer(texts, config.shape.vocab_size), config.shape.max_position_embeddings)
-    return load_tokenizer_of(config)
+        return wrap(build_tokenizer(texts, config.shape.vocab_size, spelled), config.shape.max_position_embeddings)
+    tokenizer = load_tokenizer_of(config)
+    if not spelled:
+        return tokenizer
+    return wrap(spelled_out(getattr(tokenizer, "backend_tokenizer", tokenizer), spelled), tokenizer.model_max_length)
 
 
 def must_have_model(config: ModelConfig) -> None:

@@ -63,6 +63,11 @@ class ModelConfig(Strict):
     tokenizer_samples: Positive = 4000
     """The number of samples from which the tokenizer of a model from scratch is made."""
 
+    spelled: bool = False
+    """Whether names and words of the tasks' lists are spelled in pieces, and are no tokens of a small model's own
+    tokenizer (`agentworld_gym.recipe.data.small_tokenizer`). A model copies pieces that are frequent better than whole
+    words that are rare."""
+
     path: str | None = Field(default=None, min_length=1)
     """A folder that transformers can read, such as the `model` of an earlier run (that is how SFT goes on from CPT, and
     RL from SFT), or a name on the Hugging Face hub."""
