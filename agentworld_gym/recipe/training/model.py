@@ -48,7 +48,8 @@ def make_tokenizer(config: ModelConfig, texts: Iterable[str]) -> PreTrainedToken
     tokenizer = load_tokenizer_of(config)
     if not spelled:
         return tokenizer
-    return wrap(spelled_out(getattr(tokenizer, "backend_tokenizer", tokenizer), spelled), tokenizer.model_max_length)
+    backend: Any = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    return wrap(spelled_out(backend, spelled), tokenizer.model_max_length)
 
 
 def must_have_model(config: ModelConfig) -> None:
