@@ -169,7 +169,8 @@ class LanguageWorld:
     def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
         """Ask the generator, and again where its answer cannot be read or contradicts the history of the ledger.
 
-        The sampling says how often. Where no answer is free of contradictions, the first one that can be read stands.
+        The sampling says how often. Where no answer is free of contradictions, or the generator fails meanwhile, the
+        first one that can be read stands.
 
         Returns:
             What was read, and how many times the generator was asked again.
@@ -183,7 +184,7 @@ class LanguageWorld:
             asked.append((observed, Usage() if isinstance(answer, Failure) else answer.usage))
             if isinstance(answer, Failure) or not _doubtful(observed) or reasks == self.sampling.reasks:
                 break
-        if _doubtful(observed):
+        if isinstance(observed, Failure) or _doubtful(observed):
             observed = next((one for one, _ in asked if isinstance(one, Observation)), observed)
         lost = sum((usage for one, usage in asked if one is not observed), Usage())
         if isinstance(observed, Observation):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from worlds import dream, language_world, make, predicted
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Observation
+from agentworld_gym.contracts import Failure, FailureKind, Observation
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
@@ -203,7 +203,7 @@ def test_a_template_of_the_user_is_not_checked(tmp_path: Path) -> None:
     assert Prompts(load_spec("terminal")).ledger_book(TASK) is None
 
 
-def world_that_says(*answers: str, **sampling: Any) -> Any:
+def world_that_says(*answers: str | Failure, **sampling: Any) -> Any:
     said = iter(answers)
     world = language_world(lambda _: next(said), profile="compact", ledger=True)
     world.sampling = replace(world.sampling, **sampling)
@@ -248,6 +248,13 @@ def test_where_every_answer_contradicts_the_history_the_first_one_stands() -> No
     assert isinstance(observed, Observation)
     assert (observed.text, observed.reasks) == (f"{IDLE} {DENIED}", 2)
     assert (observed.ledger, observed.ledger_check) == ("", LedgerCheck(contradictions=1))
+
+
+def test_a_server_that_fails_when_it_is_asked_again_takes_no_answer_away() -> None:
+    world, session, _ = world_that_says(DENIED, Failure(FailureKind.TIMEOUT, "no answer"), reasks=2)
+    [observed] = world.step([session], [ActionParser(load_spec("terminal")).parse("mv a.txt b")])
+    assert isinstance(observed, Observation)
+    assert (observed.text, observed.reasks) == (f"{IDLE} {DENIED}", 1)
 
 
 def test_info_and_traces_hold_what_is_wrong(tmp_path: Path) -> None:

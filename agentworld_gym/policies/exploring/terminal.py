@@ -68,6 +68,7 @@ def compute_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
     actions: list[str] = []
     while len(actions) < n:
         actions += _computing(things)
+    # `yield from` would send what the action showed to the list.
     for action in actions[:n]:  # noqa: UP028
         yield action
 

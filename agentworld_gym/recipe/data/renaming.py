@@ -83,13 +83,12 @@ def _made_up() -> MadeUpWords:
     return MadeUpWords(content_words())
 
 
-def renamed(sample: Sample, share: float, seed: str = "") -> Sample:
+def renamed(sample: Sample, share: float) -> Sample:
     """Replace the content words of a sample, each by one made-up word wherever it stands, or leave the sample as it is.
 
     Args:
         sample: The sample.
-        share: The probability that it is changed.
-        seed: The seed of the draw, together with the sample's id.
+        share: The probability that it is changed. The sample's id is the seed of the draw.
 
     >>> messages = [{"role": "system", "content": "users: milo"}, {"role": "assistant", "content": "MILO, Mil…"}]
     >>> [system, answer] = renamed(Sample(id="a", domain="web", messages=messages, weights=[1]), 1.0).messages
@@ -97,7 +96,7 @@ def renamed(sample: Sample, share: float, seed: str = "") -> Sample:
     >>> new == "milo", answer["content"] == f"{new.upper()}, {new[:3].title()}…"
     (False, True)
     """
-    rng = random.Random(f"{seed}/renamed/{sample.id}")
+    rng = random.Random(f"/renamed/{sample.id}")
     if rng.random() >= share:
         return sample
     texts = [message["content"] for message in sample.messages]

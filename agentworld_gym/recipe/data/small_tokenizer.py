@@ -34,6 +34,9 @@ CHAT_TEMPLATE = (
 _BYTE_PAIRS = 96
 """The number of merges for rare pieces."""
 
+_WORDS_FROM = len(SPECIALS) + 256 + _BYTE_PAIRS
+"""The number of the first token that is a whole piece; special tokens, bytes and byte pairs come before it."""
+
 
 def build_tokenizer(texts: Iterable[str], vocab_size: int, spelled: Collection[str] = ()) -> Tokenizer:
     """Build a tokenizer whose vocabulary holds the bytes, some byte pairs, and the pieces that most of the texts hold.
@@ -54,9 +57,8 @@ def build_tokenizer(texts: Iterable[str], vocab_size: int, spelled: Collection[s
     """
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    least = 256 + _BYTE_PAIRS + len(SPECIALS)
-    if vocab_size < least:
-        raise SpecError("tokenizer", "vocab_size", vocab_size, f"at least {least}")
+    if vocab_size < _WORDS_FROM:
+        raise SpecError("tokenizer", "vocab_size", vocab_size, f"at least {_WORDS_FROM}")
     cut = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(PATTERN), behavior="isolated"),
@@ -111,9 +113,8 @@ def spelled_out(tokenizer: Tokenizer, words: Collection[str]) -> Tokenizer:
     data: dict[str, Any] = json.loads(tokenizer.to_str())
     if not data["model"].get("ignore_merges"):
         raise SpecError("tokenizer", "spelled", True, "a tokenizer of whole words, as small models from scratch have")
-    first = len(SPECIALS) + 256 + _BYTE_PAIRS
     data["model"]["vocab"] = {
-        f"<|unused {number}|>" if number >= first and _is_word(piece, words) else piece: number
+        f"<|unused {number}|>" if number >= _WORDS_FROM and _is_word(piece, words) else piece: number
         for piece, number in data["model"]["vocab"].items()
     }
     same: Tokenizer = type(tokenizer).from_str(json.dumps(data))
