@@ -212,6 +212,44 @@ def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_befo
     assert session.history[-1]["content"] == '.focus = "e1"'  # A look changes nothing.
 
 
+@cache
+def looked_sessions() -> tuple[Row, ...]:
+    """Sessions of the web in which the agent took a look at the page after some actions."""
+    recorder = Recorder([load_spec("web")], SmallModelSessions(policies={"blend": 1.0}, max_turns=12), seed=5)
+    return tuple(row for number in (0, 11) if (row := recorder.row(number)) is not None)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_answer_to_an_action_says_nothing_of_a_look_that_followed(number: int) -> None:
+    row = looked_sessions()[number]
+    prompts, task = prompts_for(row, form="state"), task_of(row)
+    assert task is not None
+    states = shown_states(row, task, ActionParser(load_spec("web")))
+    answers = cpt_sample(row, prompts).messages[2::2]
+    looked = [turn for turn, (acted, seen) in enumerate(zip(states.acted, states.seen, strict=True)) if acted != seen]
+    assert looked
+    for turn in looked:
+        before = states.seen[turn - 1] if turn else states.begun
+        assert "-said" not in answers[turn]["content"]
+        found = prompts.read(task, before, answers[turn]["content"], row.actions[turn])
+        assert json.loads(found) == json.loads(states.acted[turn])
+
+
+@pytest.mark.parametrize("taught", [True, False])
+def test_fidelity_takes_the_looks_that_an_agent_took(taught: bool) -> None:
+    answers: dict[str, str] = {}
+    for row in looked_sessions():
+        messages = cpt_sample(row, prompts_for(row, form="state")).messages
+        answers |= {json.dumps(messages[:turn]): messages[turn]["content"] for turn in range(2, len(messages), 2)}
+    generator = ScriptedGenerator(lambda request: answers.get(json.dumps(list(request.messages)), "same"))
+    register_world("looked_by_heart", lambda options: options.language(generator, "compact", "state"))
+    options = EnvOptions(spec="web", world="looked_by_heart", split="test")
+    result, _ = measure(options, Plan(looked_sessions(), free=not taught))
+    side = result.taught if taught else result.free
+    assert side is not None and side.measures is not None
+    assert side.measures.exact.share == 1.0
+
+
 def test_a_look_shows_the_page_of_the_state_and_asks_only_where_a_message_box_is_open() -> None:
     asked: list[ChatRequest] = []
 

@@ -17,6 +17,7 @@ from agentworld_gym.engines.web.structured_state.choices import column_choices, 
 from agentworld_gym.engines.web.structured_state.told import told_lines
 from agentworld_gym.engines.web.tools.call import read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool
+from agentworld_gym.screens.sight import LOOK
 
 _COLUMN = 5
 """The length of the path of a column: `data/shop/cart/jana,103/quantity`."""
@@ -66,7 +67,7 @@ class WebView:
     def noted(self, shown: StructuredState, action: Any) -> StructuredState:
         """Return the state with the action noted that is about to be answered, as tools repeat it in their answers.
 
-        What follows from the action is not said.
+        What follows from the action is not said, but that a page has been seen once somebody has looked at it.
 
         Raises:
             AnswerError: This is no state of a browser.
@@ -78,10 +79,15 @@ class WebView:
             noted = {key: value for key, value in shown.items() if key != "said"}
             if said := expected(browser, action):
                 noted["said"] = said
-            if browser.tab.console:
+            call = read_call(action)
+            looks = call is not None and call[0] == LOOK and browser.tab.modal is None
+            if browser.tab.console or looks:
                 _, tab, _, page = page_place(shown)
                 pages = [dict(told) for told in shown["tabs"][tab]["pages"]]
-                pages[page]["old"] = True
+                if browser.tab.console:
+                    pages[page]["old"] = True
+                if looks:
+                    pages[page].pop("unseen", None)
                 noted["tabs"] = {**shown["tabs"], tab: {**shown["tabs"][tab], "pages": pages}}
             return noted
 
