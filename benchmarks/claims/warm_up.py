@@ -1,6 +1,6 @@
 """Warm-up: does a language model learn to act sooner if it was a world model before?
 
-    python benchmarks/claims/warm_up.py                    # goes on where it was stopped
+    python benchmarks/claims/warm_up.py                    # five seeds; goes on where it was stopped
     python benchmarks/claims/warm_up.py --quick            # a minute, to see that it runs; its figures mean nothing
 
 Small language models of one shape and one vocabulary learn to act in the terminal by imitating the same few expert
@@ -232,7 +232,7 @@ def report(runs: Sequence[dict[str, Any]]) -> str:
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--sessions", type=int, default=300, help="recorded for pre-training")
     parser.add_argument("--tokens", type=int, default=100_000, help="of pre-training")
     parser.add_argument("--experts", type=int, default=150, help="sessions to imitate")
