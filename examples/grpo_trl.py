@@ -177,6 +177,7 @@ class Progress(PrinterCallback):
             "tokens written": "completions/mean_length",
             "episodes cut": "cut_episodes/max_turns",
             "actions cut": "cut_actions",
+            "seconds": "step_time",
         }
         if logs and "reward" in logs:
             values = (f"{name} {float(logs[key]):.2f}" for name, key in names.items() if key in logs)
@@ -197,6 +198,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     parser.add_argument("--sessions", type=int, default=400, help="sessions to imitate (tiny model only)")
     parser.add_argument("--slip", type=float, default=0.3, help="how often these err before a step (tiny model only)")
     parser.add_argument("--imitation", type=int, default=400, help="steps on these sessions (tiny model only)")
+    parser.add_argument("--turns", type=int, default=8, help="actions of an episode at most")
+    parser.add_argument("--tokens", type=int, help="tokens of an action at most; else 24 (tiny model) or 256")
     parser.add_argument("--group", type=int, default=8, help="episodes of each task")
     parser.add_argument("--tasks", type=int, default=8, help="tasks of each step")
     parser.add_argument("--evaluate", type=int, default=100, help="tasks that success is measured on")
@@ -212,7 +215,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         "world": options.world,
         "families": options.families,
         "levels": options.levels,
-        "max_turns": 8,
+        "max_turns": options.turns,
         "max_tokens": 768 if tiny else 8192,
         "system": SYSTEM if tiny else None,
     }
@@ -245,7 +248,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         max_steps=options.steps,
         per_device_train_batch_size=options.group * options.tasks,
         num_generations=options.group,
-        max_completion_length=24 if tiny else 256,  # This limits one action, not the episode.
+        max_completion_length=options.tokens or (24 if tiny else 256),  # This limits one action, not the episode.
         learning_rate=options.rate or (5e-4 if tiny else 1e-6),
         lr_scheduler_type="constant",
         logging_steps=1,

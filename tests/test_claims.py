@@ -97,7 +97,7 @@ def test_steps_to_the_goal_are_those_of_the_first_test_that_reaches_it() -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", ["dream_first", "with_controls", "warm_up", "fooled"])
+@pytest.mark.parametrize("claim", ["dream_first", "with_controls", "warm_up", "fooled", "unlearned"])
 def test_a_claim_runs_from_end_to_end(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = [claim, "--quick", "--out", str(tmp_path / "runs.jsonl")]
     if claim in ("dream_first", "warm_up"):
@@ -105,4 +105,4 @@ def test_a_claim_runs_from_end_to_end(claim: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "argv", arguments)
     importlib.import_module(claim).main()
     runs = agents.Kept(tmp_path / "runs.jsonl").runs()
-    assert len(runs) == {"dream_first": 2, "with_controls": 2, "warm_up": 5, "fooled": 1}[claim]
+    assert len(runs) == {"dream_first": 2, "with_controls": 2, "warm_up": 5, "fooled": 1, "unlearned": 1}[claim]

@@ -66,21 +66,22 @@ class Tasks:
         chosen = {"families": list(self.families), "levels": [1], "max_steps": self.max_steps}
         return {**chosen, "controls": dict(self.controls)} if self.controls else chosen
 
-    def env(self, world: str, members: int, seed: int) -> AgentWorldVecEnv:
+    def env(self, world: str, members: int, seed: int, bootstrap_at_limit: bool = True) -> AgentWorldVecEnv:
         """The environment to learn in, on training tasks."""
         cut = {"sampling": {"max_tokens": self.max_tokens}} if self.max_tokens and world != "grounded" else {}
         options = {**self.options(), **cut}
-        return make_sb3_env(self.env_id, members, 1000 * seed, world=world, backplay=self.backplay, **options)
+        learning = {"backplay": self.backplay, "bootstrap_at_limit": bootstrap_at_limit}
+        return make_sb3_env(self.env_id, members, 1000 * seed, world=world, **learning, **options)
 
     def tested(self, agent: MaskablePPO, tasks: int, world: str = "grounded") -> Result:
         """Play unseen tasks from their start, the best choice at each step."""
         return evaluate_policy(agent, self.env_id, range(tasks), world=world, **self.options())
 
 
-def dreamed(tasks: Tasks, steps: int, seed: int, world: str = "tiny") -> MaskablePPO:
+def dreamed(tasks: Tasks, steps: int, seed: int, world: str = "tiny", bootstrap_at_limit: bool = True) -> MaskablePPO:
     """An agent that has learned in a dream alone."""
     members, rollout = DREAM
-    env = tasks.env(world, members, seed)
+    env = tasks.env(world, members, seed, bootstrap_at_limit)
     try:
         return train_ppo(env, steps, seed=seed, n_steps=rollout, n_epochs=EPOCHS).model
     finally:
@@ -88,18 +89,26 @@ def dreamed(tasks: Tasks, steps: int, seed: int, world: str = "tiny") -> Maskabl
 
 
 def grounded(
-    tasks: Tasks, steps: int, seed: int, start: MaskablePPO | None = None
+    tasks: Tasks,
+    steps: int,
+    seed: int,
+    start: MaskablePPO | None = None,
+    bootstrap_at_limit: bool = True,
+    same_optimizer: bool = False,
+    **hyperparameters: Any,
 ) -> Iterator[tuple[int, MaskablePPO]]:
     """Let an agent learn in the grounded world; yield it with the steps taken so far, first before any step.
 
-    An agent that begins with the weights of another one has an optimizer of its own.
+    An agent that begins with the weights of another one has an optimizer of its own, unless it is to be the same.
     """
     members, rollout = GROUNDED
-    env = tasks.env("grounded", members, seed)
+    env = tasks.env("grounded", members, seed, bootstrap_at_limit)
     try:
-        agent = train_ppo(env, 0, seed=seed, n_steps=rollout, n_epochs=EPOCHS).model
+        agent = train_ppo(env, 0, seed=seed, **{"n_steps": rollout, "n_epochs": EPOCHS, **hyperparameters}).model
         if start is not None:
             agent.policy.load_state_dict(start.policy.state_dict())
+            if same_optimizer:
+                agent.policy.optimizer.load_state_dict(start.policy.optimizer.state_dict())
         yield 0, agent
         for done in range(TESTED, steps + 1, TESTED):
             agent.learn(TESTED, reset_num_timesteps=False)

@@ -2,11 +2,13 @@
 
     python benchmarks/claims/dream_first.py                    # three domains, five seeds; goes on where it was stopped
     python benchmarks/claims/dream_first.py --domains search --seeds 0 1
+    python benchmarks/claims/dream_first.py --domains search --no-bootstrap-at-limit --starts runs/dream_first
     python benchmarks/claims/dream_first.py --quick            # seconds, to see that it runs; its figures mean nothing
 
 For every domain and seed two agents learn the same tasks in the grounded world for the same number of steps. Each is
 tested on unseen tasks every 1,024 steps. One of them has learned in the dream before (`world="tiny"`), and starts from
-the weights that it had then. Three readings of the same curves: the success after a fixed number of grounded steps, the
+the weights that it had then. With `--starts` these are agents that an earlier run has kept, so that runs with different
+settings begin alike. Three readings of the same curves: the success after a fixed number of grounded steps, the
 grounded steps to a success of 0.5, and what the dream alone has taught, beside the grounded world in as many steps.
 Intervals are 95 %, bootstrapped over seeds and episodes.
 """
@@ -15,7 +17,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,7 @@ from agents import (
     row,
     steps_to_goal,
 )
+from sb3_contrib import MaskablePPO
 
 TASKS = {
     "terminal": Tasks("terminal", ("permissions",), 12, backplay=0.8),
@@ -48,22 +52,34 @@ Pairs = Mapping[str, Sequence[Sequence[dict[str, Any]]]]
 """The runs of both arms of each domain, seed by seed."""
 
 
-def curve(tasks: Tasks, arm: str, seed: int, sizes: tuple[int, int, int], folder: Path) -> dict[str, Any]:
-    """One agent: which test tasks it solves after each number of grounded steps. Its start from a dream is kept."""
-    dream, steps, episodes = sizes
+def curve(
+    tasks: Tasks,
+    steps: int,
+    episodes: int,
+    seed: int,
+    bootstrap_at_limit: bool,
+    dream: Callable[[], MaskablePPO] | None,
+) -> dict[str, Any]:
+    """One agent, which dreams first if it has a dream: the test tasks it solves after each number of grounded steps."""
     began = time.process_time()
-    start = dreamed(tasks, dream, seed) if arm == "dream first" else None
-    if start is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        start.save(folder / f"{tasks.domain}-dream-{seed}.zip")
+    start = dream() if dream else None
     dream_seconds = time.process_time() - began
-    found = {str(done): bits(tasks.tested(agent, episodes)) for done, agent in grounded(tasks, steps, seed, start)}
+    learning = grounded(tasks, steps, seed, start, bootstrap_at_limit)
+    found = {str(done): bits(tasks.tested(agent, episodes)) for done, agent in learning}
     return {
-        "dream_steps": dream if start else 0,
+        "dream_steps": start.num_timesteps if start else 0,
         "dream_seconds": round(dream_seconds, 1),
         "seconds": round(time.process_time() - began - dream_seconds, 1),
         "curve": found,
     }
+
+
+def dreamt(tasks: Tasks, steps: int, seed: int, bootstrap_at_limit: bool, folder: Path) -> MaskablePPO:
+    """An agent that has learned in the dream. The folder keeps it."""
+    agent = dreamed(tasks, steps, seed, bootstrap_at_limit=bootstrap_at_limit)
+    folder.mkdir(parents=True, exist_ok=True)
+    agent.save(folder / f"{tasks.domain}-dream-{seed}.zip")
+    return agent
 
 
 def report(runs: Sequence[dict[str, Any]]) -> str:
@@ -118,7 +134,16 @@ def main() -> None:
     parser.add_argument("--dream", type=int, help="steps in the dream, in place of those of the domain")
     parser.add_argument("--steps", type=int, help="steps in the grounded world, in place of those of the domain")
     parser.add_argument("--episodes", type=int, default=40, help="unseen test tasks")
+    parser.add_argument(
+        "--bootstrap-at-limit",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether the value of what would come after the step limit counts, in both worlds",
+    )
     parser.add_argument("--folder", type=Path, default=Path("runs/dream_first"), help="where the agents are kept")
+    parser.add_argument(
+        "--starts", type=Path, help="a folder of agents to start from that were kept, in place of dreaming"
+    )
     parser.add_argument("--out", type=Path, help="for finished runs; without it --quick keeps none")
     parser.add_argument("--quick", action="store_true", help="one domain, one seed, a rollout each")
     chosen = parser.parse_args()
@@ -126,16 +151,18 @@ def main() -> None:
         chosen.domains, chosen.seeds, chosen.dream, chosen.steps, chosen.episodes = ["terminal"], [0], 256, 1024, 4
     one_thread()
     kept = Kept.of("dream_first", chosen)
-    runs = []
+    runs, limit = [], chosen.bootstrap_at_limit
     for seed in chosen.seeds:
         for domain in chosen.domains:
-            for arm in ARMS:
-                dream, steps = SIZES[domain]
-                sizes = (chosen.dream or dream, chosen.steps or steps, chosen.episodes)
-                key = {"domain": domain, "arm": arm, "seed": seed, "sizes": list(sizes)}
-                runs.append(
-                    kept.run(key, lambda d=domain, a=arm, s=seed, z=sizes: curve(TASKS[d], a, s, z, chosen.folder))
-                )
+            tasks, (dream, steps) = TASKS[domain], SIZES[domain]
+            dream, steps = chosen.dream or dream, chosen.steps or steps
+            first = partial(dreamt, tasks, dream, seed, limit, chosen.folder)
+            if chosen.starts:
+                first = partial(MaskablePPO.load, chosen.starts / f"{domain}-dream-{seed}.zip", device="cpu")
+            for arm, start in zip(ARMS, (first, None), strict=True):
+                key = {"domain": domain, "arm": arm, "seed": seed, "sizes": [dream, steps, chosen.episodes]}
+                key |= {"bootstrap_at_limit": limit, "kept_start": bool(chosen.starts and start)}
+                runs.append(kept.run(key, partial(curve, tasks, steps, chosen.episodes, seed, limit, start)))
     print(report(runs))
 
 

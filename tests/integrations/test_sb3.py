@@ -219,15 +219,16 @@ def test_an_episode_that_ends_is_followed_by_the_next_in_the_same_step(terminal)
     assert rewards.dtype == np.float32 and dones.dtype == bool
 
 
-def test_running_into_the_step_limit_is_a_time_limit():
-    env = make_sb3_env(TERMINAL, num_envs=2, seed=0, world="scripted", max_steps=2)
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_the_step_limit_is_a_time_limit_unless_it_is_said_to_be_an_end(bootstrap: bool):
+    env = make_sb3_env(TERMINAL, 2, seed=0, bootstrap_at_limit=bootstrap, world="scripted", max_steps=2)
     env.reset()
     waiting = [next(a for a in task.menu if a != "finish") for task in env.get_attr("task")]
     choices = choose(env, waiting)
     *_, dones, _ = env.step(choices)
     assert not dones.any()
     *_, dones, infos = env.step(choices)
-    assert dones.all() and all(info["TimeLimit.truncated"] for info in infos)
+    assert dones.all() and [info["TimeLimit.truncated"] for info in infos] == [bootstrap] * 2
     env.close()
 
 
@@ -275,7 +276,9 @@ def test_masks_of_all_members_reach_maskable_ppo(terminal):
         terminal.env_method("no_such_thing")
 
 
-def test_a_world_that_fails_is_a_time_limit_without_reward(terminal):
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_a_world_that_fails_is_a_time_limit_without_reward(terminal, bootstrap: bool):
+    terminal.bootstrap_at_limit = bootstrap
     observations = terminal.reset()
     world = terminal.runner.world
     step = world.step

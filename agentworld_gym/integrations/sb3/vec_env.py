@@ -51,6 +51,10 @@ class AgentWorldVecEnv(VecEnv):
     time of an episode that ended, and `infos[i]["is_success"]` whether it succeeded, if that was tested. An episode
     whose world failed ends like one that ran into a time limit, with no reward.
 
+    At a time limit Stable-Baselines3 adds the value of the last observation to the reward. That is right where a limit
+    only cuts what would go on. Where the task has to be done within the limit, `bootstrap_at_limit=False` makes the
+    limit an end like any other (Pardo et al. 2018, Time Limits in Reinforcement Learning, section 2).
+
     With the probability `backplay` an episode begins somewhere on its expert's way, so that an agent meets the end of
     long tasks before it can find the way there (learning from a demonstration by starting from its states, Salimans
     and Chen 2018). `infos[i]["backplay"]` says how many steps were played ahead.
@@ -61,6 +65,7 @@ class AgentWorldVecEnv(VecEnv):
         seed: The seed from which member i draws its tasks is `seed + i`; None draws them anew each time.
         encoder: The encoder that makes vectors of texts; None takes the default one.
         backplay: The share of episodes that begin somewhere on their expert's way.
+        bootstrap_at_limit: Whether the step limit is reported as a time limit. A failure of the world always is.
 
     Raises:
         SpecError: `backplay` is no share.
@@ -73,10 +78,12 @@ class AgentWorldVecEnv(VecEnv):
         seed: int | None = None,
         encoder: TextEncoder | None = None,
         backplay: float = 0.0,
+        bootstrap_at_limit: bool = True,
     ) -> None:
         if not 0 <= backplay <= 1:
             raise SpecError("options", "backplay", backplay, "a share from 0 to 1")
         self.runner, self.encoder, self.backplay = runner, encoder or TextEncoder(), backplay
+        self.bootstrap_at_limit = bootstrap_at_limit
         self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
         super().__init__(num_envs, *menu_spaces(self.encoder))
         self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]
@@ -182,7 +189,8 @@ class AgentWorldVecEnv(VecEnv):
             self._returns[index] += transition.reward
             self._lengths[index] += 1
             info: dict[str, Any] = {**transition.info}
-            info["TimeLimit.truncated"] = transition.truncated and not transition.terminated
+            cut = transition.truncated and not transition.terminated
+            info["TimeLimit.truncated"] = cut and (self.bootstrap_at_limit or "failure" in info)
             if done:
                 info["terminal_observation"] = self._vectors[index].copy()
                 elapsed = round(time.monotonic() - self._begun, 6)
@@ -289,6 +297,7 @@ def make_sb3_env(
     *,
     encoder: TextEncoder | None = None,
     backplay: float = 0.0,
+    bootstrap_at_limit: bool = True,
     **options: Any,
 ) -> AgentWorldVecEnv:
     """Make a `VecEnv` for Stable-Baselines3.
@@ -299,6 +308,7 @@ def make_sb3_env(
         seed: The seed from which member i draws its tasks is `seed + i`; None draws them anew each time.
         encoder: The encoder that makes vectors of texts; None takes the default one.
         backplay: The share of episodes that begin somewhere on their expert's way.
+        bootstrap_at_limit: Whether the value of what would come after the step limit counts; see `AgentWorldVecEnv`.
         options: The options of `gym.make`, such as `world`, `families`, `levels`, `split` and `max_steps`.
 
     >>> env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=2, seed=0, world="scripted")
@@ -307,4 +317,4 @@ def make_sb3_env(
     >>> env.close()
     """
     envs: Any = gym.make_vec(env_id, num_envs=num_envs, **options)
-    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder, backplay)
+    return AgentWorldVecEnv(envs.unwrapped.runner, num_envs, seed, encoder, backplay, bootstrap_at_limit)
