@@ -66,6 +66,7 @@ def train(seed: int, world: str, arguments: argparse.Namespace, encoder: TextEnc
         seed=1000 * seed,
         encoder=encoder,
         backplay=arguments.backplay,
+        bootstrap_at_limit=arguments.bootstrap_at_limit,
         max_steps=arguments.max_steps,
         **tasks(arguments),
         **world_options(world, arguments),
@@ -233,6 +234,12 @@ def parser_with(defaults: Mapping[str, Any]) -> argparse.ArgumentParser:
     parser.add_argument("--episodes", type=int, default=200, help="unseen test seeds")
     parser.add_argument(
         "--backplay", type=float, default=0.0, help="share of training episodes begun on the expert's way"
+    )
+    parser.add_argument(
+        "--bootstrap-at-limit",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether the value of what would come after the step limit counts",
     )
     parser.add_argument("--no-twin", action="store_true", help="leave the constant observation out")
     parser.add_argument("--out", type=Path, help="keep what is measured in this JSON file; with --runs, a folder")
