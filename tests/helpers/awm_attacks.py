@@ -216,8 +216,11 @@ VERIFIERS = {
     "writes": ("open(final_db_path, 'w')", "raised PermissionError"),
     "writes after it changed the mode": (
         "os.chmod(final_db_path, 0o666)\n    open(final_db_path, 'ab', buffering=0).write(b'x')",
-        "raised OSError",
+        "raised PermissionError",
     ),
+    "writes outside its folder": ("open('/note', 'w')", "raised OSError"),
+    "writes without end": ("open(final_db_path + '.x', 'wb').truncate(1 << 30)", "raised OSError"),
+    "leaves a way out": ("os.symlink('/usr', final_db_path + '.usr')\n    raise KeyError", "raised KeyError"),
     "changes the database": ("sqlite3.connect(final_db_path).execute('DROP TABLE loans')", "raised OperationalError"),
     "forks": ("os.fork()", "raised (BlockingIOError|PermissionError)"),
     "runs a program": (

@@ -33,7 +33,7 @@ VERDICT_SECONDS = 10.0
 """How long a verifier may take."""
 
 VERDICT_FILES = 160 << 20
-"""The bytes of the folder that a verifier reads."""
+"""The bytes of the folder that a verifier reads, with the files that it makes there."""
 
 CODE = "/opt/agentworld"
 """The folder of our own files inside."""
@@ -218,7 +218,7 @@ def _command(libraries: Libraries, worlds: bool, number: int) -> list[str]:
     if worlds:
         command += ["--ro-bind", str(package / EMPTY), f"/{DATABASE}"]
     else:
-        command += ["--size", str(VERDICT_FILES), "--tmpfs", FOLDER]
+        command += ["--size", str(VERDICT_FILES), "--tmpfs", FOLDER, "--setenv", "TMPDIR", FOLDER]
     for name, value in (("PYTHONPATH", os.pathsep.join(path)), *_variables()):
         command += ["--setenv", name, value]
     return [

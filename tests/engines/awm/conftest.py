@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import awm_attacks
 import awm_background
 import awm_factory
+import awm_menu
 import awm_styles
 import awm_worlds
 import pytest
@@ -71,6 +72,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwmEngine]:
         awm_styles.clinic(),
         awm_styles.diary(),
         awm_styles.accounts(),
+        awm_menu.menu(),
         *loaded,
     )
     engine = AwmEngine(AwmFiles(awm_worlds.write(tmp_path_factory.mktemp("awm"), *worlds)))

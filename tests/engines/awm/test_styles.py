@@ -187,3 +187,21 @@ def test_a_connection_that_commits_every_statement_does(engine: AwmEngine) -> No
     assert machine.act({"name": "open_account", "arguments": {"owner": "Ben"}}) == "1"
     assert '"owners": [\n    "Ana",\n    "Ben"\n  ]' in machine.act({"name": "list_accounts", "arguments": {}})
     machine.close()
+
+
+def test_code_may_read_its_tables_from_the_database(engine: AwmEngine) -> None:
+    machine, other = engine.start("menu", 0), engine.start("menu", 1)
+    assert machine.act({"name": "place_order", "arguments": {"dish_id": 2}}) == "1"
+    told = [json.loads(each.act({"name": "list_dishes_dishes_get", "arguments": {}})) for each in (machine, other)]
+    assert told[0] == [{"name": "Soup", "orders": 0}, {"name": "Pie", "orders": 1}] and told[1][1]["orders"] == 0
+    assert json.loads(machine.act({"name": "list_loudly", "arguments": {}})) == ["SOUP", "PIE"]
+    machine.close(), other.close()
+
+
+def test_a_verifier_may_change_a_copy_of_the_database(engine: AwmEngine) -> None:
+    verifier = engine.server("menu").scenario.decided[0]
+    machine = engine.start("menu", 0)
+    machine.act({"name": "place_order", "arguments": {"dish_id": 2}})
+    assert engine.verdict("menu", verifier, machine.database()).complete
+    assert not engine.verdict("menu", verifier, engine.server("menu").about.initial).complete
+    machine.close()

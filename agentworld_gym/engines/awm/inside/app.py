@@ -14,7 +14,13 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlencode
 
-from agentworld_gym.engines.awm.inside.binding import Lend, bind_class_of_connections, bind_engines, without_threads
+from agentworld_gym.engines.awm.inside.binding import (
+    Lend,
+    bind_class_of_connections,
+    bind_engines,
+    bind_typed_dicts,
+    without_threads,
+)
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
@@ -59,6 +65,7 @@ class App:
         # How often the loop looks at the clock depends on threads, so it looks at another one.
         self._loop = install(clock.of_machine)
         bind_engines(lend)
+        bind_typed_dicts()
         if guard:
             bind_class_of_connections()
         if not THREADED.search(code):
@@ -72,7 +79,10 @@ class App:
         self.app = _app_in(module)
         self._run(self._started())
         self.close_sessions()
+        described = self.app.openapi_schema
         self.tools, self._operations = tools_of(self.app.openapi())
+        # The app keeps its description, hundreds of containers, which would be watched for changes at every call.
+        self.app.openapi_schema = described
         self._validators: dict[str, Any] = {}
 
     async def _started(self) -> None:

@@ -7,6 +7,7 @@ import io
 import logging
 import os
 import sqlite3
+import typing
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
@@ -84,6 +85,13 @@ def bind_engines(lend: Lend) -> None:
 def bind_class_of_connections() -> None:
     """Let the class of connections, which annotations name, make none to a database that sessions could share."""
     setattr(sqlite3, "Connection", Held)  # noqa: B010  (mypy takes no assignment)
+
+
+def bind_typed_dicts() -> None:
+    """Let `typing.TypedDict` be that of typing_extensions: before Python 3.12 pydantic takes no other."""
+    from typing_extensions import TypedDict
+
+    setattr(typing, "TypedDict", TypedDict)  # noqa: B010
 
 
 def without_threads() -> None:

@@ -19,7 +19,7 @@ from agentworld_gym.engines.awm.inside.copies import Listener
 from agentworld_gym.engines.awm.inside.frames import Frames
 
 FOLDER = "/verdict"
-"""The folder of the databases that a verifier reads; it is emptied after each."""
+"""The folder of the databases that a verifier reads, and of the files that it makes; it is emptied after each."""
 
 STACK = 512 << 10
 LOOK = 0.002
@@ -177,9 +177,9 @@ class _Verdicts:
         os.close(readable)
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
-        for name in os.listdir(FOLDER):
-            path = os.path.join(FOLDER, name)
-            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        with os.scandir(FOLDER) as entries:
+            for entry in entries:
+                shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.remove(entry)
         self._frames.send({"told": data.decode("utf-8", "replace"), "late": late, "how": _how(status)})
 
 

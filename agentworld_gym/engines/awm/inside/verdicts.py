@@ -15,7 +15,7 @@ from typing import Any
 
 from agentworld_gym.engines.awm.inside.chance import Chance
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
-from agentworld_gym.engines.awm.inside.databases import connect_really, register
+from agentworld_gym.engines.awm.inside.databases import MAX_BYTES, connect_really, register
 from agentworld_gym.engines.awm.inside.limits import confine
 from agentworld_gym.engines.awm.inside.loop import install
 
@@ -40,7 +40,7 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
         chance.install()
         clock.set(job["steps"])
         chance.set(0, job["steps"])
-        confine(memory)
+        confine(memory, writes=MAX_BYTES)
         try:
             told: dict[str, Any] = {"returned": _returned(job, clock, chance)}
             text = json.dumps(_with_keys_of_json(told), default=_told)
