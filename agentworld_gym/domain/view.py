@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,6 +11,10 @@ from agentworld_gym.errors import AnswerError
 
 StructuredState = dict[str, Any]
 """A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
+
+
+Entries = Sequence[Mapping[str, Any]]
+"""The entries of a list."""
 
 
 def compact(value: Any) -> str:
@@ -144,6 +148,73 @@ class Counting(View, Protocol):
         Args:
             shown: The structured state before the change.
             path: The path.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
+class Referring(View, Protocol):
+    """A view that knows values to which a world model can refer by a name, such as the arguments of a call.
+
+    A change then names a value in place of copying it: which value stands where is predicted, and its letters are not.
+    """
+
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the values by their names, the most likely first: those of the action, and those of the state.
+
+        Args:
+            shown: The structured state before the change.
+            action: The action as its parser read it; None where there is none that can be read.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
+class Summing(View, Protocol):
+    """A view that knows which values follow from others of the same state, such as the total of an order.
+
+    A change then says that such a value follows, and the view reads it off the predicted state.
+    """
+
+    def marked(self, shown: StructuredState, after: StructuredState) -> StructuredState:
+        """Return the state after a change with marks in the place of values that have changed and follow from others.
+
+        Args:
+            shown: The structured state before the change.
+            after: The structured state after it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+    def summed(self, after: StructuredState) -> StructuredState:
+        """Return a state with values in the place of the marks.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
+class Completing(View, Protocol):
+    """A view that knows what an added entry has where nothing else is said, such as the next number of its list."""
+
+    def completed(self, shown: StructuredState, path: tuple[str, ...], entries: Entries, entry: Any) -> Any:
+        """Return an entry that is added to a list, with what does not depend on the action.
+
+        Args:
+            shown: The structured state before the change.
+            path: The path of the list.
+            entries: The entries of the list so far.
+            entry: The entry as it is told.
 
         Raises:
             AnswerError: The domain has no such state.

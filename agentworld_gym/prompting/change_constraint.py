@@ -15,8 +15,9 @@ from pydantic_core import from_json
 from agentworld_gym.contracts import PIECE
 from agentworld_gym.domain.view import Choices, StructuredState
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.state_changes import SAME, applied
+from agentworld_gym.prompting.state_changes import SAME, Completed, applied
 from agentworld_gym.prompting.state_paths import Path, at, escaped, key_of, read_path
+from agentworld_gym.prompting.state_references import References
 
 _SIGNS = ("=", ":=", "+=")
 _FENCE = re.compile(r"`{1,2}|```\w*")
@@ -47,10 +48,20 @@ class ChangeConstraint:
         before: The state before the change.
         place: The path of the place at which the agent is.
         choices: What tells of a state and a path in it which texts can stand there; None where any can.
+        references: The values that texts refer to; None where braces are braces.
+        completed: What tells what an added entry has though it is not told; None for nothing.
     """
 
-    def __init__(self, before: StructuredState, place: Path, choices: ChoicesOf | None = None) -> None:
+    def __init__(
+        self,
+        before: StructuredState,
+        place: Path,
+        choices: ChoicesOf | None = None,
+        references: References | None = None,
+        completed: Completed | None = None,
+    ) -> None:
         self._before, self._place = before, place
+        self._references, self._completed = references, completed
         self._lines, self._state = "", before
         self._choices, self._known = choices, dict[tuple[str, ...], Choices | None]()
 
@@ -60,11 +71,13 @@ class ChangeConstraint:
             return self._after(text) is not None
         lines, _, line = text.rpartition("\n")
         state = self._after(lines)
-        if state is None or not _may_begin(line.lstrip(), self._before, state, self._place):
+        line = line.lstrip()
+        if state is None or not _may_begin(line, self._before, state, self._place, self._references):
             return False
-        return self._choices is None or all(
-            _is_among(self._chosen(path), part, whole=closed)
-            for path, part, closed in _texts(line.lstrip(), self._place)
+        return (self._choices is None and self._references is None) or all(
+            (self._references is None or self._references.may_begin(part, path[-1], whole=closed))
+            and (self._choices is None or _is_among(self._chosen(path), part, whole=closed))
+            for path, part, closed in _texts(line, self._place)
         )
 
     def _chosen(self, path: tuple[str, ...]) -> Choices | None:
@@ -81,14 +94,16 @@ class ChangeConstraint:
         """Return the state after the lines that are complete; None where they cannot be read."""
         if lines != self._lines:
             try:
-                state = applied(self._before, lines, self._place)
+                state = applied(self._before, lines, self._place, self._references, self._completed)
             except AnswerError:
                 return None
             self._lines, self._state, self._known = lines, state, {}
         return self._state
 
 
-def _may_begin(line: str, before: Mapping[str, Any], state: Mapping[str, Any], place: Path) -> bool:
+def _may_begin(
+    line: str, before: Mapping[str, Any], state: Mapping[str, Any], place: Path, references: References | None
+) -> bool:
     """Whether a line may begin an operation on a state."""
     if SAME.startswith(line) or _FENCE.fullmatch(line):
         return True
@@ -101,7 +116,7 @@ def _may_begin(line: str, before: Mapping[str, Any], state: Mapping[str, Any], p
         return isinstance(_at(state, path, place), list) and _begins_json(value)
     path, blank, rest = line.partition(" ")
     sign, second, value = rest.partition(" ")
-    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip()):
+    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip(), references):
         return False
     if not _leads(state, path, place, "path", whole=bool(blank)):
         return False
@@ -110,8 +125,10 @@ def _may_begin(line: str, before: Mapping[str, Any], state: Mapping[str, Any], p
     return _leads(before, value, place) if sign == ":=" else sign in _SIGNS and _begins_json(value)
 
 
-def _may_grow(value: Any, text: str) -> bool:
+def _may_grow(value: Any, text: str, references: References | None) -> bool:
     """Whether a value grows by what a text begins: a text by a text, a whole number by a whole one."""
+    if references is not None and text.startswith('"') and type(value) in (int, float):
+        return references.may_begin_number(text, type(value))
     beginning = _GROWTH.get(type(value))
     return beginning is not None and (not text or beginning.match(text) is not None)
 

@@ -9,10 +9,22 @@ from typing import Any, ClassVar
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Choosing, Counting, Opening, Repeating, StructuredState, View, compact
+from agentworld_gym.domain.view import (
+    Choosing,
+    Completing,
+    Counting,
+    Opening,
+    Referring,
+    Repeating,
+    StructuredState,
+    Summing,
+    View,
+    compact,
+)
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
-from agentworld_gym.prompting.state_changes import SAME, applied, written
+from agentworld_gym.prompting.state_changes import SAME, Completed, applied, written
+from agentworld_gym.prompting.state_references import References
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +79,12 @@ class StateAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
-        state = self._noted(json.loads(before), task, action)
+        state, references = self._asked(before, task, action)
         counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
-        return written(state, json.loads(observation), self.view.place(state), counts)
+        place = self.view.place(state)
+        after = json.loads(observation)
+        marked = self.view.marked(state, after) if isinstance(self.view, Summing) else after
+        return written(state, marked, place, counts, references, self._completed(state))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the structured state after a change.
@@ -77,20 +92,31 @@ class StateAnswers:
         Raises:
             AnswerError: The change does not fit the state before.
         """
-        state = self._noted(json.loads(before), task, action)
-        return compact(applied(state, answer, self.view.place(state)))
+        state, references = self._asked(before, task, action)
+        after = applied(state, answer, self.view.place(state), references, self._completed(state))
+        return compact(self.view.summed(after) if isinstance(self.view, Summing) else after)
 
     def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
-        state = self._noted(json.loads(before), task, action)
+        state, references = self._asked(before, task, action)
         choices = self.view.choices if isinstance(self.view, Choosing) else None
-        return ChangeConstraint(state, self.view.place(state), choices)
+        return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
 
-    def _noted(self, state: StructuredState, task: Task | None, action: str | None) -> StructuredState:
-        if action is None or self.parser is None or not isinstance(self.view, Repeating):
-            return state
-        parsed = self.parser.parse(action, task.tools if task is not None else ())
-        return state if parsed.error is not None else self.view.noted(state, parsed.parsed)
+    def _asked(
+        self, before: str, task: Task | None, action: str | None
+    ) -> tuple[StructuredState, References | None]:
+        """Return a state with the action noted, and what the answer to the action can refer to."""
+        state: StructuredState = json.loads(before)
+        parsed = None
+        if action is not None and self.parser is not None:
+            read = self.parser.parse(action, task.tools if task is not None else ())
+            parsed = read.parsed if read.error is None else None
+        references = References(*self.view.known(state, parsed)) if isinstance(self.view, Referring) else None
+        noted = parsed is not None and isinstance(self.view, Repeating)
+        return self.view.noted(state, parsed) if noted else state, references
+
+    def _completed(self, state: StructuredState) -> Completed | None:
+        return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
 
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return what a model is told of a structured state before an action; nothing of a text that is no state."""

@@ -31,12 +31,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from typing import Any
 
-from agentworld_gym.domain.view import compact
+from agentworld_gym.domain.view import Entries, compact
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_paths import DEEPEST, Path, are_rows, at, joined, key_of, read_path
+from agentworld_gym.prompting.state_references import References
 
 SAME = "same"
 LARGEST = 1_000_000
@@ -49,6 +51,8 @@ GROWING = 1_000_000
 """The smallest whole number of which a change says by how much it grows, wherever it stands."""
 Counts = Callable[[tuple[str, ...]], bool]
 """Whether a change says by how much the number at a path grows."""
+Completed = Callable[[tuple[str, ...], Entries, Any], Any]
+"""What an entry that is added to a list is, from the path of the list, the entries before it, and what is told of it."""
 _SET = re.compile(r"(\S+) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
@@ -57,7 +61,14 @@ _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|([\[{])|([\]}])')
 _FENCE = re.compile(r"```\w*")
 
 
-def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path, counts: Counts | None = None) -> str:
+def written(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    place: Path,
+    counts: Counts | None = None,
+    references: References | None = None,
+    completed: Completed | None = None,
+) -> str:
     """Return the change that leads from one structured state to another.
 
     Args:
@@ -65,16 +76,26 @@ def written(before: Mapping[str, Any], after: Mapping[str, Any], place: Path, co
         after: The structured state after.
         place: The path at which paths begin where they can.
         counts: Tells of which numbers, beside the largest, the change says by how much they grow; None for no others.
+        references: The values that texts refer to; None where braces are braces.
+        completed: Tells what an added entry has though it is not told; None for nothing.
 
     >>> account = {"balance": 149.54}
     >>> print(written({"account": account}, {"account": {"balance": 17.26}}, (), lambda path: path[-1] == "balance"))
     .account/balance += -132.28
     """
-    return "\n".join(_changes((), before, after, _Names(before, place, counts))) or SAME
+    return "\n".join(_changes((), before, after, _Names(before, place, counts, references, completed))) or SAME
 
 
-def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, Any]:
-    """Return the structured state after a change: the inverse of `written`. The state before stays as it is.
+def applied(
+    before: Mapping[str, Any],
+    change: str,
+    place: Path,
+    references: References | None = None,
+    completed: Completed | None = None,
+) -> dict[str, Any]:
+    """Return the structured state after a change: the inverse of `written`, with the same references and completion.
+
+    The state before stays as it is.
 
     Raises:
         AnswerError: A line is no operation, or the state has nothing at its path. The error names the line.
@@ -86,7 +107,7 @@ def applied(before: Mapping[str, Any], change: str, place: Path) -> dict[str, An
         if text in ("", SAME) or _FENCE.fullmatch(text):
             continue
         try:
-            copied += _operate(before, state, text, place)
+            copied += _operate(before, state, text, _Reading(place, references, completed))
             if copied > LARGEST:
                 raise ValueError(f"the references stand for more than {LARGEST} characters")
         except (LookupError, TypeError, ValueError) as error:
@@ -102,16 +123,18 @@ def _copied(value: Any) -> Any:
 
 
 class _Names:
-    """How a change names places and values: by paths that begin at a place where they can.
+    """How a change names places and values: by paths that begin at a place where they can; see `written`."""
 
-    Args:
-        before: The state before the change.
-        place: The path of the place.
-        counts: Which numbers are told by how much they grow.
-    """
-
-    def __init__(self, before: Mapping[str, Any], place: Path, counts: Counts | None = None) -> None:
+    def __init__(
+        self,
+        before: Mapping[str, Any],
+        place: Path,
+        counts: Counts | None,
+        references: References | None,
+        completed: Completed | None,
+    ) -> None:
         self.before, self.place, self._counts = before, place, counts
+        self._references, self._completed = references, completed
         self._known: dict[str, Path] | None = None
 
     def path(self, path: Path) -> str:
@@ -131,7 +154,21 @@ class _Names:
         origin = self.origin(value)
         if origin is not None:
             return f"{self.path(path)} := {self.path(origin)}"
-        return f"{self.path(path)} = {compact(value)}"
+        return f"{self.path(path)} = {self.told(path, value)}"
+
+    def told(self, path: Path, value: Any) -> str:
+        """Return a value at a path as it is written."""
+        return compact(value if self._references is None else self._references.told(value, str(path[-1])))
+
+    def added(self, path: Path, entry: Any, others: Entries) -> str:
+        """Return an entry that is added to a list as it is written: without what completes it anyway."""
+        told = entry
+        if self._completed is not None and isinstance(entry, dict):
+            for key in entry:
+                fewer = {name: value for name, value in told.items() if name != key}
+                if self._completed(tuple(map(str, path)), others, fewer) == entry:
+                    told = fewer
+        return self.told(path, told)
 
     def origin(self, value: Any) -> Path | None:
         """Return the path at which a long value stands already; None where there is none."""
@@ -170,7 +207,7 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
         more = _growth(before, after)
         if more is None and _is_number(before) and names.counts(path):
             more = _amount(before, after)
-        yield names.becomes(path, after) if more is None else f"{names.path(path)} += {compact(more)}"
+        yield names.becomes(path, after) if more is None else f"{names.path(path)} += {names.told(path, more)}"
 
 
 def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, Any], names: _Names) -> Iterator[str]:
@@ -245,16 +282,16 @@ def _rows(path: Path, before: list[Any], after: list[Any], names: _Names) -> Ite
         ordered += 1
     for key in stay[ordered:]:
         yield f">{names.path((*path, key))}"
-    for key in reversed(front):
-        yield f"^{names.path(path)} {compact(new[key])}"
-    for key in end:
-        yield f"+{names.path(path)} {compact(new[key])}"
+    others = [new[key] for key in stay]
+    for sign, key in (*(("^", key) for key in reversed(front)), *(("+", key) for key in end)):
+        yield f"{sign}{names.path(path)} {names.added(path, new[key], others)}"
+        others.append(new[key])
 
 
 def _entries(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     """Write the change of a list whose entries are told apart by their index alone."""
     if after and before == after[1:] and before:
-        yield f"^{names.path(path)} {compact(after[0])}"
+        yield f"^{names.path(path)} {names.told(path, after[0])}"
         return
     gone = [number for number in range(len(before)) if before[:number] + before[number + 1 :] == after]
     if gone:
@@ -270,7 +307,7 @@ def _entries(path: Path, before: list[Any], after: list[Any], names: _Names) -> 
     for number in reversed(range(shared, len(before))):
         yield f"-{names.path((*path, number))}"
     for entry in after[shared:]:
-        yield f"+{names.path(path)} {compact(entry)}"
+        yield f"+{names.path(path)} {names.told(path, entry)}"
 
 
 def _same_thing(before: Any, after: Any) -> bool:
@@ -280,30 +317,54 @@ def _same_thing(before: Any, after: Any) -> bool:
     return next(iter(before.items())) == next(iter(after.items()))
 
 
-def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, place: Path) -> int:
-    """Carry out one operation on a state, and return how many characters were copied from the state `before`."""
-    copied = 0
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a change is read; see `applied`."""
+
+    place: Path
+    references: References | None
+    completed: Completed | None
+
+    def value(self, text: str, path: Path) -> Any:
+        """Return the value at a path that a text writes."""
+        value = _value(text)
+        return value if self.references is None else self.references.meant(value, str(path[-1]))
+
+    def entry(self, text: str, path: Path, others: Entries) -> Any:
+        """Return the entry of a list that a text writes."""
+        entry = self.value(text, path)
+        return entry if self.completed is None else self.completed(tuple(map(str, path)), others, entry)
+
+
+def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, reading: _Reading) -> int:
+    """Carry out one operation on a state, and return how many characters were copied from what is known."""
+    copied, place = 0, reading.place
     if found := _SET.fullmatch(line):
         path = read_path(found[1], place)
-        text = found[3]
         if found[2] == ":=":
-            text = compact(at(before, read_path(text, place)))
-            copied = len(text)
-        value = _value(text)
+            text = compact(at(before, read_path(found[3], place)))
+            value = _value(text)
+        else:
+            value = reading.value(found[3], path)
+            text = compact(value) if reading.references is not None else ""
+        copied = len(text)
         if found[2] == "+=":
             holder = at(state, path[:-1])
             key = key_of(holder, path[-1])
             holder[key] = _grown(holder[key], value)
-            return 0
+            return copied
         holder = state
         for step in path[:-1]:
             holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[key_of(holder, step)]
         holder[path[-1] if isinstance(holder, dict) else key_of(holder, path[-1])] = value
     elif found := _ADD.fullmatch(line):
-        entries = at(state, read_path(found[2], place))
+        path = read_path(found[2], place)
+        entries = at(state, path)
         if not isinstance(entries, list):
             raise TypeError("no list at this path")
-        entries.insert(0 if found[1] == "^" else len(entries), _value(found[3]))
+        entry = reading.entry(found[3], path, entries)
+        entries.insert(0 if found[1] == "^" else len(entries), entry)
+        copied = len(compact(entry)) if reading.references is not None else 0
     elif found := _ONE.fullmatch(line):
         path = read_path(found[2], place)
         holder = at(state, path[:-1])

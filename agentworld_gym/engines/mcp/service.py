@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,8 +19,10 @@ from agentworld_gym.engines.tables.concerned_rows import named
 from agentworld_gym.engines.tables.counting_columns import counting_columns
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.insert import with_rows
+from agentworld_gym.engines.tables.plain_rows import PlainRow, defaults_of
 from agentworld_gym.engines.tables.row_file import Size
 from agentworld_gym.engines.tables.seeded_rows import fill
+from agentworld_gym.engines.tables.summed_columns import summed_columns
 from agentworld_gym.errors import SpecError
 
 STATE = "task state"
@@ -83,9 +86,25 @@ class Service:
     @cached_property
     def counting(self) -> frozenset[tuple[str, str]]:
         """The tables and columns that tools change by an amount, such as a balance."""
+        return counting_columns(self._writes)
+
+    @cached_property
+    def summed(self) -> Mapping[tuple[str, str], str]:
+        """The tables and columns that tools sum up from other rows, such as a total, with the expressions of SQL."""
+        return summed_columns(self._writes)
+
+    @cached_property
+    def _writes(self) -> tuple[str, ...]:
+        """The statements of all tools that write."""
         specs = [tool.call.spec for tool in self.tools.values() if isinstance(tool.call, SqlCall)]
         steps = [step for spec in specs for step in (*spec.run, *(spec.each.run if spec.each else ()), *spec.then)]
-        return counting_columns(sql for _, sql in named(steps))
+        return tuple(sql for _, sql in named(steps))
+
+    @cached_property
+    def defaults(self) -> Mapping[str, PlainRow]:
+        """The defaults of the columns that have to hold a value, by table."""
+        with closing(opened(self.empty)) as connection:
+            return {table: defaults_of(connection, table) for table in self.keys}
 
     @cached_property
     def toolset(self) -> Toolset:

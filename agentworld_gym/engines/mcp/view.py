@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from agentworld_gym.domain.view import StructuredState, predicted
+from agentworld_gym.domain.view import Entries, StructuredState, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.mcp.answer import text_of
+from agentworld_gym.engines.mcp.known_values import SUMMED, found_values, given_values
 from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
 from agentworld_gym.engines.mcp.structured_state import read_database, server_of
-from agentworld_gym.engines.mcp.tool import Context
-from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, Named, concerned_rows, named
+from agentworld_gym.engines.mcp.tool import Context, Tool
+from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
+from agentworld_gym.engines.tables.plain_rows import completed_row
+from agentworld_gym.engines.tables.summed_columns import summed
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
@@ -98,19 +102,112 @@ class ToolView:
         """
         with predicted():
             service, context, _ = server_of(shown)
-            name, arguments = (
-                (action.get("name"), action.get("arguments") or {}) if isinstance(action, dict) else ("", {})
+            return "\n".join(dict.fromkeys(row.line for row in _concerned(service, context, shown["rows"], action)))
+
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the values to which a change can refer: what a call gives, and what is told of rows.
+
+        >>> view = ToolView()
+        >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)
+        >>> given, found = view.known(state, {"name": "bank-freeze_card", "arguments": {"card_id": 51}})
+        >>> given["card_id"], given["today"], found["cards/51/status"]
+        (51, '2026-04-15', 'active')
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted():
+            service, context, _ = server_of(shown)
+            rows = _concerned(service, context, shown["rows"], action)
+            tool = _called(service, action)
+            return given_values(service, context, action, tool, rows), found_values(service, tool, rows)
+
+    def marked(self, shown: StructuredState, after: StructuredState) -> StructuredState:
+        """Return the state after a change with marks in the place of sums that have changed.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted():
+            old = {table: {row["id"]: row for row in rows} for table, rows in shown["rows"].items()}
+            changed = {
+                (table, column, row["id"])
+                for table, column in server_of(shown).service.summed
+                for row in after["rows"][table]
+                if row.get(column) != old[table].get(row["id"], {}).get(column)
+            }
+            sums = _sums(after, changed)
+            marks = {place: SUMMED for place, value in sums.items() if value == _cell(after, place)}
+            return _with_cells(after, marks)
+
+    def summed(self, after: StructuredState) -> StructuredState:
+        """Return a state with the sums of its rows in the place of the marks.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted():
+            columns = server_of(after).service.summed
+            marked = {
+                (table, column, row["id"])
+                for table, column in columns
+                for row in after["rows"][table]
+                if row.get(column) == SUMMED
+            }
+            return _with_cells(after, _sums(after, marked))
+
+    def completed(self, shown: StructuredState, path: tuple[str, ...], entries: Entries, entry: Any) -> Any:
+        """Return a row that is added, with the next number of its table and the defaults of its columns.
+
+        >>> view = ToolView()
+        >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)
+        >>> view.completed(state, ("rows", "disputes"), [{"id": 3}], {"transaction_id": 5001})
+        {'id': 4, 'transaction_id': 5001, 'status': 'open'}
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        if len(path) != 2 or path[0] != "rows" or not isinstance(entry, dict):
+            return entry
+        with predicted():
+            service = server_of(shown).service
+            return completed_row(service.keys[path[1]], service.defaults[path[1]], entries, entry)
+
+
+Cell = tuple[str, str, Any]
+"""A table, a column, and the name of a row."""
+
+
+def _sums(state: StructuredState, cells: Collection[Cell]) -> dict[Cell, Any]:
+    """Return what other rows come to for some cells."""
+    if not cells:
+        return {}
+    service = server_of(state).service
+    with read_database(service, state["rows"]) as connection:
+        return {
+            (table, column, name): summed(
+                connection, table, service.keys[table][0][service.keys[table][1][0]], name, service.summed[table, column]
             )
-            tool = service.tools.get(str(name))
-            if tool is None or not isinstance(tool.call, SqlCall) or not isinstance(arguments, dict):
-                return ""
-            with read_database(service, shown["rows"]) as connection:
-                lines = [
-                    line
-                    for concern in _concerns(tool.call, arguments, context)
-                    for line in concerned_rows(_Reader(connection), service.keys, concern)
-                ]
-            return "\n".join(dict.fromkeys(lines))
+            for table, column, name in cells
+        }
+
+
+def _cell(state: StructuredState, cell: Cell) -> Any:
+    table, column, name = cell
+    return next(row.get(column) for row in state["rows"][table] if row["id"] == name)
+
+
+def _with_cells(state: StructuredState, cells: Mapping[Cell, Any]) -> StructuredState:
+    """Return a state with other values in some cells."""
+    if not cells:
+        return state
+    rows = {
+        table: [
+            {key: cells.get((table, key, row["id"]), value) for key, value in row.items()} for row in rows
+        ]
+        for table, rows in state["rows"].items()
+    }
+    return {**state, "rows": rows}
 
 
 class _Reader:
@@ -131,6 +228,23 @@ class _Reader:
     def first(self, sql: str, values: Mapping[str, Any]) -> Any:
         """Return the first value of the first row; None where there is none."""
         return next((value for row in self.rows(sql, values) for value in row.values()), None)
+
+
+def _called(service: Service, action: Any) -> Tool | None:
+    """Return the tool of a call whose body is SQL; None where there is none."""
+    tool = service.tools.get(str(action.get("name"))) if isinstance(action, dict) else None
+    return tool if tool is not None and isinstance(tool.call, SqlCall) else None
+
+
+def _concerned(service: Service, context: Context, rows: Mapping[str, Any], action: Any) -> list[ConcernedRow]:
+    """Return what a call names."""
+    tool = _called(service, action)
+    arguments = action.get("arguments") or {} if tool is not None else None
+    if tool is None or not isinstance(tool.call, SqlCall) or not isinstance(arguments, dict):
+        return []
+    with read_database(service, rows) as connection:
+        reader, concerns = _Reader(connection), _concerns(tool.call, arguments, context)
+        return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
 
 
 def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> Iterator[Concern]:

@@ -30,6 +30,8 @@ _AMONG = re.compile(r"(?:\b(\w+)\.)?\b(\w+)\s+IN\s+\(SELECT\s+value\s+FROM\s+jso
 _INSERT = re.compile(r"INSERT\s+INTO\s+(\w+)\s*\(([^)]*)\)\s*(?:VALUES\s*\(([^)]*)\)|SELECT\s+(.*?)\s+FROM)?", re.S)
 _PARAMETER = re.compile(r"\s*:(\w+)\s*")
 _NOW = re.compile(r":now\b")
+_MADE = re.compile(r"\blast_insert_rowid\b")
+"""What a statement reads that no statement has made yet."""
 _CHANGES = {"replace": lambda text: text.replace("_", " "), "lower": str.lower, "upper": str.upper}
 """What SQL does to a text before it compares it."""
 
@@ -84,17 +86,34 @@ class Concern:
     prefix: str = ""
 
 
-def concerned_rows(store: Rows, keys: Keys, concern: Concern) -> Iterator[str]:
-    """Yield a line for each row that statements name by their values; nothing is written.
+class ConcernedRow(NamedTuple):
+    """What is told of a row, of the next row of a table, or of the time."""
 
-    A line begins with the path of the row, `cart/rosa,121`, and shows the columns that the statements name. A table to
-    whose end a row is added is told with the next number, and a row that is not there with `none`.
+    path: str
+    """The path of the row, such as `cart/rosa,121`; the table of the next row; or `now`."""
+    content: Mapping[str, Any] | int | str | None
+    """The columns of the row that statements name; the next number; the time; None for a row that is not there."""
+
+    @property
+    def line(self) -> str:
+        """What is told, on one line: texts that are long are cut."""
+        if self.content is None:
+            return f"{self.path} none"
+        if not isinstance(self.content, Mapping):
+            return f"{self.path} {self.content}"
+        return f"{self.path} {compact({column: _short(value) for column, value in self.content.items()})}"
+
+
+def concerned_rows(store: Rows, keys: Keys, concern: Concern) -> Iterator[ConcernedRow]:
+    """Yield each row that statements name by their values, with the columns that they name; nothing is written.
+
+    A table to whose end a row is added is told with the next number.
     """
     values = dict(concern.values)
     text = " ".join(sql for _, sql in concern.statements)
-    lines = [f"now {values['now']}"] if _NOW.search(text) else []
+    lines = [ConcernedRow("now", values["now"])] if _NOW.search(text) else []
     for name, sql in concern.statements:
-        if name and sql.startswith("SELECT"):
+        if name and sql.startswith("SELECT") and not _MADE.search(sql):
             with suppress(sqlite3.Error):
                 _bind(values, name, store.rows(sql, values))
         lines += _rows(store, keys, concern, sql, values, text)
@@ -102,8 +121,8 @@ def concerned_rows(store: Rows, keys: Keys, concern: Concern) -> Iterator[str]:
         names, key = keys.get(table, ((), ()))
         if len(key) == 1 and names[key[0]] not in map(str.strip, columns.split(",")):
             last = store.first(f"SELECT max({quoted(names[key[0]])}) FROM {quoted(table)}", {})
-            lines.append(f"{concern.prefix}{table} {(last or 0) + 1}")
-    yield from list(dict.fromkeys(lines))[:MOST_LINES]
+            lines.append(ConcernedRow(f"{concern.prefix}{table}", (last or 0) + 1))
+    yield from list({row.line: row for row in lines}.values())[:MOST_LINES]
 
 
 def _bind(values: dict[str, Any], name: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -135,8 +154,10 @@ def _conditions(
                 yield column.strip(), values.get(parameter[1])
 
 
-def _rows(store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str) -> Iterator[str]:
-    """Yield the lines of one statement.
+def _rows(
+    store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str
+) -> Iterator[ConcernedRow]:
+    """Yield the rows of one statement.
 
     A table whose rows are not named by values is looked up by its key where other tables of the statement have it, and
     is told where it has a single row.
@@ -152,23 +173,23 @@ def _rows(store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[s
         meant = _conditions(keys, concern, table, alias, sql, values)
         known = {column: value for column, value in meant if column in every and value not in _NOTHING}
         if known:
-            yield from _lines(store, keys, concern, table, known, text, found)
+            yield from _told(store, keys, concern, table, known, text, found)
         else:
             left.append(table)
     for table in sorted(left, key=lambda table: not _is_single(store, table)):
         names, key = keys.get(table, ((), ()))
         if _is_single(store, table):
-            yield from _lines(store, keys, concern, table, {}, text, found)
+            yield from _told(store, keys, concern, table, {}, text, found)
         elif key and all(names[place] in found for place in key):
             known = {names[place]: found[names[place]] for place in key}
-            yield from _lines(store, keys, concern, table, known, text, found)
+            yield from _told(store, keys, concern, table, known, text, found)
 
 
 def _is_single(store: Rows, table: str) -> bool:
     return len(store.rows(f"SELECT 1 FROM {quoted(table)} LIMIT 2", {})) == 1
 
 
-def _lines(
+def _told(
     store: Rows,
     keys: Keys,
     concern: Concern,
@@ -176,8 +197,8 @@ def _lines(
     known: Mapping[str, Any],
     text: str,
     found: dict[str, list[Any]],
-) -> Iterator[str]:
-    """Yield the lines of the rows that hold known values, and keep what they hold in `found`."""
+) -> Iterator[ConcernedRow]:
+    """Yield the rows that hold known values, and keep what they hold in `found`."""
     names, key = keys.get(table, ((), ()))
     where = " AND ".join(
         f"{quoted(column)} IN (SELECT value FROM json_each(:{column}))"
@@ -195,10 +216,10 @@ def _lines(
     told = [column for column in every if column not in keyed and re.search(rf"\b{re.escape(column)}\b", text)]
     for row in rows:
         name = _name(row[names[place]] for place in key) or _name(known.values())
-        shown = {column: _short(row[column]) for column in told if row[column] is not None}
-        yield f"{concern.prefix}{table}/{name} {compact(shown)}"
+        shown = {column: row[column] for column in told if row[column] is not None}
+        yield ConcernedRow(f"{concern.prefix}{table}/{name}", shown)
     if not rows and not any(isinstance(value, list) for value in known.values()):
-        yield f"{concern.prefix}{table}/{_name(known.values())} none"
+        yield ConcernedRow(f"{concern.prefix}{table}/{_name(known.values())}", None)
 
 
 def _name(values: Iterable[Any]) -> str:

@@ -54,6 +54,40 @@ def _parts(name: Scalar, key: Sequence[int]) -> list[str]:
     return [str(name)] if len(key) == 1 else str(name).split(",", len(key) - 1) if key else []
 
 
+def defaults_of(connection: sqlite3.Connection, table: str) -> PlainRow:
+    """Return the defaults of the columns of a table that have to hold a value, as the columns store them."""
+    return {
+        column: connection.execute(f"SELECT CAST({default} AS {kind})").fetchone()[0]
+        for _, column, kind, filled, default, _ in connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+        if filled and default is not None
+    }
+
+
+def completed_row(
+    columns_and_key: tuple[Sequence[str], Sequence[int]],
+    defaults: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    row: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a row that is added to a table, with the next number as its `id` and the defaults of the columns.
+
+    Args:
+        columns_and_key: The columns of the table, and the positions of those that make its key.
+        defaults: The defaults of the columns.
+        rows: The rows of the table so far.
+        row: What is told of the row; what it tells, it keeps.
+
+    >>> completed_row((("order_id", "status"), (0,)), {"status": "new"}, [{"id": 7, "status": "paid"}], {})
+    {'id': 8, 'status': 'new'}
+    """
+    columns, key = columns_and_key
+    numbers = [other.get("id", 0) for other in rows]
+    counts_on = len(key) == 1 and all(type(number) is int for number in numbers)
+    following = {"id": max(numbers, default=0) + 1} if counts_on else {}
+    known = {**following, **defaults, **row}
+    return {name: known[name] for name in dict.fromkeys(("id", *columns, *known)) if name in known}
+
+
 def image_of_rows(
     empty: bytes,
     keys: Keys,

@@ -39,7 +39,8 @@ class Store:
 def told(*statements: Named | str, lists: Mapping[str, list[Any]] | None = None, **values: Any) -> list[str]:
     store = Store()
     asked = [one if isinstance(one, Named) else Named("", one) for one in statements]
-    return list(concerned_rows(store, keys_of(store.connection), Concern(asked, values, lists or {})))
+    concern = Concern(asked, values, lists or {})
+    return [row.line for row in concerned_rows(store, keys_of(store.connection), concern)]
 
 
 @pytest.mark.parametrize(

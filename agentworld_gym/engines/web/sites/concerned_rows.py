@@ -23,7 +23,8 @@ def rows_of_request(visit: Visit) -> Iterator[str]:
     lists: dict[str, list[str]] = {}
     for name, text in visit.form:
         lists.setdefault(name, []).append(text)
-    yield from concerned_rows(visit.store, visit.site.keys, Concern(statements, values, lists, f"{visit.site.name}/"))
+    concern = Concern(statements, values, lists, f"{visit.site.name}/")
+    yield from (row.line for row in concerned_rows(visit.store, visit.site.keys, concern))
 
 
 def _statements(route: Route) -> Iterator[Named]:

@@ -1,0 +1,182 @@
+"""What the texts of a change refer to: values that a world model names in place of copying them.
+
+Where a view knows values by their names (`agentworld_gym.domain.view.Referring`), such as the arguments of a call, a
+text of a change may hold them in braces:
+
+    "{amount}"                           the value of this name as it is: a text, a number or a list
+    "{}"                                 the value that has the name of the field itself
+    "Order {order_id} not found"         in a text, the value as it is printed
+    "{{", "}}"                           a brace
+
+>>> references = References({"order_id": 9999, "-amount": -56.96}, {})
+>>> references.told("Order 9999 not found", "404"), references.told({"order_id": 9999, "sum": -56.96}, "said")
+('Order {order_id} not found', {'order_id': '{}', 'sum': '{-amount}'})
+>>> references.meant({"order_id": "{}", "sum": "{-amount}"}, "said")
+{'order_id': 9999, 'sum': -56.96}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from agentworld_gym.contracts import PIECE
+
+DECIMALS = 4
+"""The largest number of decimals with which a number stands within a text."""
+SHORTEST_GIVEN, SHORTEST_FOUND = 2, 3
+"""The smallest number of characters of a value that is named though its field has another name."""
+_PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_UNCLOSED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^{}]*\})*(?:\{([^{}]*)|(\}))?")
+
+
+class References:
+    """Names values in texts, and reads the names again.
+
+    Args:
+        given: The values that the action gives, by their names, the most likely first. A name has no braces.
+        found: Those that the state holds, by their names. They stand after the others.
+    """
+
+    def __init__(self, given: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        self._given, self._found = given, found
+        self._known = {**found, **given}
+
+    def told(self, value: Any, field: str, around: str = "") -> Any:
+        """Return plain data with names in the place of values; `meant` gives the data again.
+
+        Args:
+            value: The data.
+            field: The name of the field in which it stands.
+            around: The name of the field around that one. What was found there is the last to be named: entries that
+                are alike do not say why.
+        """
+        name = self._name(value, field, f"{around}/")
+        if name is not None:
+            return f"{{{name}}}"
+        if isinstance(value, dict):
+            return {key: self.told(item, key, field) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.told(item, field, around) for item in value]
+        return self._in_text(value) if isinstance(value, str) else value
+
+    def meant(self, value: Any, field: str) -> Any:
+        """Return plain data with values in the place of their names.
+
+        Raises:
+            LookupError: There is no value of a name.
+            ValueError: A brace stands alone.
+        """
+        if isinstance(value, dict):
+            return {key: self.meant(item, key) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.meant(item, field) for item in value]
+        if not isinstance(value, str):
+            return value
+        whole = _PART.fullmatch(value)
+        if whole is not None and whole[1] is not None:
+            return self._value(whole[1] or field)
+        return _PART.sub(lambda part: self._read(part, field), value)
+
+    def may_begin(self, text: str, field: str, *, whole: bool) -> bool:
+        """Whether a text may begin one that can be read; or, if it is `whole`, whether it can be read."""
+        if whole:
+            try:
+                self.meant(text, field)
+            except (LookupError, ValueError):
+                return False
+            return True
+        found = _UNCLOSED.fullmatch(text)
+        if found is None or any((name or field) not in self._known for name in _names(text)):
+            return False
+        begun = found[1]
+        return begun is None or not begun or any(name.startswith(begun.rstrip(PIECE)) for name in self._known)
+
+    def may_begin_number(self, text: str, of: type) -> bool:
+        """Whether JSON may begin the name of a number, in quotes and braces, by which one of some type grows."""
+        begun = text.removeprefix('"').removeprefix("{")
+        name, brace, rest = begun.partition("}")
+        if brace:
+            return rest in ("", '"') and _grows(self._known.get(name), of)
+        return any(key.startswith(name) and _grows(value, of) for key, value in self._known.items())
+
+    def _value(self, name: str) -> Any:
+        if name not in self._known:
+            raise LookupError(f"nothing of the name {name!r}")
+        return self._known[name]
+
+    def _read(self, part: re.Match[str], field: str) -> str:
+        if part[1] is not None:
+            return _printed(self._value(part[1] or field))
+        if len(part[0]) == 1:
+            raise ValueError("a brace stands alone")
+        return part[0][0]
+
+    def _name(self, value: Any, field: str, around: str) -> str | None:
+        """Return the name of a value; None where it has none, or is too plain to be named."""
+        if _equal(self._known.get(field), value):
+            return ""
+        if _is_telling(value, SHORTEST_GIVEN):
+            for name, known in self._given.items():
+                if _equal(known, value):
+                    return name
+        if not _is_telling(value, SHORTEST_FOUND):
+            return None
+        names = [name for name, known in self._found.items() if _equal(known, value)]
+        return min(names, key=lambda name: (name.startswith(around), name.rpartition("/")[2] != field), default=None)
+
+    def _in_text(self, text: str) -> str:
+        parts, end = [], 0
+        for found in self._printed_values.finditer(text) if self._by_text else ():
+            if found.span() != (0, len(text)):  # A name alone is a value as it is, such as a number.
+                parts += [_doubled(text[end : found.start()]), f"{{{self._by_text[found[0]]}}}"]
+                end = found.end()
+        return "".join((*parts, _doubled(text[end:])))
+
+    @cached_property
+    def _by_text(self) -> dict[str, str]:
+        """The names by the texts that stand for them within others."""
+        texts: dict[str, str] = {}
+        for known, shortest in ((self._given, 1), (self._found, SHORTEST_GIVEN)):
+            for name, value in known.items():
+                if type(value) in (int, float) and len(_printed(value)) >= shortest:
+                    texts.setdefault(_printed(value), name)
+                elif isinstance(value, str) and len(value) >= SHORTEST_FOUND:
+                    texts.setdefault(value, name)
+        return texts
+
+    @cached_property
+    def _printed_values(self) -> re.Pattern[str]:
+        texts = sorted(self._by_text, key=lambda text: -len(text))
+        return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, texts))})(?!\w)")
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield the names in braces that are closed."""
+    return (part[1] for part in _PART.finditer(text) if part[1] is not None)
+
+
+def _grows(value: Any, of: type) -> bool:
+    return type(value) is int or (type(value) is float and of is float)
+
+
+def _equal(known: Any, value: Any) -> bool:
+    return value is not None and type(known) is type(value) and bool(known == value)
+
+
+def _is_telling(value: Any, shortest: int) -> bool:
+    """Whether a value is so long that it hardly stands there by chance."""
+    return bool(value) and type(value) is not bool and len(_printed(value)) >= shortest
+
+
+def _doubled(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _printed(value: Any) -> str:
+    """Return a value as it stands within a text: numbers without zeros at the end."""
+    if type(value) is float and abs(value) < 1e15:
+        return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return str(value)
