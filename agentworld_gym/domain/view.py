@@ -12,7 +12,6 @@ from agentworld_gym.errors import AnswerError
 StructuredState = dict[str, Any]
 """A structured state: plain JSON data, with what is shown by its path (`tasks/clock/0/scroll/list`)."""
 
-
 Entries = Sequence[Mapping[str, Any]]
 """The entries of a list."""
 

@@ -102,9 +102,7 @@ class StateAnswers:
         choices = self.view.choices if isinstance(self.view, Choosing) else None
         return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
 
-    def _asked(
-        self, before: str, task: Task | None, action: str | None
-    ) -> tuple[StructuredState, References | None]:
+    def _asked(self, before: str, task: Task | None, action: str | None) -> tuple[StructuredState, References | None]:
         """Return a state with the action noted, and what the answer to the action can refer to."""
         state: StructuredState = json.loads(before)
         parsed = None

@@ -52,7 +52,7 @@ GROWING = 1_000_000
 Counts = Callable[[tuple[str, ...]], bool]
 """Whether a change says by how much the number at a path grows."""
 Completed = Callable[[tuple[str, ...], Entries, Any], Any]
-"""What an entry that is added to a list is, from the path of the list, the entries before it, and what is told of it."""
+"""The entry that is added to a list, from the path of the list, the entries before it, and what is told of it."""
 _SET = re.compile(r"(\S+) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")

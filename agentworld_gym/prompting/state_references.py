@@ -23,12 +23,14 @@ from functools import cached_property
 from typing import Any
 
 from agentworld_gym.contracts import PIECE
+from agentworld_gym.domain.view import compact
 
 DECIMALS = 4
 """The largest number of decimals with which a number stands within a text."""
 SHORTEST_GIVEN, SHORTEST_FOUND = 2, 3
 """The smallest number of characters of a value that is named though its field has another name."""
 _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_QUOTED_NAME = re.compile(r'"(?:\{([^{}"]*)(\}"?)?)?')
 _UNCLOSED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^{}]*\})*(?:\{([^{}]*)|(\}))?")
 
 
@@ -41,8 +43,11 @@ class References:
     """
 
     def __init__(self, given: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-        self._given, self._found = given, found
-        self._known = {**found, **given}
+        self._given, self._found = given, {name: value for name, value in found.items() if name not in given}
+        self._known = {**given, **self._found}
+        self._by_value: dict[str, list[str]] = {}
+        for name, value in self._known.items():
+            self._by_value.setdefault(compact(value), []).append(name)
 
     def told(self, value: Any, field: str, around: str = "") -> Any:
         """Return plain data with names in the place of values; `meant` gives the data again.
@@ -96,11 +101,12 @@ class References:
 
     def may_begin_number(self, text: str, of: type) -> bool:
         """Whether JSON may begin the name of a number, in quotes and braces, by which one of some type grows."""
-        begun = text.removeprefix('"').removeprefix("{")
-        name, brace, rest = begun.partition("}")
-        if brace:
-            return rest in ("", '"') and _grows(self._known.get(name), of)
-        return any(key.startswith(name) and _grows(value, of) for key, value in self._known.items())
+        found = _QUOTED_NAME.fullmatch(text)
+        if found is None:
+            return False
+        name, closed = found[1] or "", found[2] is not None
+        names = [name] if closed else [key for key in self._known if key.startswith(name.rstrip(PIECE))]
+        return any(_grows(self._known.get(key), of) for key in names)
 
     def _value(self, name: str) -> Any:
         if name not in self._known:
@@ -116,16 +122,13 @@ class References:
 
     def _name(self, value: Any, field: str, around: str) -> str | None:
         """Return the name of a value; None where it has none, or is too plain to be named."""
-        if _equal(self._known.get(field), value):
+        names = self._by_value.get(compact(value), []) if value is not None else []
+        if field in names:
             return ""
-        if _is_telling(value, SHORTEST_GIVEN):
-            for name, known in self._given.items():
-                if _equal(known, value):
-                    return name
-        if not _is_telling(value, SHORTEST_FOUND):
-            return None
-        names = [name for name, known in self._found.items() if _equal(known, value)]
-        return min(names, key=lambda name: (name.startswith(around), name.rpartition("/")[2] != field), default=None)
+        if names and names[0] in self._given and _is_telling(value, SHORTEST_GIVEN):
+            return names[0]
+        found = [name for name in names if name in self._found and _is_telling(value, SHORTEST_FOUND)]
+        return min(found, key=lambda name: (name.startswith(around), name.rpartition("/")[2] != field), default=None)
 
     def _in_text(self, text: str) -> str:
         parts, end = [], 0
@@ -160,10 +163,6 @@ def _names(text: str) -> Iterator[str]:
 
 def _grows(value: Any, of: type) -> bool:
     return type(value) is int or (type(value) is float and of is float)
-
-
-def _equal(known: Any, value: Any) -> bool:
-    return value is not None and type(known) is type(value) and bool(known == value)
 
 
 def _is_telling(value: Any, shortest: int) -> bool:

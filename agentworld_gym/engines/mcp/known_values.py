@@ -8,6 +8,7 @@ from typing import Any
 
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import SqlCall
+from agentworld_gym.engines.mcp.sums import SUMMED
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.concerned_rows import ConcernedRow, named
 
@@ -15,8 +16,6 @@ _WORD = re.compile(r"'((?:[^']|'')*)'")
 _NUMBER = re.compile(r"(?<![\w:.'-])\d+(?:\.\d+)?(?![\w'])")
 _ONE = re.compile(r"SELECT 1\b|LIMIT \d+")
 """What holds a number that nobody stores."""
-SUMMED = "{=}"
-"""The mark of a value that is summed up from other rows."""
 _BRACES = re.compile("[{}]")
 
 
@@ -25,9 +24,9 @@ def given_values(
 ) -> dict[str, Any]:
     """Return what a call gives, by name.
 
-    The arguments have their own names, and so do `now`, `today`, `user` and `tool`; `=` is the mark of a sum. `-amount` is an argument with the
-    other sign, and `items/0/sku` is of an entry of an argument. `#orders` is the next number of a table to which rows
-    are added, which is `new_id` and `order_id`, too, where no argument is.
+    The arguments have their own names, and so do `now`, `today` and `user`; `=` is the mark of a sum. `-amount` is an
+    argument with the other sign, and `items/0/sku` is of an entry of an argument. `#orders` is the next number of a
+    table to which rows are added, which is `new_id` and `order_id`, too, where no argument is.
 
     Args:
         service: The scenario.
@@ -36,17 +35,15 @@ def given_values(
         tool: The tool that is called; None where there is none, or where its body is no SQL.
         rows: What is told of the rows that the call names.
     """
-    call = action if isinstance(action, Mapping) else {}
-    arguments = call.get("arguments")
+    arguments = action.get("arguments") if isinstance(action, Mapping) else None
     given: dict[str, Any] = {}
     if isinstance(arguments, Mapping):
         given.update(_arguments(arguments, {} if tool is None else tool.parameters.get("properties", {})))
-    clock = {"=": SUMMED, "now": context.now, "today": context.now[:10], "user": context.user, "tool": call.get("name")}
+    clock = {"=": SUMMED, "now": context.now, "today": context.now[:10], "user": context.user}
     numbers = [row for row in rows if isinstance(row.content, int)]
     further = [(f"#{row.path}", row.content) for row in numbers]
     for row in numbers:
-        columns, key = service.keys[row.path]
-        further += [(columns[key[0]], row.content), ("new_id", row.content)]
+        further += [(service.key(row.path), row.content), ("new_id", row.content)]
     for name, value in (*clock.items(), *further):
         given.setdefault(name, value)
     return _named(given)

@@ -78,6 +78,15 @@ class Service:
         """
         return self.tools[f"{self.scenario.name}-{own_name}"]
 
+    def key(self, table: str) -> str:
+        """Return the first column of the key of a table.
+
+        Raises:
+            LookupError: There is no such table, or it has no key.
+        """
+        columns, key = self.keys[table]
+        return columns[key[0]]
+
     @cached_property
     def listed(self) -> tuple[dict[str, Any], ...]:
         """The tools as a task lists them, with name, description and parameters."""

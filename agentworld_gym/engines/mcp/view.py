@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from agentworld_gym.domain.view import Entries, StructuredState, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.mcp.answer import text_of
-from agentworld_gym.engines.mcp.known_values import SUMMED, found_values, given_values
+from agentworld_gym.engines.mcp.known_values import found_values, given_values
 from agentworld_gym.engines.mcp.machine import ToolMachine
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
 from agentworld_gym.engines.mcp.structured_state import read_database, server_of
+from agentworld_gym.engines.mcp.sums import marked, summed
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
 from agentworld_gym.engines.tables.plain_rows import completed_row
-from agentworld_gym.engines.tables.summed_columns import summed
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
@@ -129,16 +129,7 @@ class ToolView:
             AnswerError: This is no state of a server.
         """
         with predicted():
-            old = {table: {row["id"]: row for row in rows} for table, rows in shown["rows"].items()}
-            changed = {
-                (table, column, row["id"])
-                for table, column in server_of(shown).service.summed
-                for row in after["rows"][table]
-                if row.get(column) != old[table].get(row["id"], {}).get(column)
-            }
-            sums = _sums(after, changed)
-            marks = {place: SUMMED for place, value in sums.items() if value == _cell(after, place)}
-            return _with_cells(after, marks)
+            return marked(shown, after)
 
     def summed(self, after: StructuredState) -> StructuredState:
         """Return a state with the sums of its rows in the place of the marks.
@@ -147,14 +138,7 @@ class ToolView:
             AnswerError: This is no state of a server.
         """
         with predicted():
-            columns = server_of(after).service.summed
-            marked = {
-                (table, column, row["id"])
-                for table, column in columns
-                for row in after["rows"][table]
-                if row.get(column) == SUMMED
-            }
-            return _with_cells(after, _sums(after, marked))
+            return summed(after)
 
     def completed(self, shown: StructuredState, path: tuple[str, ...], entries: Entries, entry: Any) -> Any:
         """Return a row that is added, with the next number of its table and the defaults of its columns.
@@ -172,42 +156,6 @@ class ToolView:
         with predicted():
             service = server_of(shown).service
             return completed_row(service.keys[path[1]], service.defaults[path[1]], entries, entry)
-
-
-Cell = tuple[str, str, Any]
-"""A table, a column, and the name of a row."""
-
-
-def _sums(state: StructuredState, cells: Collection[Cell]) -> dict[Cell, Any]:
-    """Return what other rows come to for some cells."""
-    if not cells:
-        return {}
-    service = server_of(state).service
-    with read_database(service, state["rows"]) as connection:
-        return {
-            (table, column, name): summed(
-                connection, table, service.keys[table][0][service.keys[table][1][0]], name, service.summed[table, column]
-            )
-            for table, column, name in cells
-        }
-
-
-def _cell(state: StructuredState, cell: Cell) -> Any:
-    table, column, name = cell
-    return next(row.get(column) for row in state["rows"][table] if row["id"] == name)
-
-
-def _with_cells(state: StructuredState, cells: Mapping[Cell, Any]) -> StructuredState:
-    """Return a state with other values in some cells."""
-    if not cells:
-        return state
-    rows = {
-        table: [
-            {key: cells.get((table, key, row["id"]), value) for key, value in row.items()} for row in rows
-        ]
-        for table, rows in state["rows"].items()
-    }
-    return {**state, "rows": rows}
 
 
 class _Reader:

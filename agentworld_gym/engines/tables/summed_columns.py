@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.tables.database import quoted
 
 _SUMMED = re.compile(r"UPDATE\s+(\w+)\s+SET\s+(\w+)\s*=\s*(\(\s*SELECT\b[^:]*\))\s*WHERE\s+\w+\s*=\s*:\w+\s*", re.I)
 
-Columns = Mapping[tuple[str, str], str]
-"""What a column of a table is summed up by: an expression of SQL."""
-
 
 def summed_columns(statements: Iterable[str]) -> dict[tuple[str, str], str]:
     """Return the tables and columns that are summed up from other rows, whatever the call, with the expressions.
 
-    >>> summed_columns(["UPDATE orders SET total = (SELECT sum(price) FROM lines l WHERE l.id = orders.id) WHERE id = :id"])
-    {('orders', 'total'): '(SELECT sum(price) FROM lines l WHERE l.id = orders.id)'}
+    >>> summed_columns(["UPDATE a SET total = (SELECT sum(price) FROM b WHERE b.id = a.id) WHERE id = :id"])
+    {('a', 'total'): '(SELECT sum(price) FROM b WHERE b.id = a.id)'}
     """
     found = (_SUMMED.fullmatch(sql.strip()) for sql in statements)
     return {(match[1], match[2]): match[3] for match in found if match}
 
 
-def summed(connection: sqlite3.Connection, table: str, key: str, name: Scalar, expression: str) -> Scalar:
+def summed_up(connection: sqlite3.Connection, table: str, key: str, name: Scalar, expression: str) -> Scalar:
     """Return what the other rows of a database come to for a row.
 
     Args:

@@ -1,0 +1,107 @@
+"""References in the texts of a change: what is known stands as its name, and reading gives the value again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.prompting.state_references import References
+
+GIVEN: dict[str, Any] = {
+    "amount": 56.96,
+    "-amount": -56.96,
+    "payee_id": 306,
+    "quantity": 2,
+    "body": "See you at nine. {Ana}",
+    "tags": ["red", "new"],
+    "now": "2026-04-15T10:20:00Z",
+}
+FOUND: dict[str, Any] = {
+    "payments/7/payee": "Helix Broadband",
+    "payees/306/name": "Helix Broadband",
+    "payees/306/iban": "ZZ12",
+    "accounts/1/balance": 118.30,
+    "accounts/1/level": 4,
+    "rooms/3/seats": 12,
+}
+KNOWN = References(GIVEN, FOUND)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (56.96, "{amount}"),
+        (-56.96, "{-amount}"),
+        (["red", "new"], "{tags}"),
+        (GIVEN["body"], "{body}"),
+        ({"payee_id": 306, "quantity": 2, "at": GIVEN["now"]}, {"payee_id": "{}", "quantity": "{}", "at": "{now}"}),
+        ("Re: Helix Broadband", "Re: {payments/7/payee}"),
+        ("118.3 left in 306, and 12 seats", "{accounts/1/balance} left in {payee_id}, and {rooms/3/seats} seats"),
+        ("3060", "3060"),
+        ("a {brace}", "a {{brace}}"),
+        ("306", "306"),
+        (306.0, 306.0),
+        (2, 2),
+        (4, 4),
+        (None, None),
+    ],
+    ids=str,
+)
+def test_what_is_known_stands_as_its_name(value: Any, told: Any) -> None:
+    assert KNOWN.told(value, "field") == told
+    assert KNOWN.meant(told, "field") == value
+
+
+def test_the_name_of_the_field_comes_first_and_a_row_of_the_same_table_last() -> None:
+    assert KNOWN.told("Helix Broadband", "name") == "{payees/306/name}"
+    assert KNOWN.told({"payee": "Helix Broadband"}, "payments") == {"payee": "{payees/306/name}"}
+    assert KNOWN.told({"payee": "Helix Broadband"}, "orders") == {"payee": "{payments/7/payee}"}
+
+
+TEXTS = st.text(max_size=6) | st.sampled_from([*filter(lambda value: isinstance(value, str), GIVEN.values()), "{", "}"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*GIVEN, "id"]), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(["amount", "-amount", "a/b", "#a", "id", "now"])
+
+
+KNOWN_VALUES = st.dictionaries(NAMES, VALUES, max_size=3)
+
+
+@settings(max_examples=60)
+@given(value=VALUES, given_values=KNOWN_VALUES, found=KNOWN_VALUES)
+def test_reading_gives_the_value_again(value: Any, given_values: dict[str, Any], found: dict[str, Any]) -> None:
+    references = References(given_values, found)
+    told = references.told(value, "amount")
+    assert repr(references.meant(told, "amount")) == repr(value)
+
+
+@settings(max_examples=60)
+@given(value=TEXTS | st.lists(TEXTS | st.sampled_from(["306", " ", "118.3"])).map("".join))
+def test_every_beginning_of_a_text_that_is_written_may_begin_one(value: str) -> None:
+    told = KNOWN.told(value, "name")
+    assert all(KNOWN.may_begin(told[:end], "name", whole=False) for end in range(len(told)))
+    assert KNOWN.may_begin(told, "name", whole=True)
+
+
+@pytest.mark.parametrize("text", ["{nobody}", "{}", "a { b", "}", "{am"])
+def test_a_name_that_nothing_has_and_a_lone_brace_are_refused(text: str) -> None:
+    assert not KNOWN.may_begin(text, "field", whole=True)
+    with pytest.raises((LookupError, ValueError)):
+        KNOWN.meant(text, "field")
+
+
+@pytest.mark.parametrize(
+    ("text", "may"), {'"': True, '"{a': True, '"{body': False, '"{amount}"': True, '"a': False}.items()
+)
+def test_a_number_grows_by_the_name_of_a_number(text: str, may: bool) -> None:
+    assert KNOWN.may_begin_number(text, float) is may
+
+
+def test_a_whole_number_grows_by_no_decimal_one() -> None:
+    assert KNOWN.may_begin_number('"{quantity}', int) and not KNOWN.may_begin_number('"{amount}', int)
