@@ -27,18 +27,16 @@ True
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, DecimalException
 from typing import Any
 
 from agentworld_gym.domain.view import Entries, compact
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.state_paths import DEEPEST, Path, are_rows, at, joined, key_of, read_path
+from agentworld_gym.prompting.state_paths import Path, are_rows, at, joined, key_of, read_path
 from agentworld_gym.prompting.state_references import References
+from agentworld_gym.prompting.state_values import grown, growth, is_number, read_value
 
 SAME = "same"
 LARGEST = 1_000_000
@@ -47,8 +45,6 @@ FEW = 4
 """The largest number of operations within an object that are written though the whole object would be shorter."""
 LONG = 48
 """The smallest number of characters of a value that is written as the path at which it stands already."""
-GROWING = 1_000_000
-"""The smallest whole number of which a change says by how much it grows, wherever it stands."""
 Counts = Callable[[tuple[str, ...]], bool]
 """Whether a change says by how much the number at a path grows."""
 Completed = Callable[[tuple[str, ...], Entries, Any], Any]
@@ -56,8 +52,6 @@ Completed = Callable[[tuple[str, ...], Entries, Any], Any]
 _SET = re.compile(r"(\S+) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")
-_BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|([\[{])|([\]}])')
-"""A text, an opening or a closing bracket of JSON."""
 _FENCE = re.compile(r"```\w*")
 
 
@@ -204,9 +198,7 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
         whole = names.becomes(path, after) if len(parts) > 1 and names.origin(after) is not None else ""
         yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
     elif type(before) is not type(after) or before != after:
-        more = _growth(before, after)
-        if more is None and _is_number(before) and names.counts(path):
-            more = _amount(before, after)
+        more = growth(before, after, counted=is_number(before) and names.counts(path))
         yield names.becomes(path, after) if more is None else f"{names.path(path)} += {names.told(path, more)}"
 
 
@@ -222,30 +214,6 @@ def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, An
             parts = [*_changes(inner, {}, after[key], names)] if isinstance(after[key], Mapping) else []
             whole = names.becomes(inner, after[key])
             yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
-
-
-def _growth(before: Any, after: Any) -> str | int | float | None:
-    """Return by what a text or a large number grows; None for other values."""
-    if type(before) is str and type(after) is str and before and after.startswith(before):
-        return after[len(before) :]
-    if type(before) is int and type(after) is int and before >= GROWING:
-        return after - before
-    return None
-
-
-def _amount(before: int | float, after: Any) -> int | float | None:
-    """Return by what a number grows; None where adding it does not give the number after."""
-    if type(after) is not type(before):
-        return None
-    try:
-        more = type(before)(Decimal(str(after)) - Decimal(str(before)))
-        return more if _grown(before, more) == after else None
-    except (DecimalException, TypeError):
-        return None
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
 
 
 def _list_changes(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
@@ -327,7 +295,7 @@ class _Reading:
 
     def value(self, text: str, path: Path) -> Any:
         """Return the value at a path that a text writes."""
-        value = _value(text)
+        value = read_value(text)
         return value if self.references is None else self.references.meant(value, str(path[-1]))
 
     def entry(self, text: str, path: Path, others: Entries) -> Any:
@@ -343,7 +311,7 @@ def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, readin
         path = read_path(found[1], place)
         if found[2] == ":=":
             text = compact(at(before, read_path(found[3], place)))
-            value = _value(text)
+            value = read_value(text)
         else:
             value = reading.value(found[3], path)
             text = compact(value) if reading.references is not None else ""
@@ -351,7 +319,7 @@ def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, readin
         if found[2] == "+=":
             holder = at(state, path[:-1])
             key = key_of(holder, path[-1])
-            holder[key] = _grown(holder[key], value)
+            holder[key] = grown(holder[key], value)
             return copied
         holder = state
         for step in path[:-1]:
@@ -379,34 +347,3 @@ def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, readin
     else:
         raise ValueError("an operation was expected")
     return copied
-
-
-def _value(text: str) -> Any:
-    """Return the value that a text writes as JSON.
-
-    Raises:
-        ValueError: It is no JSON, it is not finite, or its brackets are too deep.
-    """
-    depth = deepest = 0
-    for opening, closing in _BRACKETS.findall(text):
-        depth += bool(opening) - bool(closing)
-        deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise ValueError(f"a value has at most {DEEPEST} brackets inside each other")
-    return json.loads(text, parse_float=_finite, parse_constant=_finite)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is not finite")
-    return number
-
-
-def _grown(value: Any, more: Any) -> Any:
-    """Return a text or a number that has grown; decimal numbers are added as they are written."""
-    if type(value) is float and _is_number(more):
-        return _finite(str(Decimal(str(value)) + Decimal(str(more))))
-    if type(value) is not type(more) or type(value) not in (str, int):
-        raise TypeError("only a text grows by a text, a whole number by a whole one, and a number by a number")
-    return value + more

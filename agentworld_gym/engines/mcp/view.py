@@ -109,9 +109,9 @@ class ToolView:
 
         >>> view = ToolView()
         >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)
-        >>> given, found = view.known(state, {"name": "bank-freeze_card", "arguments": {"card_id": 51}})
-        >>> given["card_id"], given["today"], found["cards/51/status"]
-        (51, '2026-04-15', 'active')
+        >>> given, found = view.known(state, {"name": "bank-close_account", "arguments": {"account_id": 2001}})
+        >>> given["account_id"], given["today"], "accounts/2001/balance" in found
+        (2001, '2026-04-15', True)
 
         Raises:
             AnswerError: This is no state of a server.

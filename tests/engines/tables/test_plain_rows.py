@@ -6,8 +6,14 @@ import sqlite3
 
 import pytest
 
-from agentworld_gym.engines.tables.database import empty_image, fields_of, keys_of, opened
-from agentworld_gym.engines.tables.plain_rows import image_of_rows, plain_tables, sequences_of
+from agentworld_gym.engines.tables.database import building, empty_image, fields_of, keys_of, opened
+from agentworld_gym.engines.tables.plain_rows import (
+    completed_row,
+    defaults_of,
+    image_of_rows,
+    plain_tables,
+    sequences_of,
+)
 
 SCHEMA = """
 CREATE TABLE orders (order_id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, paid INTEGER NOT NULL DEFAULT 0);
@@ -93,3 +99,22 @@ def test_what_is_stored_comes_back_whatever_the_schema_is_like(schema: str, stat
         for made in (database, twin):
             made.execute(statement.replace("(1, ", "(2, ").replace("'red'", "'green'").replace("'blue'", "'grey'"))
         assert fields_of(twin, keys) == fields_of(database, keys)
+
+
+def test_an_added_row_counts_on_and_has_the_defaults_of_its_table() -> None:
+    connection = building()
+    connection.executescript(
+        "CREATE TABLE bills (bill_id INTEGER PRIMARY KEY, payee TEXT, paid REAL NOT NULL DEFAULT 0, n TEXT DEFAULT 'x')"
+    )
+    key, defaults = keys_of(connection)["bills"], defaults_of(connection, "bills")
+    assert defaults == {"paid": 0.0}
+    assert completed_row(key, defaults, [{"id": 3}, {"id": 9}], {"payee": "Ana"}) == {
+        "id": 10,
+        "payee": "Ana",
+        "paid": 0.0,
+    }
+    assert completed_row(key, defaults, [], {"id": 4, "paid": 7.5}) == {"id": 4, "paid": 7.5}
+
+
+def test_a_row_that_is_named_by_a_text_does_not_count_on() -> None:
+    assert completed_row((("sku",), (0,)), {}, [{"id": "LMP-1"}], {}) == {}
