@@ -110,8 +110,9 @@ class StateAnswers:
             read = self.parser.parse(action, task.tools if task is not None else ())
             parsed = read.parsed if read.error is None else None
         references = References(*self.view.known(state, parsed)) if isinstance(self.view, Referring) else None
-        noted = parsed is not None and isinstance(self.view, Repeating)
-        return self.view.noted(state, parsed) if noted else state, references
+        if parsed is not None and isinstance(self.view, Repeating):
+            state = self.view.noted(state, parsed)
+        return state, references
 
     def _completed(self, state: StructuredState) -> Completed | None:
         return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
