@@ -21,8 +21,8 @@ from agentworld_gym.prompting.state_references import References
 
 _SIGNS = ("=", ":=", "+=")
 _FENCE = re.compile(r"`{1,2}|```\w*")
-_VALUE = re.compile(r"([+^])?(\S+) (?(1)|= )(.*)")
-"""An operation that writes a value: the sign of one that adds an entry, the path, and the value."""
+_VALUE = re.compile(r"([+^])?(\S+) (?(1)|(\+?=) )(.*)")
+"""An operation that writes a value: the sign of one that adds an entry, the path, any other sign, and the value."""
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
 """The beginning of an escape at the end of a text of JSON; only characters that are not ASCII need one in a name."""
 _GROWTH = {str: re.compile('"'), int: re.compile(r"-?\d*\Z"), float: re.compile(r"-|\d")}
@@ -74,10 +74,13 @@ class ChangeConstraint:
         line = line.lstrip()
         if state is None or not _may_begin(line, self._before, state, self._place, self._references):
             return False
-        return (self._choices is None and self._references is None) or all(
-            (self._references is None or self._references.may_begin(part, path[-1], whole=closed))
-            and (self._choices is None or _is_among(self._chosen(path), part, whole=closed))
-            for path, part, closed in _texts(line, self._place)
+        known, choices = self._references, self._choices
+        return (
+            known is None
+            or all(known.may_begin(part, field, whole=closed) for field, part, closed in _texts(line, self._place))
+        ) and (
+            choices is None
+            or all(_is_among(self._chosen(path), part, whole=closed) for path, part, closed in _set(line, self._place))
         )
 
     def _chosen(self, path: tuple[str, ...]) -> Choices | None:
@@ -116,19 +119,21 @@ def _may_begin(
         return isinstance(_at(state, path, place), list) and _begins_json(value)
     path, blank, rest = line.partition(" ")
     sign, second, value = rest.partition(" ")
-    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip(), references):
+    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip(), path.rpartition("/")[2], references):
         return False
     if not _leads(state, path, place, "path", whole=bool(blank)):
+        return False
+    if path in (".", "..") and blank and not read_path(path, place):  # The whole state is no field.
         return False
     if not second:
         return any(one.startswith(sign) for one in _SIGNS)
     return _leads(before, value, place) if sign == ":=" else sign in _SIGNS and _begins_json(value)
 
 
-def _may_grow(value: Any, text: str, references: References | None) -> bool:
-    """Whether a value grows by what a text begins: a text by a text, a whole number by a whole one."""
+def _may_grow(value: Any, text: str, field: str, references: References | None) -> bool:
+    """Whether the value of a field grows by what a text begins: a text by a text, a whole number by a whole one."""
     if references is not None and text.startswith('"') and type(value) in (int, float):
-        return references.may_begin_number(text, type(value))
+        return references.may_begin_number(text, field, type(value))
     beginning = _GROWTH.get(type(value))
     return beginning is not None and (not text or beginning.match(text) is not None)
 
@@ -194,21 +199,52 @@ def _begins_json(text: str) -> bool:
     return True
 
 
-def _texts(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """Yield the texts in the value of an operation as far as it is written, with their paths, and if they are whole."""
+def _set(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield the texts that an operation sets in a field or an entry as far as they are written, with their paths, and
+    if they are whole.
+    """
     found = _VALUE.fullmatch(line)
-    if found is None:
+    if found is None or found[3] == "+=":
         return
     path = tuple(map(str, read_path(found[2], place))) + (("+",) if found[1] else ())
-    text = found[3]
+    for inner, text, whole in _inner_texts(found[4]):
+        if not inner or (len(inner) == 1 and found[4].startswith("{")):
+            yield (*path, *inner), text, whole
+
+
+def _texts(line: str, place: Path) -> Iterator[tuple[str, str, bool]]:
+    """Yield all texts in the value of an operation as far as it is written, with the names of their fields, and if they
+    are whole. An entry of a list has the name of the list.
+    """
+    found = _VALUE.fullmatch(line)
+    path = () if found is None else tuple(map(str, read_path(found[2], place)))
+    for inner, text, whole in _inner_texts(found[4]) if found is not None else ():
+        fields = [*path, *(key for key in inner if key)]
+        yield fields[-1] if fields else "", text, whole
+
+
+def _inner_texts(text: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield the texts in the beginning of JSON, with their keys and if they are whole; the key in a list is empty."""
     lacking = PIECE if _ESCAPE.search(text) else ""
     if text.startswith('"'):
-        yield path, from_json(text, allow_partial="trailing-strings") + lacking, _is_json(text)
-    elif text.startswith("{"):
-        closed = from_json(text, allow_partial=True)
-        for key, part in from_json(text, allow_partial="trailing-strings").items():
-            if isinstance(part, str):
-                yield (*path, key), part if key in closed else part + lacking, key in closed
+        yield (), from_json(text, allow_partial="trailing-strings") + lacking, _is_json(text)
+    elif text[:1] in ("{", "["):
+        begun, closed = from_json(text, allow_partial="trailing-strings"), from_json(text, allow_partial=True)
+        for keys, part, whole in _walked(begun, closed):
+            yield keys, part if whole else part + lacking, whole
+
+
+def _walked(begun: Any, closed: Any) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield the texts of a value, and if they are in the value without what is not complete."""
+    inner = [*begun.items()] if isinstance(begun, dict) else [*enumerate(begun)]
+    for key, part in inner:
+        known = key in closed if isinstance(closed, dict) else key < len(closed)
+        name = key if isinstance(begun, dict) else ""
+        if isinstance(part, str):
+            yield (name,), part, known
+        elif isinstance(part, dict | list):
+            for keys, text, whole in _walked(part, closed[key] if known else type(part)()):
+                yield (name, *keys), text, whole
 
 
 def _is_among(choices: Choices | None, text: str, *, whole: bool) -> bool:

@@ -17,6 +17,7 @@ text of a change may hold them in braces:
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -99,19 +100,19 @@ class References:
         begun = found[1]
         return begun is None or not begun or any(name.startswith(begun.rstrip(PIECE)) for name in self._known)
 
-    def may_begin_number(self, text: str, of: type) -> bool:
+    def may_begin_number(self, text: str, field: str, of: type) -> bool:
         """Whether JSON may begin the name of a number, in quotes and braces, by which one of some type grows."""
         found = _QUOTED_NAME.fullmatch(text)
         if found is None:
             return False
         name, closed = found[1] or "", found[2] is not None
-        names = [name] if closed else [key for key in self._known if key.startswith(name.rstrip(PIECE))]
+        names = [name or field] if closed else [key for key in self._known if key.startswith(name.rstrip(PIECE))]
         return any(_grows(self._known.get(key), of) for key in names)
 
     def _value(self, name: str) -> Any:
         if name not in self._known:
             raise LookupError(f"nothing of the name {name!r}")
-        return self._known[name]
+        return copy.deepcopy(self._known[name])
 
     def _read(self, part: re.Match[str], field: str) -> str:
         if part[1] is not None:

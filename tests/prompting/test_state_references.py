@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.state_changes import applied
 from agentworld_gym.prompting.state_references import References
 
 GIVEN: dict[str, Any] = {
@@ -97,11 +99,53 @@ def test_a_name_that_nothing_has_and_a_lone_brace_are_refused(text: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "may"), {'"': True, '"{a': True, '"{body': False, '"{amount}"': True, '"a': False}.items()
+    ("text", "may"), {'"': True, '"{a': True, '"{body': False, '"{amount}"': True, '"{}"': True, '"a': False}.items()
 )
 def test_a_number_grows_by_the_name_of_a_number(text: str, may: bool) -> None:
-    assert KNOWN.may_begin_number(text, float) is may
+    assert KNOWN.may_begin_number(text, "amount", float) is may
 
 
 def test_a_whole_number_grows_by_no_decimal_one() -> None:
-    assert KNOWN.may_begin_number('"{quantity}', int) and not KNOWN.may_begin_number('"{amount}', int)
+    assert KNOWN.may_begin_number('"{quantity}', "stock", int)
+    assert not KNOWN.may_begin_number('"{amount}', "stock", int)
+
+
+def test_a_list_that_a_change_has_taken_may_change_again() -> None:
+    change = 'labels = "{tags}"\n+labels "hot"'
+    first, second = (applied({"labels": []}, change, (), KNOWN) for _ in range(2))
+    assert first == second == {"labels": ["red", "new", "hot"]}
+
+
+STATE = {"goods": [{"id": 1, "amount": 2.5, "title": "Lamp"}], "tags": ["old"]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'goods/1/amount += "{}"',
+        'goods/1/title += " for {body}"',
+        'goods/1/title = ["{body}", {"amount": "{}", "all": ["{now}"]}]',
+        '+goods {"title": {"amount": "{}"}}',
+        '+tags "{payees/306/name}"',
+        'tags = "{}"',
+    ],
+)
+def test_every_beginning_of_a_line_with_names_is_allowed(line: str) -> None:
+    allows = ChangeConstraint(STATE, (), references=KNOWN)
+    assert allows(line, whole=True)
+    assert [line[:end] for end in range(len(line) + 1) if not allows(line[:end])] == []
+
+
+@pytest.mark.parametrize(
+    ("begun", "refused"),
+    [
+        ('goods/1/title += "{', "z"),
+        ('goods/1/title = ["{', "z"),
+        ('+goods {"title": {"amount": "{', "z"),
+        ('+tags "{', "z"),
+        ("..", " = "),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_where_it_begins(begun: str, refused: str) -> None:
+    allows = ChangeConstraint(STATE, (), references=KNOWN)
+    assert allows(begun) and not allows(begun + refused)
