@@ -28,7 +28,7 @@ from agentworld_gym.text.escaping import is_valid
 _CACHED_TOOLSETS = 256
 _UNRESOLVED = (
     "@{...} names an element of the screen and has to be resolved first: "
-    "see env.unwrapped.menu and agentworld_gym.screens.resolve"
+    "see env.unwrapped.menu and agentworld_gym.screens.resolve, which takes what read_screen reads"
 )
 
 
