@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,16 @@ def test_plain_text_has_the_same_messages_in_other_places() -> None:
 def test_steps_to_the_goal_are_those_of_the_first_test_that_reaches_it() -> None:
     assert warm_up.steps_to_goal({"curve": {"20": "0001", "40": "1100", "60": "1000"}}) == 40
     assert warm_up.steps_to_goal({"curve": {"20": "0001"}}) is None
+
+
+def test_a_dream_whose_step_limit_is_an_end_keeps_its_agent_under_a_name_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dream_first, "dreamed", lambda *_, **__: types.SimpleNamespace(save=Path.touch))
+    for bootstrap_at_limit in (True, False):
+        dream_first.dreamt(dream_first.TASKS["search"], 1, 3, bootstrap_at_limit, tmp_path)
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert kept == ["search-dream-3-no-bootstrap-at-limit.zip", "search-dream-3.zip"]
 
 
 @pytest.mark.slow

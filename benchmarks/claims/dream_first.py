@@ -75,10 +75,11 @@ def curve(
 
 
 def dreamt(tasks: Tasks, steps: int, seed: int, bootstrap_at_limit: bool, folder: Path) -> MaskablePPO:
-    """An agent that has learned in the dream. The folder keeps it."""
+    """An agent that has learned in the dream. The folder keeps it; its name says where the step limit is an end."""
     agent = dreamed(tasks, steps, seed, bootstrap_at_limit=bootstrap_at_limit)
     folder.mkdir(parents=True, exist_ok=True)
-    agent.save(folder / f"{tasks.domain}-dream-{seed}.zip")
+    setting = "" if bootstrap_at_limit else "-no-bootstrap-at-limit"
+    agent.save(folder / f"{tasks.domain}-dream-{seed}{setting}.zip")
     return agent
 
 
