@@ -19,7 +19,7 @@ from agentworld_gym.engines.tables.concerned_rows import named
 from agentworld_gym.engines.tables.counting_columns import counting_columns
 from agentworld_gym.engines.tables.database import empty_image, keys_of, opened
 from agentworld_gym.engines.tables.insert import with_rows
-from agentworld_gym.engines.tables.plain_rows import PlainRow, defaults_of
+from agentworld_gym.engines.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.engines.tables.row_file import Size
 from agentworld_gym.engines.tables.seeded_rows import fill
 from agentworld_gym.engines.tables.summed_columns import summed_columns
@@ -111,9 +111,15 @@ class Service:
 
     @cached_property
     def defaults(self) -> Mapping[str, PlainRow]:
-        """The defaults of the columns that have to hold a value, by table."""
+        """The constant defaults of the columns that have to hold a value, by table."""
         with closing(opened(self.empty)) as connection:
             return {table: defaults_of(connection, table) for table in self.keys}
+
+    @cached_property
+    def numbered(self) -> frozenset[str]:
+        """The tables whose rows get the next number as their key."""
+        with closing(opened(self.empty)) as connection:
+            return frozenset(table for table in self.keys if numbers_rows(connection, table))
 
     @cached_property
     def toolset(self) -> Toolset:

@@ -155,7 +155,8 @@ class ToolView:
             return entry
         with predicted():
             service = server_of(shown).service
-            return completed_row(service.keys[path[1]], service.defaults[path[1]], entries, entry)
+            columns, _ = service.keys[path[1]]
+            return completed_row(columns, path[1] in service.numbered, service.defaults[path[1]], entries, entry)
 
 
 class _Reader:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.engines import Scalar
-from agentworld_gym.engines.tables.database import opened, quoted
+from agentworld_gym.engines.tables.database import building, opened, quoted
 from agentworld_gym.engines.tables.insert import Keys
 
 PlainRow = dict[str, Scalar]
@@ -55,16 +56,33 @@ def _parts(name: Scalar, key: Sequence[int]) -> list[str]:
 
 
 def defaults_of(connection: sqlite3.Connection, table: str) -> PlainRow:
-    """Return the defaults of the columns of a table that have to hold a value, as the columns store them."""
-    return {
-        column: connection.execute(f"SELECT CAST({default} AS {kind})").fetchone()[0]
-        for _, column, kind, filled, default, _ in connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-        if filled and default is not None
-    }
+    """Return the defaults of the columns of a table that have to hold a value, as the columns store them.
+
+    Only constants are among them, and neither expressions nor what a clock says.
+    """
+    columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+    found: PlainRow = {}
+    with closing(building()) as scratch:
+        scratch.execute("CREATE TABLE one AS SELECT 1")
+        for place, column, kind, filled, default, _ in columns:
+            if not filled or default is None:
+                continue
+            kind, added = quoted(kind) if kind else "", quoted(f"column {place}")
+            with suppress(sqlite3.OperationalError):  # Rows that are there can get a constant only.
+                scratch.execute(f"ALTER TABLE one ADD COLUMN {added} {kind} NOT NULL DEFAULT {default}")
+                (found[column],) = scratch.execute(f"SELECT {added} FROM one").fetchone()
+    return found
+
+
+def numbers_rows(connection: sqlite3.Connection, table: str) -> bool:
+    """Return whether the rows of a table get the next number as their key: it is an `INTEGER PRIMARY KEY`."""
+    columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+    return [kind.upper() for _, _, kind, _, _, place in columns if place] == ["INTEGER"]
 
 
 def completed_row(
-    columns_and_key: tuple[Sequence[str], Sequence[int]],
+    columns: Sequence[str],
+    numbered: bool,
     defaults: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     row: Mapping[str, Any],
@@ -72,17 +90,17 @@ def completed_row(
     """Return a row that is added to a table, with the next number as its `id` and the defaults of the columns.
 
     Args:
-        columns_and_key: The columns of the table, and the positions of those that make its key.
+        columns: The columns of the table.
+        numbered: Whether its rows get the next number as their key; see `numbers_rows`.
         defaults: The defaults of the columns.
         rows: The rows of the table so far.
         row: What is told of the row; what it tells, it keeps.
 
-    >>> completed_row((("order_id", "status"), (0,)), {"status": "new"}, [{"id": 7, "status": "paid"}], {})
+    >>> completed_row(("order_id", "status"), True, {"status": "new"}, [{"id": 7, "status": "paid"}], {})
     {'id': 8, 'status': 'new'}
     """
-    columns, key = columns_and_key
     numbers = [other.get("id", 0) for other in rows]
-    counts_on = len(key) == 1 and all(type(number) is int for number in numbers)
+    counts_on = numbered and all(type(number) is int for number in numbers)
     following = {"id": max(numbers, default=0) + 1} if counts_on else {}
     known = {**following, **defaults, **row}
     return {name: known[name] for name in dict.fromkeys(("id", *columns, *known)) if name in known}

@@ -11,6 +11,7 @@ from agentworld_gym.engines.tables.plain_rows import (
     completed_row,
     defaults_of,
     image_of_rows,
+    numbers_rows,
     plain_tables,
     sequences_of,
 )
@@ -106,15 +107,53 @@ def test_an_added_row_counts_on_and_has_the_defaults_of_its_table() -> None:
     connection.executescript(
         "CREATE TABLE bills (bill_id INTEGER PRIMARY KEY, payee TEXT, paid REAL NOT NULL DEFAULT 0, n TEXT DEFAULT 'x')"
     )
-    key, defaults = keys_of(connection)["bills"], defaults_of(connection, "bills")
+    columns, defaults = keys_of(connection)["bills"][0], defaults_of(connection, "bills")
     assert defaults == {"paid": 0.0}
-    assert completed_row(key, defaults, [{"id": 3}, {"id": 9}], {"payee": "Ana"}) == {
+    assert completed_row(columns, True, defaults, [{"id": 3}, {"id": 9}], {"payee": "Ana"}) == {
         "id": 10,
         "payee": "Ana",
         "paid": 0.0,
     }
-    assert completed_row(key, defaults, [], {"id": 4, "paid": 7.5}) == {"id": 4, "paid": 7.5}
+    assert completed_row(columns, True, defaults, [], {"id": 4, "paid": 7.5}) == {"id": 4, "paid": 7.5}
+
+
+def test_a_default_is_a_constant_as_its_column_stores_it() -> None:
+    connection = building()
+    connection.executescript(
+        """
+        CREATE TABLE bills (
+            due DATE NOT NULL DEFAULT '2026-01-02', "paid in" REAL NOT NULL DEFAULT 0, code TEXT NOT NULL DEFAULT 7,
+            open BOOLEAN NOT NULL DEFAULT TRUE, fee DECIMAL(10, 2) NOT NULL DEFAULT -1.5, untyped NOT NULL DEFAULT '7',
+            made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, word TEXT NOT NULL DEFAULT (lower('A')),
+            number INTEGER NOT NULL DEFAULT (1 + 1)
+        )
+        """
+    )
+    assert list(map(repr, defaults_of(connection, "bills").items())) == [
+        "('due', '2026-01-02')",
+        "('paid in', 0.0)",
+        "('code', '7')",
+        "('open', 1)",
+        "('fee', -1.5)",
+        "('untyped', '7')",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "numbered"),
+    [
+        ("n INTEGER PRIMARY KEY", True),
+        ("n integer, PRIMARY KEY (n)", True),
+        ("sku TEXT PRIMARY KEY", False),
+        ("n INTEGER, sku INTEGER, PRIMARY KEY (n, sku)", False),
+        ("n INTEGER", False),
+    ],
+)
+def test_only_rows_whose_key_is_an_integer_count_on(columns: str, numbered: bool) -> None:
+    connection = opened(empty_image(f"CREATE TABLE things ({columns})"))
+    assert numbers_rows(connection, "things") == numbered
+    assert completed_row((), numbered, {}, [], {}) == ({"id": 1} if numbered else {})
 
 
 def test_a_row_that_is_named_by_a_text_does_not_count_on() -> None:
-    assert completed_row((("sku",), (0,)), {}, [{"id": "LMP-1"}], {}) == {}
+    assert completed_row(("sku",), True, {}, [{"id": "LMP-1"}], {}) == {}
