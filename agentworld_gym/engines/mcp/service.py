@@ -99,8 +99,13 @@ class Service:
 
     @cached_property
     def summed(self) -> Mapping[tuple[str, str], str]:
-        """The tables and columns that tools sum up from other rows, such as a total, with the expressions of SQL."""
-        return summed_columns(self._writes)
+        """The tables and columns that tools sum up from other rows, such as a total, with the expressions of SQL.
+
+        Only tables are among them whose rows one column names.
+        """
+        columns = summed_columns(self._writes)
+        named_by_one = {table for table, (_, key) in self.keys.items() if len(key) == 1}
+        return {place: expression for place, expression in columns.items() if place[0] in named_by_one}
 
     @cached_property
     def _writes(self) -> tuple[str, ...]:

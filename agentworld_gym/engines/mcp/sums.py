@@ -5,6 +5,7 @@ What a tool sums up from other rows, whatever the call, follows from the rows of
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -22,6 +23,9 @@ _Cell = tuple[str, str, Any]
 def marked(before: StructuredState, after: StructuredState) -> StructuredState:
     """Return the state after a change with marks in the place of sums that have changed.
 
+    `summed` reads the very same state from it: what a sum comes to only without the marks, or as a value of another
+    type, is not marked.
+
     Raises:
         LookupError, TypeError, ValueError, sqlite3.Error: One of them is no state of a server.
     """
@@ -32,8 +36,17 @@ def marked(before: StructuredState, after: StructuredState) -> StructuredState:
         for row in after["rows"][table]
         if row.get(column) != old[table].get(row["id"], {}).get(column)
     }
-    sums = _sums(after, values)
-    return _with_cells(after, {cell: SUMMED for cell, value in values.items() if sums[cell] == value})
+    while values:
+        state = _with_cells(after, dict.fromkeys(values, SUMMED))
+        try:
+            sums = _sums(state, values)
+        except sqlite3.IntegrityError:  # A column takes no mark.
+            return after
+        same = {cell: value for cell, value in values.items() if (type(sums[cell]), sums[cell]) == (type(value), value)}
+        if len(same) == len(values):
+            return state
+        values = same
+    return after
 
 
 def summed(state: StructuredState) -> StructuredState:
