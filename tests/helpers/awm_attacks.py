@@ -218,6 +218,19 @@ VERIFIERS = {
         "os.chmod(final_db_path, 0o666)\n    open(final_db_path, 'ab', buffering=0).write(b'x')",
         "raised PermissionError",
     ),
+    "writes after it changed who may write": (
+        "import ctypes, struct\n    from contextlib import suppress\n"
+        "    name, call = 'system.posix_acl_access', ctypes.CDLL(None).syscall\n"
+        "    every = b''.join(struct.pack('<HHI', tag, 6, 2**32 - 1) for tag in (1, 4, 32))\n"
+        "    value = ctypes.create_string_buffer(struct.pack('<I', 2) + every, 28)\n"
+        "    described = struct.pack('<QII', ctypes.addressof(value), 28, 0)\n"
+        "    with suppress(OSError): os.setxattr(final_db_path, name, value.raw)\n"
+        "    with suppress(OSError): os.setxattr(final_db_path, name, value.raw, follow_symlinks=False)\n"
+        "    with suppress(OSError): os.setxattr(os.open(final_db_path, os.O_RDONLY), name, value.raw)\n"
+        "    call(463, -100, final_db_path.encode(), 0, name.encode(), described, 16)\n"  # setxattrat
+        "    open(final_db_path, 'ab', buffering=0).write(b'x')",
+        "raised PermissionError",
+    ),
     "writes outside its folder": ("open('/note', 'w')", "raised OSError"),
     "writes without end": ("open(final_db_path + '.x', 'wb').truncate(1 << 30)", "raised OSError"),
     "leaves a way out": ("os.symlink('/usr', final_db_path + '.usr')\n    raise KeyError", "raised KeyError"),
@@ -239,5 +252,21 @@ VERIFIERS = {
     "hangs": ("while True: pass", "took longer than"),
 }
 """What verifiers try, and what becomes of it."""
+
+LEFT = {
+    "a folder": "os.mkdir(final_db_path + '.note')",
+    "a closed folder": "os.mkdir(final_db_path + '.note', 0)",
+    "closed folders in one that cannot be listed": (
+        "os.mkdir(final_db_path + '.note', 0o300)\n    os.mkdir(final_db_path + '.note/a', 0o300)\n"
+        "    os.mkdir(final_db_path + '.note/a/b', 0)\n    os.symlink('/usr', final_db_path + '.note/a/usr')"
+    ),
+    "folders with numbers": (
+        "os.makedirs('/verdict/0/1')\n    os.makedirs('/verdict/1/0/2')\n    open('/verdict/2', 'w')"
+    ),
+    "a very deep folder": (
+        "os.chdir(os.path.dirname(final_db_path))\n    for _ in range(5000): os.mkdir('d', 0o300), os.chdir('d')"
+    ),
+}
+"""What verifiers leave in their folder."""
 
 assert len({*REFUSED, *ANSWERED, *STOPPED, *AT_IMPORT, *VERIFIERS}) >= 60

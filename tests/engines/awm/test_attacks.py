@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from awm_attacks import ANSWERED, AT_IMPORT, REFUSED, STOPPED, VERIFIERS
+from awm_attacks import ANSWERED, AT_IMPORT, LEFT, REFUSED, STOPPED, VERIFIERS
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.awm import machine as machines
@@ -141,11 +141,12 @@ def test_a_hostile_verifier_is_a_failure_and_no_verdict(
         engine.verdict("corner_library", Verifier(code, False), initial)
 
 
-def test_a_verifier_leaves_nothing_to_the_next_one(engine: AwmEngine) -> None:
+@pytest.mark.parametrize("name", LEFT)
+def test_a_verifier_leaves_nothing_to_the_next_one(engine: AwmEngine, name: str) -> None:
     initial = engine.server("corner_library").about.initial
     lists = "sorted(os.listdir(os.path.dirname(final_db_path)))"
     code = f"def verify_task(initial_db_path, final_db_path):\n    return {lists}"
-    leaves = "def verify_task(initial_db_path, final_db_path):\n    os.mkdir(final_db_path + '.note')"
+    leaves = f"def verify_task(initial_db_path, final_db_path):\n    {LEFT[name]}"
     engine.verdict("corner_library", Verifier(leaves, True), initial)
     assert json.loads(engine.verdict("corner_library", Verifier(code, True), initial).evidence) == [
         "final.db",

@@ -88,7 +88,11 @@ def bind_class_of_connections() -> None:
 
 
 def bind_typed_dicts() -> None:
-    """Let `typing.TypedDict` be that of typing_extensions: before Python 3.12 pydantic takes no other."""
+    """Let `typing.TypedDict` be that of typing_extensions: before Python 3.12 pydantic takes no other.
+
+    Later versions need no such thing. It is done there too, so that what code meets depends on the libraries of its
+    environment and on no condition of ours.
+    """
     from typing_extensions import TypedDict
 
     setattr(typing, "TypedDict", TypedDict)  # noqa: B010

@@ -26,6 +26,7 @@ REFUSED: dict[str, tuple[int, ...]] = {
         *(41, 42, 43, 49, 50, 288, 53),  # sockets
         *(22, 293, 284, 290, 213, 291, 283, 282, 289),  # pipes, and files that are events, timers or signals
         *(253, 294, 300, 73),  # who looks at a file, and locks
+        *(188, 189, 190, 463),  # attributes of files, among them lists of who may write them
     ),
     "aarch64": (
         *(129, 130, 131, 138, 240, 261, 424, 434, 440, 448),
@@ -33,9 +34,11 @@ REFUSED: dict[str, tuple[int, ...]] = {
         *(198, 203, 202, 200, 201, 242, 199),
         *(59, 19, 20, 85, 74),
         *(26, 262, 32),
+        *(5, 6, 7, 463),
     ),
 }
-"""System calls that reach another process or the network, or that could carry a note to one, by architecture."""
+"""System calls that reach another process or the network, that could carry a note to one, or that change who may write
+a file, by architecture. Those of `MODES`, which plain code makes when it copies a file, are pretended instead."""
 
 MAPS, CONTROLS = {"x86_64": 9, "aarch64": 222}, {"x86_64": 72, "aarch64": 25}
 """The numbers of `mmap` and of `fcntl`."""
@@ -45,10 +48,10 @@ LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
 """The commands of `fcntl` about locks, leases and who looks at a folder. SQLite locks the files of verifiers."""
 
 MODES = {"x86_64": (90, 91, 268, 452), "aarch64": (52, 53, 452)}
-"""The system calls that change who may write a file, by architecture."""
+"""The system calls that change the mode of a file, by architecture; they do nothing."""
 
 PRETEND = 0x00050000
-"""What a filter gives so that a system call does nothing and tells of no error."""
+"""What a filter gives so that a system call does nothing and tells of no error: an error (ERRNO) whose number is 0."""
 
 NEW_LISTENER = 8
 SECCOMP = {"x86_64": 317, "aarch64": 277}
