@@ -236,10 +236,10 @@ def _inner_texts(text: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
 
 def _walked(begun: Any, closed: Any) -> Iterator[tuple[tuple[str, ...], str, bool]]:
     """Yield the texts of a value, and if they are in the value without what is not complete."""
-    inner = [*begun.items()] if isinstance(begun, dict) else [*enumerate(begun)]
+    inner: Iterable[tuple[Any, Any]] = begun.items() if isinstance(begun, dict) else enumerate(begun)
     for key, part in inner:
-        known = key in closed if isinstance(closed, dict) else key < len(closed)
-        name = key if isinstance(begun, dict) else ""
+        known: bool = key in closed if isinstance(closed, dict) else key < len(closed)
+        name: str = key if isinstance(begun, dict) else ""
         if isinstance(part, str):
             yield (name,), part, known
         elif isinstance(part, dict | list):
