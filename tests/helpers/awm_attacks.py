@@ -227,7 +227,7 @@ VERIFIERS = {
         "    with suppress(OSError): os.setxattr(final_db_path, name, value.raw)\n"
         "    with suppress(OSError): os.setxattr(final_db_path, name, value.raw, follow_symlinks=False)\n"
         "    with suppress(OSError): os.setxattr(os.open(final_db_path, os.O_RDONLY), name, value.raw)\n"
-        "    call(463, -100, final_db_path.encode(), 0, name.encode(), described, 16)\n"  # setxattrat
+        "    call(463, -100, final_db_path.encode(), 0, name.encode(), described, ctypes.c_size_t(16))\n"  # setxattrat
         "    open(final_db_path, 'ab', buffering=0).write(b'x')",
         "raised PermissionError",
     ),
