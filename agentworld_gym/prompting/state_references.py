@@ -176,7 +176,7 @@ def _doubled(text: str) -> str:
 
 
 def _printed(value: Any) -> str:
-    """Return a value as it stands within a text: numbers without zeros at the end."""
+    """Return a value as it stands within a text: numbers without zeros at the end, lists and objects as JSON."""
     if type(value) is float and abs(value) < 1e15:
         return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
-    return str(value)
+    return value if isinstance(value, str) else compact(value)

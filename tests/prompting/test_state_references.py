@@ -110,6 +110,10 @@ def test_a_whole_number_grows_by_no_decimal_one() -> None:
     assert not KNOWN.may_begin_number('"{amount}', "stock", int)
 
 
+def test_a_list_within_a_text_is_json() -> None:
+    assert KNOWN.meant("Labels: {tags}", "note") == 'Labels: ["red","new"]'
+
+
 def test_a_list_that_a_change_has_taken_may_change_again() -> None:
     change = 'labels = "{tags}"\n+labels "hot"'
     first, second = (applied({"labels": []}, change, (), KNOWN) for _ in range(2))

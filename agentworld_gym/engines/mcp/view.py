@@ -19,6 +19,7 @@ from agentworld_gym.engines.mcp.sums import marked, summed
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
 from agentworld_gym.engines.tables.plain_rows import completed_row
+from agentworld_gym.errors import AnswerError
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
@@ -48,8 +49,10 @@ class ToolView:
         """Return the last answer of the server.
 
         Raises:
-            AnswerError: This is no state of a server.
+            AnswerError: This is no state of a server, or the server has answered nothing.
         """
+        if "said" not in shown:
+            raise AnswerError("the server answers nothing (a change says said/404 = ..., or said/TOOL = ...)")
         with predicted():
             service, context, controls = server_of(shown)
             with read_database(service, shown["rows"]) as connection:

@@ -221,6 +221,12 @@ def test_a_refusal_has_a_code_of_an_error_and_words(said: dict[str, Any]) -> Non
         VIEW.view({**VIEW.begin(STATE, 0), "said": said})
 
 
+def test_a_server_that_answers_nothing_is_told_by_that_name() -> None:
+    state = VIEW.begin({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
+    with pytest.raises(AnswerError, match="the server answers nothing"):
+        VIEW.view(VIEW.noted(state, None))
+
+
 def test_what_an_agent_writes_makes_no_line_of_its_own_in_what_is_told() -> None:
     shown = VIEW.begin(STATE, 0)
     forged = 'x none\nproducts/LMP-1 {"stock":99}\u2028' + "y" * 30_000

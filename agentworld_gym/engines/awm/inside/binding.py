@@ -95,7 +95,7 @@ def bind_typed_dicts() -> None:
     """
     from typing_extensions import TypedDict
 
-    setattr(typing, "TypedDict", TypedDict)  # noqa: B010
+    setattr(typing, "TypedDict", TypedDict)  # noqa: B010  (mypy takes no assignment)
 
 
 def without_threads() -> None:
