@@ -36,7 +36,8 @@ def given_values(
         rows: What is told of the rows that the call names.
     """
     arguments = action.get("arguments") if isinstance(action, Mapping) else None
-    given: dict[str, Any] = {}
+    # Who is signed in comes before an argument that is equal: a message to oneself is sent by the user, too.
+    given: dict[str, Any] = {"user": context.user} if context.user else {}
     if isinstance(arguments, Mapping):
         given.update(_arguments(arguments, {} if tool is None else tool.parameters.get("properties", {})))
     clock = {"=": SUMMED, "now": context.now, "today": context.now[:10], "user": context.user}
