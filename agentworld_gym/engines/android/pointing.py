@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display
 from agentworld_gym.engines.android.elements import Element
-from agentworld_gym.engines.gui import Widget
+from agentworld_gym.engines.gui import Message, Widget, handler
 
+GESTURES = {"long_press": "long", "double_tap": "double"}
+"""The gestures of actions that are no clicks."""
 _SHARE = (3, 4)
 """The share of its height by which a list is scrolled."""
 
@@ -50,6 +52,21 @@ def touched(display: Display, target: Target) -> list[Widget]:
     if target.element is not None and target.element.widget not in path:
         return [target.element.widget, *path]
     return path
+
+
+def aim_of(display: Display, action: Mapping[str, Any]) -> tuple[Widget, Message] | None:
+    """Return the widget that an action touches, and the message behind it; None where there is none."""
+    target = target_of(display, action)
+    kind = str(action.get("action_type"))
+    return None if target is None else handler(touched(display, target), GESTURES.get(kind, "click"))
+
+
+def words_on(widget: Widget) -> Iterator[str]:
+    """Yield the texts of a widget and of what lies inside it, and which of that is checked."""
+    yield from filter(None, (widget.text or widget.description,))
+    for child in widget.children:
+        yield from words_on(child)
+        yield from (flag for flag in child.flags if flag == "checked")
 
 
 def scrolled(display: Display, target: Target) -> Widget | None:

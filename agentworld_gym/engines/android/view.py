@@ -9,9 +9,19 @@ from agentworld_gym.domain.view import StructuredState, compact, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
+from agentworld_gym.engines.android.known_values import found_values, given_values
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.engines.android.phone import Phone
-from agentworld_gym.engines.android.pointing import Target, scrolled, step_of, target_of, touched
+from agentworld_gym.engines.android.pointing import (
+    GESTURES,
+    Target,
+    aim_of,
+    scrolled,
+    step_of,
+    target_of,
+    touched,
+    words_on,
+)
 from agentworld_gym.engines.android.structured_state import restored, shown
 from agentworld_gym.engines.gui import Message, Widget, find, handler
 
@@ -73,6 +83,23 @@ class AndroidView:
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the values to which a change can refer: what the action and the screens give, and stored values.
+
+        >>> view = AndroidView()
+        >>> state = view.begin({}, seed=0)
+        >>> given, found = view.known(state, {"action_type": "input_text", "text": "Milk"})
+        >>> given["text"], given["now"]
+        ('Milk', '2026-03-04 09:41')
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        with predicted():
+            phone = restored(shown)
+            display = Display(phone)
+            return given_values(shown, phone, display, action), found_values(shown, phone, display, action)
+
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an app is opened, or something on a screen of an app; None after any other action.
 
@@ -128,16 +155,15 @@ def _aim(phone: Phone, display: Display, action: Mapping[str, Any]) -> Iterator[
     """Yield what an action is aimed at: the element, and the message behind it; or the list that it scrolls."""
     kind = action.get("action_type")
     target = target_of(display, action)
-    gesture = {"long_press": "long", "double_tap": "double"}.get(str(kind), "click")
     if kind in ("scroll", "swipe"):
         middle = Target(widgets.WIDTH // 2, widgets.HEIGHT // 2)
         yield from _scroll_aim(display, target or middle, str(action.get("direction")))
         return
     if target is not None:
-        handled = handler(touched(display, target), gesture)
+        handled = aim_of(display, action)
         if handled is not None:
             yield _aimed(*handled)
-        if gesture == "click" and handled is not None:
+        if kind not in GESTURES and handled is not None:
             slide = handled[0].on.get("slide")
             if slide is not None:
                 yield f"> {_words(slide)} {round(100 * (target.x - handled[0].x) / handled[0].w)}"
@@ -177,15 +203,7 @@ def _scroll_aim(display: Display, target: Target, direction: str) -> Iterator[st
 def _aimed(widget: Widget, message: Message) -> str:
     """Return a widget in a line: what stands on it, its flags that matter, and the message behind it."""
     flags = [flag for flag in widget.flags if flag in ("checked", "selected", "focused")]
-    return " ".join([*dict.fromkeys(_labels(widget)), *flags, ">", _words(message)])
-
-
-def _labels(widget: Widget) -> Iterator[str]:
-    """Yield the texts of a widget and of what lies inside it."""
-    yield from filter(None, (widget.text or widget.description,))
-    for child in widget.children:
-        yield from _labels(child)
-        yield from (flag for flag in child.flags if flag == "checked")
+    return " ".join([*dict.fromkeys(words_on(widget)), *flags, ">", _words(message)])
 
 
 def _words(message: Any) -> str:
