@@ -27,6 +27,8 @@ _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
 """The beginning of an escape at the end of a text of JSON; only characters that are not ASCII need one in a name."""
 _GROWTH = {str: re.compile('"'), int: re.compile(r"-?\d*\Z"), float: re.compile(r"-|\d")}
 """How that begins by which a value grows."""
+ADDED = "+"
+"""The name of an entry that is added to a list, in a path."""
 _CUT = "EOF while parsing"
 """How pydantic's reader of JSON says that a text ends too early."""
 _LAST_ASCII = "\x7f"
@@ -80,8 +82,16 @@ class ChangeConstraint:
             or all(known.may_begin(part, field, whole=closed) for field, part, closed in _texts(line, self._place))
         ) and (
             choices is None
-            or all(_is_among(self._chosen(path), part, whole=closed) for path, part, closed in _set(line, self._place))
+            or all(self._is_chosen(path, part, whole=closed) for path, part, closed in _set(line, self._place))
         )
+
+    def _is_chosen(self, path: tuple[str, ...], text: str, *, whole: bool) -> bool:
+        """Whether what a text at a path may mean is among its choices."""
+        choices = self._chosen(path)
+        if choices is None or self._references is None:
+            return _is_among(choices, text, whole=whole)
+        field = path[-1] if path[-1] != ADDED else path[-2]
+        return any(_is_among(choices, meaning, whole=whole) for meaning in self._references.may_mean(text, field))
 
     def _chosen(self, path: tuple[str, ...]) -> Choices | None:
         """Return what a text at a path can be after the lines that are complete."""
@@ -206,7 +216,7 @@ def _set(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, bool]]:
     found = _VALUE.fullmatch(line)
     if found is None or found[3] == "+=":
         return
-    path = tuple(map(str, read_path(found[2], place))) + (("+",) if found[1] else ())
+    path = tuple(map(str, read_path(found[2], place))) + ((ADDED,) if found[1] else ())
     for inner, text, whole in _inner_texts(found[4]):
         if not inner or (len(inner) == 1 and found[4].startswith("{")):
             yield (*path, *inner), text, whole

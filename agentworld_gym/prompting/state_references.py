@@ -100,6 +100,22 @@ class References:
         begun = found[1]
         return begun is None or not begun or any(name.startswith(begun.rstrip(PIECE)) for name in self._known)
 
+    def may_mean(self, text: str, field: str) -> Iterator[str]:
+        """Yield what a text that `may_begin` one may mean so far: one for each name that it may be writing.
+
+        >>> list(References({"user": "jana", "product_id": 103}, {}).may_mean("{user},{p", "id"))
+        ['jana,103']
+        """
+        found = _UNCLOSED.fullmatch(text)
+        assert found is not None
+        open_brace, close_brace = found.start(1) - 1, found.start(2)
+        if found[1] is None:
+            end = "" if found[2] is None else "}"
+            yield _printed(self.meant(text[: close_brace if end else None], field)) + end
+            return
+        before, begun = _printed(self.meant(text[:open_brace], field)), found[1].rstrip(PIECE)
+        yield from (before + _printed(value) for name, value in self._known.items() if name.startswith(begun))
+
     def may_begin_number(self, text: str, field: str, of: type) -> bool:
         """Whether JSON may begin the name of a number, in quotes and braces, by which one of some type grows."""
         found = _QUOTED_NAME.fullmatch(text)

@@ -12,6 +12,7 @@ from agentworld_gym.domain.view import Choices
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import applied, written
+from agentworld_gym.prompting.state_references import References
 
 STATE: dict[str, Any] = {
     "tab": 0,
@@ -143,6 +144,35 @@ def chosen(state: Any, path: tuple[str, ...]) -> Choices | None:
 )
 def test_where_only_some_texts_can_stand_no_other_one_is_begun(begun: str, is_allowed: bool) -> None:
     assert ChangeConstraint(STATE, PLACE, chosen)(begun) is is_allowed
+
+
+KNOWN = References({"user": "jana", "guest": "lotta", "text": "rose", "colour": "blue", "number": 7}, {})
+
+
+@pytest.mark.parametrize(
+    ("begun", "is_allowed"),
+    {
+        '.colour = "{': True,
+        '.colour = "{te': True,
+        '.colour = "{text}': True,
+        '.colour = "{text}"': True,
+        '.colour = "{text}s': False,
+        '.colour = "{user}': False,
+        '.colour = "{us': False,
+        '.colour = "{nu': False,
+        '.colour = "{}"': False,
+        '.colour = "}': False,
+        '+cart {"id":"{': True,
+        '+cart {"id":"{user},{number}"': True,
+        '+cart {"id":"{user}"': False,
+        '+cart {"id":"{user}a': False,
+        '+cart {"id":"{gu': False,
+        '+cart {"id":"j{': False,
+        'note = "blue"\n.colour = "{}"': True,
+    }.items(),
+)
+def test_a_name_stands_where_what_it_means_can_stand(begun: str, is_allowed: bool) -> None:
+    assert ChangeConstraint(STATE, PLACE, chosen, KNOWN)(begun) is is_allowed
 
 
 @pytest.mark.parametrize("seed", range(20))
