@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domain.view import Choices, StructuredState, predicted
+from agentworld_gym.domain.view import Choices, Entries, StructuredState, predicted
 from agentworld_gym.engines import Controls
+from agentworld_gym.engines.tables.plain_rows import completed_row
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.strings import encodable
 from agentworld_gym.engines.web.structured_state.answers import answered, expected, text_of
 from agentworld_gym.engines.web.structured_state.browsers import page_place, restored_browser, shown_browser
-from agentworld_gym.engines.web.structured_state.choices import column_choices, field_choices
+from agentworld_gym.engines.web.structured_state.choices import column_choices, field_choices, site_called
+from agentworld_gym.engines.web.structured_state.known_values import known_values
 from agentworld_gym.engines.web.structured_state.told import told_lines
 from agentworld_gym.engines.web.tools.call import read_call
 from agentworld_gym.engines.web.tools.playwright_tools import TOOLS, call_tool
 from agentworld_gym.screens.sight import LOOK
 
-_COLUMN = 5
-"""The length of the path of a column: `data/shop/cart/jana,103/quantity`."""
+_TABLE, _COLUMN = 3, 5
+"""The lengths of the paths of a table, and of a column: `data/shop/cart/jana,103/quantity`."""
 _OPENING = ("browser_navigate", "browser_click")
 """The tools that open pages."""
 
@@ -101,6 +103,22 @@ class WebView:
             browser, sites = restored_browser(shown)
             return "\n".join(told_lines(shown, browser, sites, action))
 
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the values to which a change can refer: those of the action, and those of the rows that it concerns.
+
+        >>> view = WebView()
+        >>> state = view.begin({"open": "http://wiki.example/", "sites": {"wiki": None}}, seed=0)
+        >>> given, found = view.known(state, {"name": "browser_navigate", "arguments": {"url": "wiki.example/all"}})
+        >>> given["url"], given["now"]
+        ('http://wiki.example/all', '2026-03-04T09:30:00Z')
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            browser, sites = restored_browser(shown)
+            return known_values(shown["users"], browser, sites, action)
+
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an address or a link is opened; None after any other action.
 
@@ -120,6 +138,37 @@ class WebView:
                 return None
             after = shown_browser(browser, sites, reporting=bool(result.events))
             return {**after, "said": answered(browser, action, result)}
+
+    def counts(self, shown: StructuredState, path: tuple[str, ...]) -> bool:
+        """Whether the sites change a number by an amount, such as a stock.
+
+        >>> view = WebView()
+        >>> state = view.begin({"open": "http://shop.example/", "sites": {"shop": None}}, seed=0)
+        >>> view.counts(state, ("data", "shop", "products", "103", "stock"))
+        True
+        """
+        if len(path) != _COLUMN or path[0] != "data":
+            return False
+        with predicted():
+            return (path[2], path[4]) in site_called(shown, path[1]).counting
+
+    def completed(self, shown: StructuredState, path: tuple[str, ...], entries: Entries, entry: Any) -> Any:
+        """Return a row that is added, with the next number of its table and the defaults of its columns.
+
+        >>> view = WebView()
+        >>> state = view.begin({"open": "http://shop.example/", "sites": {"shop": None}}, seed=0)
+        >>> view.completed(state, ("data", "shop", "returns"), [{"id": 3}], {"order_id": 5001})
+        {'id': 4, 'order_id': 5001, 'status': 'requested'}
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        if len(path) != _TABLE or path[0] != "data" or not isinstance(entry, dict):
+            return entry
+        with predicted():
+            site = site_called(shown, path[1])
+            columns, _ = site.keys[path[2]]
+            return completed_row(columns, path[2] in site.numbered, site.defaults[path[2]], entries, entry)
 
     def choices(self, shown: StructuredState, path: tuple[str, ...]) -> Choices | None:
         """Return the options of a list of the page in front, or the keys of the rows that a column refers to.

@@ -1,30 +1,82 @@
-"""The rows that a request reads or writes: what a world model has to know to foresee what a site makes of it."""
+"""What a request gives, and the rows that it reads or writes: what a world model has to know to foresee its effects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
 
-from agentworld_gym.engines.tables.concerned_rows import Concern, Named, concerned_rows, named
-from agentworld_gym.engines.web.sites.request_handler import Visit, values_of
+from agentworld_gym.engines.tables.concerned_rows import Concern, ConcernedRow, Named, concerned_rows, named
+from agentworld_gym.engines.web.sites.form_validation import validated_form
+from agentworld_gym.engines.web.sites.request_handler import Visit, grouped, values_of
+from agentworld_gym.engines.web.sites.site import Site
 from agentworld_gym.engines.web.sites.site_schema import Route
 
+_WORD = re.compile(r"'((?:[^']|'')*)'")
 
-def rows_of_request(visit: Visit) -> Iterator[str]:
-    """Yield a line for each row that the rules and the statements of a route name by the values of a request."""
+
+@dataclass(frozen=True, slots=True)
+class Concerned:
+    """What a request gives and reads."""
+
+    rows: tuple[ConcernedRow, ...] = ()
+    """The rows that the rules and the statements of its route name by its values, with the name of the site first."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What it gives, by name: the fields of its form, the parts of its path, and the address that comes `next` where
+    somebody has to sign in first; the next numbers of tables by the names of their keys, and the keys of told rows.
+    """
+    said: frozenset[str] = frozenset()
+    """The words that the statements of the route say themselves."""
+
+
+def concerned_by(visit: Visit) -> Concerned:
+    """Return what a request gives and reads; nothing of it is done."""
     match = visit.site.find(visit.method, visit.path)
     if match is None:
-        return
+        return Concerned()
     page, holes = match
     statements = list(_statements(page.route))
-    if not statements:
-        return
-    values = values_of(visit, page, holes)
-    values |= {name: text for name, text in visit.form if name not in values}
-    lists: dict[str, list[str]] = {}
-    for name, text in visit.form:
-        lists.setdefault(name, []).append(text)
-    concern = Concern(statements, values, lists, f"{visit.site.name}/")
-    yield from (row.line for row in concerned_rows(visit.store, visit.site.keys, concern))
+    rows: tuple[ConcernedRow, ...] = ()
+    lists = grouped(visit.form)
+    if statements:
+        values = values_of(visit, page, holes)
+        values |= {name: text for name, text in visit.form if name not in values}
+        concern = Concern(statements, values, lists, f"{visit.site.name}/")
+        rows = tuple(concerned_rows(visit.store, visit.site.keys, concern))
+    read, _ = validated_form(page.route.fields, lists)
+    sent = {name: _sent(texts, read.get(name)) for name, texts in lists.items()}
+    words = frozenset(word for _, sql in statements for word in _WORD.findall(sql))
+    to = str(sent.get("next") or (quote(visit.address, safe="/") if visit.user is None else ""))
+    own = {**sent, **holes, "next": to.removeprefix("/")}
+    following = {name: number for name, number in _next_numbers(visit.site, rows) if name not in own}
+    values = {**following, **own, **dict(_numbers(visit.site, rows))}
+    return Concerned(rows, values, words)
+
+
+def _sent(texts: Sequence[str], read: Any) -> Any:
+    """Return what a field sends, as a row would store it: all texts where there are several."""
+    return list(texts) if len(texts) > 1 else read if type(read) in (int, float) else texts[0]
+
+
+def _next_numbers(site: Site, rows: Iterable[ConcernedRow]) -> Iterator[tuple[str, int]]:
+    """Yield the next numbers of tables by the names of their keys, such as `order_id`."""
+    for row in rows:
+        if isinstance(row.content, int):
+            columns, key = site.keys[row.path.partition("/")[2]]
+            yield columns[key[0]], row.content
+
+
+def _numbers(site: Site, rows: Iterable[ConcernedRow]) -> Iterator[tuple[str, int]]:
+    """Yield the number of each row that is told alone of its table by table and key, such as `pages/page_id`."""
+    told = [row.path.split("/", 2)[1:] for row in rows if isinstance(row.content, Mapping)]
+    several = Counter(table for table, _ in told)
+    for table, number in told:
+        columns, key = site.keys.get(table, ((), ()))
+        if several[table] == len(key) == 1 and number.isdecimal():
+            yield f"{table}/{columns[key[0]]}", int(number)
 
 
 def _statements(route: Route) -> Iterator[Named]:

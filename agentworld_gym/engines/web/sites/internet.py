@@ -14,7 +14,7 @@ from jinja2 import TemplateError
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.database import Tokens
 from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
-from agentworld_gym.engines.web.sites.concerned_rows import rows_of_request
+from agentworld_gym.engines.web.sites.concerned_rows import Concerned, concerned_by
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.sites.initial_state import SiteState, read_state, seeded_images
 from agentworld_gym.engines.web.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
@@ -131,16 +131,21 @@ class Sites:
         image, now = self._stores[site.name].image(), self._state.now or site.about.now
         return printed_page(site, image, now, self._controls, url, user, told)
 
-    def concerned(self, method: str, url: str, form: tuple[tuple[str, str], ...], user: Any) -> list[str]:
-        """Return a line for each row that a request reads or writes; nothing is done: see `rows_of_request`."""
+    def concerned(self, method: str, url: str, form: tuple[tuple[str, str], ...], user: Any) -> Concerned:
+        """Return what a request gives, and the rows that it reads or writes; nothing is done: see `concerned_by`."""
         parts = urlsplit(url)
         site = self._hosts.get(parts.netloc.lower().removesuffix(":80"))
         if site is None:
-            return []
-        path, now = parts.path or "/", self._state.now or site.about.now
+            return Concerned()
+        path = parts.path or "/"
         perturbed = PerturbedRequest(NO_CONTROLS, site.about.host, path, 0)
         query, store = parsed_query(parts.query), self._stores[site.name]
-        return list(rows_of_request(Visit(site, store, perturbed, method, path, query, form, {}, user, now)))
+        return concerned_by(Visit(site, store, perturbed, method, path, query, form, {}, user, self.now(site.name)))
+
+    def now(self, name: str) -> str:
+        """Return the time of a site, by its name; empty where there is none."""
+        site = next((site for site in self._hosts.values() if site.name == name), None)
+        return self._state.now or (site.about.now if site is not None else "")
 
     def shown(self) -> dict[str, Any]:
         """Return what pages are printed from as plain JSON data: the rows, the time, and the controls in force."""

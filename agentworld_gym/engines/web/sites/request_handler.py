@@ -135,7 +135,7 @@ def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
 def values_of(visit: Visit, page: Page, holes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a route that a request gives beside the fields of a form."""
     values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
-    return {**values, **parameters(page.query, _grouped(visit.query)), **holes}
+    return {**values, **parameters(page.query, grouped(visit.query)), **holes}
 
 
 def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:
@@ -291,7 +291,7 @@ def _post(context: _Context, page: Page) -> Answer:
     visit, route, values = context.visit, page.route, context.values
     if route.sign_out:
         return Answer(Response(302, location=_to(context.text(page, "redirect")), cookies=_said(context, page)), "")
-    read, errors = validated_form(route.fields, _grouped(visit.form))
+    read, errors = validated_form(route.fields, grouped(visit.form))
     values |= read
     for number, rule in enumerate(route.rules):
         wrong = rule.field in errors if rule.field else bool(errors)
@@ -335,7 +335,7 @@ def _form_again(
     again = replace(_context(visit, page, holes), user=user)
     _look_up(again, page, page.route.data)
     again.data["title"] = again.text(page, "title")
-    return _rendered(again, page.route.template or "", errors, _SentFields(_grouped(visit.form)))
+    return _rendered(again, page.route.template or "", errors, _SentFields(grouped(visit.form)))
 
 
 class _SentFields(dict[str, str]):
@@ -376,7 +376,8 @@ def _read_flash(cookie: str) -> tuple[str, str] | None:
     return (kind, text) if kind in ("status", "alert") and text else None
 
 
-def _grouped(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
+def grouped(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
+    """Return the values of fields by their names."""
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         values.setdefault(name, []).append(value)
@@ -384,7 +385,7 @@ def _grouped(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
 
 
 def _first(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {name: values[0] for name, values in _grouped(pairs).items()}
+    return {name: values[0] for name, values in grouped(pairs).items()}
 
 
 def parsed_query(query: str) -> tuple[tuple[str, str], ...]:

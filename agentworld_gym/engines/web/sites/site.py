@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,11 +17,15 @@ from jinja2 import DictLoader, StrictUndefined, Template, TemplateError
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import read_yaml, validated
+from agentworld_gym.engines.tables.concerned_rows import named
+from agentworld_gym.engines.tables.counting_columns import counting_columns
 from agentworld_gym.engines.tables.database import empty_image, keys_of, named_references_of, opened
 from agentworld_gym.engines.tables.insert import Keys
+from agentworld_gym.engines.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.engines.tables.row_file import RowFile, Size, Words
 from agentworld_gym.engines.tables.seeded_rows import fill
 from agentworld_gym.engines.tables.word_lists import common_words
+from agentworld_gym.engines.tables.written_columns import inserted_columns, set_columns
 from agentworld_gym.engines.web.sites.pagination import Listing
 from agentworld_gym.engines.web.sites.site_schema import FieldSpec, Route, SiteFile
 from agentworld_gym.engines.web.sites.template_filters import FILTERS
@@ -86,6 +91,33 @@ class Site:
             if values is not None:
                 return page, values
         return None
+
+    @cached_property
+    def counting(self) -> frozenset[tuple[str, str]]:
+        """The tables and columns that routes change by an amount and never set, such as a stock."""
+        return counting_columns(self._writes) - set_columns(self._writes)
+
+    @cached_property
+    def defaults(self) -> Mapping[str, PlainRow]:
+        """The constant defaults of the columns that have to hold a value and that no route fills, by table."""
+        filled = inserted_columns(self._writes)
+        with closing(opened(self.empty)) as connection:
+            found = {table: defaults_of(connection, table) for table in self.keys}
+        return {
+            table: {column: value for column, value in row.items() if (table, column) not in filled}
+            for table, row in found.items()
+        }
+
+    @cached_property
+    def numbered(self) -> frozenset[str]:
+        """The tables whose rows get the next number as their key."""
+        with closing(opened(self.empty)) as connection:
+            return frozenset(table for table in self.keys if numbers_rows(connection, table))
+
+    @cached_property
+    def _writes(self) -> tuple[str, ...]:
+        """The statements of all routes that write."""
+        return tuple(sql for route in self.about.routes for _, sql in named(route.run))
 
     def is_private(self, method: str, path: str) -> bool:
         """Return whether a path requires a visitor who is signed in."""

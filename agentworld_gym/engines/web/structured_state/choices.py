@@ -8,7 +8,19 @@ from typing import Any
 from agentworld_gym.domain.view import Choices
 from agentworld_gym.engines.web.document import forms
 from agentworld_gym.engines.web.document.page import Page
-from agentworld_gym.engines.web.sites.site import load_site
+from agentworld_gym.engines.web.sites.site import Site, load_site
+
+
+def site_called(shown: Mapping[str, Any], name: str) -> Site:
+    """Return a site of a state by its name.
+
+    Raises:
+        LookupError, TypeError, SpecError: There is no such site.
+    """
+    try:
+        return load_site(next(folder for folder in shown["web"]["sites"] if folder.rpartition("/")[2] == name))
+    except StopIteration:
+        raise LookupError(f"no site is called {name!r}") from None
 
 
 def field_choices(page: Page, name: str) -> Choices | None:
@@ -28,8 +40,7 @@ def column_choices(shown: Mapping[str, Any], name: str, table: str, column: str)
     Raises:
         LookupError, TypeError, SpecError: There is no such site or table.
     """
-    folder = next(folder for folder in shown["web"]["sites"] if folder.rpartition("/")[2] == name)
-    site = load_site(folder)
+    site = site_called(shown, name)
     columns, key = site.keys[table]
     parts = [columns[place] for place in key] if column == "id" else [column]
     others = [site.references.get(table, {}).get(part) for part in parts]

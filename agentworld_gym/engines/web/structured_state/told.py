@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentworld_gym.domain.view import compact
+from agentworld_gym.engines.gui import plain
 from agentworld_gym.engines.web import addresses
 from agentworld_gym.engines.web.accessibility.tree import tree_of
 from agentworld_gym.engines.web.browser import data_attributes, interactions, keyboard
@@ -21,6 +22,8 @@ from agentworld_gym.engines.web.document.focus import focusable, is_details_summ
 from agentworld_gym.engines.web.document.node import Node
 from agentworld_gym.engines.web.document.page import Page
 from agentworld_gym.engines.web.sites import Sites
+from agentworld_gym.engines.web.sites.concerned_rows import Concerned
+from agentworld_gym.engines.web.sites.printing import plain_pairs
 from agentworld_gym.engines.web.structured_state.browsers import page_place
 from agentworld_gym.engines.web.structured_state.pages import named
 from agentworld_gym.engines.web.tools.call import read_call
@@ -39,14 +42,14 @@ def told_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action:
     pages = shown["tabs"][tab]["pages"]
     front = {key: _short(key, value) for key, value in sorted(pages[place].items()) if key not in _UNTOLD}
     words = [pages[place]["url"], *([compact(front)] if front else []), f"<{place}"]
-    words += [f">{len(pages) - 1 - place}"] if len(pages) - 1 > place else []
+    words += [f">{len(pages) - 1}"] if len(pages) - 1 > place else []
     words += [f"tabs/{tab} of {len(browser.tabs)}"] if len(browser.tabs) > 1 else []
     yield " ".join(words)
     user = shown["users"].get(sites.name_of(addresses.host_of(browser.tab.url)))
     yield " | ".join(filter(None, [browser.tab.title, "" if user is None else str(user)]))
     call = read_call(action)
     if call is not None:
-        yield from _Aims(browser, sites, user).of(*call)
+        yield from Aims(browser, sites, user).of(*call)
 
 
 def _short(key: str, value: Any) -> Any:
@@ -60,14 +63,24 @@ def _short(key: str, value: Any) -> Any:
 
 def behind(browser: Browser, sites: Sites, user: Any, index: int) -> Iterator[str]:
     """Yield the lines that tell what lies behind an element of the page in front, by its number, if it is clicked."""
-    yield from _Aims(browser, sites, user)._behind(browser.page.nodes[index])
+    yield from Aims(browser, sites, user).behind(browser.page.nodes[index])
 
 
-class _Aims:
-    """What calls are aimed at on one page."""
+class Aims:
+    """What calls are aimed at on one page.
+
+    Args:
+        browser: The browser with the page in front.
+        sites: The sites.
+        user: Who is signed in at the site of the page; None for nobody.
+    """
 
     def __init__(self, browser: Browser, sites: Sites, user: Any) -> None:
         self.browser, self.sites, self.user = browser, sites, user
+        self.given: dict[str, Any] = {}
+        """The values that the lines so far tell, by name: elements, what is entered, and what a request gives."""
+        self.concerned = Concerned()
+        """The rows that the last request reads or writes, and what it gives."""
         self.page: Page = browser.page
         if not self.page.refs:
             tree_of(self.page)
@@ -77,7 +90,7 @@ class _Aims:
         page, modal = self.page, self.browser.tab.modal
         if name == "browser_handle_dialog":
             if isinstance(modal, Dialog):
-                yield from self._behind(page.nodes[modal.node], dialog=modal, text=arguments.get("promptText"))
+                yield from self.behind(page.nodes[modal.node], dialog=modal, text=arguments.get("promptText"))
         elif name == "browser_navigate":
             yield from self._request("GET", addresses.from_address_bar(str(arguments.get("url"))))
         elif name in _STEPS:
@@ -112,22 +125,32 @@ class _Aims:
         head = f'{role} "{label[:_LONGEST]}"' if label else role
         target = interactions.field_of(page, node)
         if name in ("browser_type", "browser_select_option") and target.tag in ("input", "textarea", "select"):
+            self._named("focus", target)
             yield f"{head} {self._field(target)}"
             yield from self._entered(target, name, arguments)
             return
         below = next((place for place in (node, *node.ancestors()) if place.index and focusable(page, place)), None)
-        focus = "" if below is node else f" focus {named(page, below.index)}" if below is not None else " no focus"
-        yield head + focus
+        focus = " no focus" if below is None else f" focus {self._named('focus', below)}"
+        yield head + focus if below is not node else head
         if name == "browser_click":
-            yield from self._behind(node)
+            yield from self.behind(node)
 
     def _field(self, node: Node) -> str:
         """Return the name of a field with its value."""
-        for name, nodes in forms.named_fields(self.page.document).items():
-            if node in nodes:
-                value = forms.field_value(self.page, nodes)
-                return f"fields/{name} {compact(value[:_LONGEST] if isinstance(value, str) else value)}"
-        return "no field"
+        name, value = self._value(self.page, node)
+        return f"fields/{name} {compact(value[:_LONGEST] if isinstance(value, str) else value)}" if name else "no field"
+
+    def _value(self, page: Page, node: Node) -> tuple[str, forms.FieldValue]:
+        """Return the name of a field, and its value on a page; the name is empty where it has none."""
+        fields = forms.named_fields(page.document).items()
+        name, nodes = next(((name, nodes) for name, nodes in fields if node in nodes), ("", (node,)))
+        return name, forms.field_value(page, nodes) if name else ""
+
+    def _holds(self, page: Page, node: Node) -> None:
+        """Give what a field holds on a page under its name."""
+        name, value = self._value(page, node)
+        if name:
+            self.given[name] = plain(value)
 
     def _entered(self, node: Node, name: str, arguments: Mapping[str, Any]) -> Iterator[str]:
         """Yield what a text or an option means for a field: the option's value, and the request of its form."""
@@ -145,6 +168,7 @@ class _Aims:
             interactions.set_text(page, node, arguments["text"])
             if page.value(node) != arguments["text"]:
                 yield f"value {compact(page.value(node)[:_LONGEST])}"
+        self._holds(page, node)
         form = page.document.form_of(node)
         if form is not None and (sends or data_attributes.sends_itself(self.browser, node)):
             button = next(
@@ -152,17 +176,17 @@ class _Aims:
             )
             yield from self._sent(page, form, button if sends else None)
 
-    def _behind(self, node: Node, dialog: Dialog | None = None, text: Any = None) -> Iterator[str]:
+    def behind(self, node: Node, dialog: Dialog | None = None, text: Any = None) -> Iterator[str]:
         """Yield what lies behind an element that is activated."""
         page = self.page
         for place in (node, *node.ancestors()):
             target = page.document.target(place) if place.tag == "label" else None
             if target is not None:
                 yield self._field(target)
-                yield from self._behind(target)
+                yield from self.behind(target)
                 return
             if dialog is None and (asked := data_attributes.dialog_before(page, place)) is not None:
-                yield f"{asked.kind} {named(page, place.index)}"
+                yield f"{asked.kind} {self._named('modal', place)}"
                 return
             if page.is_button(place):
                 yield from self._button(place, dialog, text)
@@ -180,10 +204,13 @@ class _Aims:
                 return
             if place.tag in ("input", "select", "textarea"):
                 yield self._field(place)
+                after = page.fork()
+                if place.type in ("radio", "checkbox"):
+                    after.set_checked(place, place.type == "radio" or not page.is_checked(place))
+                if place.type == "radio":
+                    self._holds(after, place)
                 form = page.document.form_of(place)
                 if form is not None and data_attributes.sends_itself(self.browser, place):
-                    after = page.fork()
-                    after.set_checked(place, not page.is_checked(place))
                     yield from self._sent(after, form, None)
                 return
 
@@ -203,15 +230,24 @@ class _Aims:
         """Yield the request that a form would send, or the field that the browser refuses to send."""
         sending = interactions.request_of(page, form, button, self.browser.tab.url, extra)
         if isinstance(sending, Node):
-            yield f"refused at {named(page, sending.index)}"
+            yield f"refused at {self._named('refused', sending)}"
         elif sending is not None:
             yield from self._request(*sending)
 
     def _request(self, method: str, url: str, form: tuple[tuple[str, str], ...] = ()) -> Iterator[str]:
         """Yield a request, and the rows that its route reads or writes."""
         sent = f" {compact(dict(form))}" if form else ""
+        self.given["url"] = url
+        if method == "POST":
+            self.given["sent"] = plain_pairs(form)
         yield f"{'' if method == 'GET' else method + ' '}> {url}{sent}"
-        yield from self.sites.concerned(method, addresses.request_url(url), form, self.user)
+        self.concerned = self.sites.concerned(method, addresses.request_url(url), form, self.user)
+        yield from (row.line for row in self.concerned.rows)
+
+    def _named(self, name: str, node: Node) -> str:
+        """Return the reference of an element, and give it under a name."""
+        self.given[name] = named(self.page, node.index)
+        return str(self.given[name])
 
     def _key(self, key: str) -> Iterator[str]:
         page = self.page
@@ -221,7 +257,7 @@ class _Aims:
             step = -1 if key.startswith("Shift") else 1
             place = stops.index(focus) + step if focus in stops else 0 if step > 0 else len(stops) - 1
             if 0 <= place < len(stops):
-                yield f"next {named(page, stops[place].index)}"
+                yield f"next {self._named('focus', stops[place])}"
         elif focus is not None:
             try:
                 held, pressed = keyboard.parse(key)
@@ -232,7 +268,7 @@ class _Aims:
             yield f'{role} "{label[:_LONGEST]}" {self._field(focus)}'
             activates = pressed in ("Enter", "Space", " ") and not held
             if activates and (focus.tag in ("a", "summary") or page.is_button(focus)):
-                yield from self._behind(focus)
+                yield from self.behind(focus)
             elif activates and pressed == "Enter" and focus.tag == "input":
                 form = page.document.form_of(focus)
                 if form is not None:
