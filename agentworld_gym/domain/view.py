@@ -175,6 +175,26 @@ class Referring(View, Protocol):
 
 
 @runtime_checkable
+class Placing(Referring, Protocol):
+    """A view that knows places of a state by name, such as that of the file that a window has open.
+
+    The path of a change then begins with such a name.
+    """
+
+    def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
+        """Return paths by their names, the most likely first. There need not be anything at a path yet.
+
+        Args:
+            shown: The structured state before the change.
+            action: The action as its parser read it; None where there is none that can be read.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
 class Summing(View, Protocol):
     """A view that knows which values follow from others of the same state, such as the total of an order.
 

@@ -74,7 +74,12 @@ class ChangeConstraint:
         lines, _, line = text.rpartition("\n")
         state = self._after(lines)
         line = line.lstrip()
-        if state is None or not _may_begin(line, self._before, state, self._place, self._references):
+        spellings = [line] if self._references is None else self._references.spellings(line)
+        return state is not None and any(self._may_begin(spelling, state) for spelling in spellings)
+
+    def _may_begin(self, line: str, state: StructuredState) -> bool:
+        """Whether a line with no names in its paths may begin an operation on a state."""
+        if not _may_begin(line, self._before, state, self._place, self._references):
             return False
         known, choices = self._references, self._choices
         return (

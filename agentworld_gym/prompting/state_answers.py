@@ -14,6 +14,7 @@ from agentworld_gym.domain.view import (
     Completing,
     Counting,
     Opening,
+    Placing,
     Referring,
     Repeating,
     StructuredState,
@@ -109,10 +110,16 @@ class StateAnswers:
         if action is not None and self.parser is not None:
             read = self.parser.parse(action, task.tools if task is not None else ())
             parsed = read.parsed if read.error is None else None
-        references = References(*self.view.known(state, parsed)) if isinstance(self.view, Referring) else None
+        references = self._references(state, parsed)
         if parsed is not None and isinstance(self.view, Repeating):
             state = self.view.noted(state, parsed)
         return state, references
+
+    def _references(self, state: StructuredState, parsed: Any) -> References | None:
+        if not isinstance(self.view, Referring):
+            return None
+        places = self.view.places(state, parsed) if isinstance(self.view, Placing) else None
+        return References(*self.view.known(state, parsed), places)
 
     def _completed(self, state: StructuredState) -> Completed | None:
         return partial(self.view.completed, state) if isinstance(self.view, Completing) else None

@@ -137,7 +137,7 @@ class _Names:
             return "." + joined(path[len(self.place) :])
         if path == self.place[:-1]:
             return ".."
-        return joined(path)
+        return joined(path) if self._references is None else self._references.path(path)
 
     def counts(self, path: Path) -> bool:
         """Whether a change says by how much the number at a path grows."""
@@ -307,6 +307,8 @@ class _Reading:
 def _operate(before: Mapping[str, Any], state: dict[str, Any], line: str, reading: _Reading) -> int:
     """Carry out one operation on a state, and return how many characters were copied from what is known."""
     copied, place = 0, reading.place
+    if reading.references is not None:
+        line = reading.references.spelled(line)
     if found := _SET.fullmatch(line):
         path = read_path(found[1], place)
         if found[2] == ":=":

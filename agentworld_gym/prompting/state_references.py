@@ -8,6 +8,11 @@ text of a change may hold them in braces:
     "Order {order_id} not found"         in a text, the value as it is printed
     "{{", "}}"                           a brace
 
+Where it knows places by name (`agentworld_gym.domain.view.Placing`), a path may begin with such a name:
+
+    {path}/modified = 2                  something of the file that a window has open
+    {typed} := {selected}                the selected file gets a typed name
+
 >>> references = References({"order_id": 9999, "-amount": -56.96}, {})
 >>> references.told("Order 9999 not found", "404"), references.told({"order_id": 9999, "sum": -56.96}, "said")
 ('Order {order_id} not found', {'order_id': '{}', 'sum': '{-amount}'})
@@ -25,12 +30,17 @@ from typing import Any
 
 from agentworld_gym.contracts import PIECE
 from agentworld_gym.domain.view import compact
+from agentworld_gym.prompting.state_paths import Path, joined
 
 DECIMALS = 4
 """The largest number of decimals with which a number stands within a text."""
 SHORTEST_GIVEN, SHORTEST_FOUND = 2, 3
 """The smallest number of characters of a value that is named though its field has another name."""
 _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_BEGINS = re.compile(r"([-+^>]?)\{([^{}]*)\}(?=[/ ]|\Z)")
+_COPIES = re.compile(r"(\S+ := )\{([^{}]*)\}(?=[/ ]|\Z)")
+"""An operation whose path, or that of what it copies, begins with a name."""
+_BEGUN = re.compile(r"([-+^>]?|\S+ := )\{(.*)")
 _QUOTED_NAME = re.compile(r'"(?:\{([^{}"]*)(\}"?)?)?')
 _UNCLOSED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^{}]*\})*(?:\{([^{}]*)|(\}))?")
 
@@ -41,9 +51,14 @@ class References:
     Args:
         given: The values that the action gives, by their names, the most likely first. A name has no braces.
         found: Those that the state holds, by their names. They stand after the others.
+        places: The paths with which others may begin, by their names, the most likely first.
     """
 
-    def __init__(self, given: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    def __init__(
+        self, given: Mapping[str, Any], found: Mapping[str, Any], places: Mapping[str, Path] | None = None
+    ) -> None:
+        self._places = {} if places is None else dict(places)
+        self._by_place = {path: name for name, path in reversed(self._places.items())}
         self._given, self._found = given, {name: value for name, value in found.items() if name not in given}
         self._known = {**given, **self._found}
         self._by_value: dict[str, list[str]] = {}
@@ -85,6 +100,47 @@ class References:
         if whole is not None and whole[1] is not None:
             return self._value(whole[1] or field)
         return _PART.sub(lambda part: self._read(part, field), value)
+
+    def path(self, path: Path) -> str:
+        """Return a path as it is written: with the name of the longest place that it begins with."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self._by_place:
+                rest = joined(path[end:])
+                return f"{{{self._by_place[path[:end]]}}}{'/' if rest else ''}{rest}"
+        return joined(path)
+
+    def spelled(self, line: str) -> str:
+        """Return an operation with paths in the place of their names.
+
+        >>> References({}, {}, {"path": ("home", "a.txt")}).spelled("-{path}/text")
+        '-home/a.txt/text'
+
+        Raises:
+            LookupError: There is no place of a name.
+        """
+        for begins in (_BEGINS, _COPIES) if self._places else ():
+            found = begins.match(line)
+            if found is not None:
+                if found[2] not in self._places:
+                    raise LookupError(f"no place of the name {found[2]!r}")
+                line = f"{found[1]}{joined(self._places[found[2]])}{line[found.end() :]}"
+        return line
+
+    def spellings(self, line: str) -> list[str]:
+        """Return the beginnings of operations for which one with names may stand: several while a name is not closed,
+        and none where there is no such place.
+        """
+        if not self._places:
+            return [line]
+        try:
+            line = self.spelled(line)
+        except LookupError:
+            return []
+        begun = _BEGUN.match(line)
+        if begun is None:
+            return [line]
+        name = begun[2].rstrip(PIECE)
+        return [begun[1] + joined(path) for known, path in self._places.items() if known.startswith(name)]
 
     def may_begin(self, text: str, field: str, *, whole: bool) -> bool:
         """Whether a text may begin one that can be read; or, if it is `whole`, whether it can be read."""

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from agentworld_gym.domain.view import compact
@@ -37,33 +38,60 @@ _DRAGS = frozenset(("dragTo", "mouseUp"))
 _SCROLLS = frozenset(("scroll", "vscroll"))
 _KEYS = re.compile(r"\b(?:press|hotkey|keyDown)\(")
 _PASTES = re.compile(r"['\"]v['\"]|paste")
+_ADDRESS = re.compile(r"(?:[A-Z]+ )?> (\S+)")
 _HOME = re.compile(re.escape(HOME) + r"(?=/|$)")
 _NEAR = 1
 """The number of lines before and after the cursor that are told of a text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is told of one point of an action, and what of it can be named."""
+
+    told: str
+    """The lines that tell it."""
+    label: str = ""
+    """The name of the widget."""
+    messages: tuple[Any, ...] = ()
+    """The messages behind it."""
+    address: str = ""
+    """The address behind a link of a page."""
+    field: str = ""
+    """The key of the text field."""
+    place: tuple[int, int] | None = None
+    """The line and the column of a point in the field, from 1."""
+    at: tuple[int, int] | None = None
+    """The place of the menu that opens."""
+
+
 def aims(desktop: Desktop, source: str) -> Iterator[str]:
     """Yield what the code of an action is aimed at, a line each."""
-    screen = Screen(desktop)
-    told: list[str] = []
-    point: tuple[int, int] | None = None
-    for name, arguments in _calls(source):
-        at = _point(arguments)
-        if name in _SCROLLS:
-            at = _point(arguments[1:]) or point
-        if at is not None and name in (*_CLICKS, *_DRAGS, *_SCROLLS) and len(told) < MOST:
-            told += _scrolled(screen, at) if name in _SCROLLS else _touched(desktop, screen, at, name)
-        point = at or point
+    told = [aim.told for aim in pointed_at(desktop, source)]
     yield from told
     if _KEYS.search(source):
         yield from _names_in_front(desktop)
     text = desktop.clipboard
-    if text and (_PASTES.search(source) or any("paste" in line for line in told)):
+    if text and (_PASTES.search(source) or any("paste" in text for text in told)):
         yield f"clipboard {compact(text)}"
     yield from _text_in_front(desktop)
 
 
-def _calls(source: str) -> Iterator[tuple[str, list[Any]]]:
+def pointed_at(desktop: Desktop, source: str) -> list[Aim]:
+    """Return what is told of the points of an action, in their order."""
+    screen = Screen(desktop)
+    told: list[Aim] = []
+    point: tuple[int, int] | None = None
+    for name, arguments in calls(source):
+        at = _point(arguments)
+        if name in _SCROLLS:
+            at = _point(arguments[1:]) or point
+        if at is not None and name in (*_CLICKS, *_DRAGS, *_SCROLLS) and len(told) < MOST:
+            told += map(Aim, _scrolled(screen, at)) if name in _SCROLLS else _touched(desktop, screen, at, name)
+        point = at or point
+    return told
+
+
+def calls(source: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield the calls of functions with the values of their arguments, in their order."""
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         for node in ast.walk(ast.parse(source)):
@@ -86,43 +114,47 @@ def _point(arguments: Sequence[Any]) -> tuple[int, int] | None:
     return (int(x), int(y)) if abs(x) < 10_000 and abs(y) < 10_000 else None
 
 
-def _touched(desktop: Desktop, screen: Screen, at: tuple[int, int], name: str) -> Iterator[str]:
+def _touched(desktop: Desktop, screen: Screen, at: tuple[int, int], name: str) -> Iterator[Aim]:
     """Yield the widget at a point, and the messages behind it."""
     spot = screen.at(*at)
     if spot is None or not spot[1]:
         return
     surface, path = spot
     if desktop.model["popup"] is not None and surface.kind != "popup":
-        yield "> closes the menu"
+        yield Aim("> closes the menu")
         return
     if surface.blocked:
-        yield " ".join([*_owner(desktop, surface), "> blocked"])
+        yield Aim(" ".join([*_owner(desktop, surface), "> blocked"]))
         return
     inner = path[0]
     gestures = {"double": ("click", "double")}.get(_CLICKS.get(name, ""), (_CLICKS.get(name, "drop"),))
-    messages = []
+    words, messages, under = [], [], None
     for gesture in gestures:
         handled = handler(path, gesture)
         if handled is not None:
             widget, message = handled
             if message[:1] == ("popup/choose",):
                 message = desktop.model["popup"]["entries"][message[1]].message
-            messages.append(_words(message))
+            messages.append(message)
+            words.append(_words(message))
             if message and message[0] == "menu":
                 under = (widget.x, widget.y + widget.h) if gesture == "click" else at
-                messages.append("at {} {}".format(*under))
-    if not messages and name in _CLICKS:
-        messages += _pointed(desktop, surface, path, at)
+                words.append("at {} {}".format(*under))
+    if not words and name in _CLICKS:
+        words += _pointed(desktop, surface, path, at)
     place = _owner(desktop, surface)
     flags = [flag for flag in inner.flags if flag in ("checked", "selected", "disabled")]
     labels = [inner.name] if inner.name else []
+    field, caret = "", None
     if inner.field is not None:
-        caret = caret_at(inner, *at)
-        before = inner.field.value[:caret]
-        messages.append(f"{inner.key} {before.count(chr(10)) + 1} {len(before) - before.rfind(chr(10))}")
-    yield " ".join([*place, *labels, *flags, ">", *messages])
-    if messages and messages[0].startswith("press ") and "browser" in desktop.resources:
-        yield from _page_behind(desktop, int(messages[0].removeprefix("press ")))
+        before = inner.field.value[: caret_at(inner, *at)]
+        field, caret = inner.key, (before.count("\n") + 1, len(before) - before.rfind("\n"))
+        words.append("{} {} {}".format(field, *caret))
+    lines = [" ".join([*place, *labels, *flags, ">", *words])]
+    if words and words[0].startswith("press ") and "browser" in desktop.resources:
+        lines += _page_behind(desktop, int(words[0].removeprefix("press ")))
+    address = next((found[1] for found in map(_ADDRESS.match, lines[1:]) if found), "")
+    yield Aim("\n".join(lines), inner.name, tuple(messages), address, field, caret, under)
 
 
 def _page_behind(desktop: Desktop, index: int) -> Iterator[str]:

@@ -8,6 +8,8 @@ from typing import Any
 from agentworld_gym.domain.view import StructuredState, compact, predicted
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.desktop.aims import aims
+from agentworld_gym.engines.desktop.desktop import Desktop
+from agentworld_gym.engines.desktop.known_values import found_values, given_values, places
 from agentworld_gym.engines.desktop.machine import DesktopMachine
 from agentworld_gym.engines.desktop.screen import Screen
 from agentworld_gym.engines.desktop.structured_state.desktop import restored
@@ -79,6 +81,37 @@ class DesktopView:
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the values to which a change can refer: what code and the window in front give, and what is open.
+
+        >>> view = DesktopView()
+        >>> state = view.begin({"open": [{"program": "files"}]}, seed=0)
+        >>> given, found = view.known(state, "pyautogui.write('buy milk')")
+        >>> given["typed"], given["folder"]
+        ('buy milk', '~')
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            desktop, front, source = _asked(shown, action)
+            return given_values(shown, desktop, front, source), found_values(desktop, front, source)
+
+    def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
+        """Return the places of files by the names of the values that say where they are.
+
+        >>> view = DesktopView()
+        >>> state = view.begin({"open": [{"program": "files"}]}, seed=0)
+        >>> view.places(state, "pyautogui.write('Photos')")["typed"]
+        ('home', 'in', 'Photos')
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            desktop, front, source = _asked(shown, action)
+            return places(given_values(shown, desktop, front, source))
+
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after code that opens a file, a copy of one or a program; None after any other action.
 
@@ -96,6 +129,11 @@ class DesktopView:
             after = machine.shown()
             machine.close()
             return after if _stored(after) == before else None
+
+
+def _asked(shown: StructuredState, action: Any) -> tuple[Desktop, Mapping[str, Any], str]:
+    """Return the desktop of a state, the window in front, and the code of an action."""
+    return restored(shown), _front(shown) or {}, action if isinstance(action, str) else ""
 
 
 def _stored(shown: StructuredState) -> list[Any]:

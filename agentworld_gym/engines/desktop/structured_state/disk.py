@@ -43,6 +43,16 @@ def trees(files: FileSystem, began: float) -> tuple[Plain, Plain]:
     return every.get(HOME, {}), every["/"]
 
 
+def place(path: str) -> tuple[str, ...]:
+    """Return the path of a file in a structured state.
+
+    >>> place("/home/user/Documents/a.txt"), place("/tmp")
+    (('home', 'in', 'Documents', 'in', 'a.txt'), ('disk', 'in', 'tmp'))
+    """
+    tree, inner = ("home", path[len(HOME) :]) if path == HOME or path.startswith(HOME + "/") else ("disk", path)
+    return (tree, *(step for name in inner.split("/") if name for step in ("in", name)))
+
+
 def nodes(home: Plain, disk: Plain, began: float) -> dict[str, Node]:
     """Return the files and folders of two trees by path: the inverse of `trees`."""
     return {**dict(_nodes("", disk, began)), **dict(_nodes(HOME, home, began) if home else ())}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agentworld_gym.engines.desktop.program import DesktopServices, Window
 from agentworld_gym.engines.desktop.programs.spreadsheet import document, file_formats, sheets
+from agentworld_gym.engines.desktop.programs.spreadsheet.document import Area, Book
 from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, Axis
 from agentworld_gym.engines.desktop.programs.spreadsheet.selection import LINE, go, reveal
 
@@ -34,17 +35,31 @@ def function(desktop: DesktopServices, window: Window, name: str) -> None:
 def copy(desktop: DesktopServices, window: Window, moved: bool = False) -> None:
     """Copy the selection: as text to the clipboard, with its formulas for the next paste."""
     book = window["data"]
+    top, left, bottom, right = _used_area(book)
+    desktop.clipboard = selected_text(book)
+    block = tuple(tuple(document.entry_at(book, (line, c)) for c in range(left, right + 1)) for line in _lines(book))
+    book["copied"] = (desktop.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
+
+
+def selected_text(book: Book) -> str:
+    """Return the selection as lines with tabs between the cells."""
+    _, left, _, right = _used_area(book)
+    across = range(left, right + 1)
+    return "\n".join(["\t".join([document.displayed_at(book, (line, c)) for c in across]) for line in _lines(book)])
+
+
+def _used_area(book: Book) -> Area:
+    """Return the selected area without what lies beyond the last cell."""
     top, left, bottom, right = document.selected_area(book)
     rows, columns = document.used_size(book)
-    bottom, right = max(min(bottom, rows - 1), top), max(min(right, columns - 1), left)
+    return top, left, max(min(bottom, rows - 1), top), max(min(right, columns - 1), left)
+
+
+def _lines(book: Book) -> list[int]:
+    """Return the selected lines that no filter hides."""
+    top, _, bottom, _ = _used_area(book)
     hidden = document.hidden_rows(book)
-    lines = [line for line in range(top, bottom + 1) if line not in hidden]
-    across = range(left, right + 1)
-    desktop.clipboard = "\n".join(
-        ["\t".join([document.displayed_at(book, (line, c)) for c in across]) for line in lines]
-    )
-    block = tuple(tuple(document.entry_at(book, (line, c)) for c in across) for line in lines)
-    book["copied"] = (desktop.clipboard, block, (top, left), (book["sheet"], bottom, right) if moved else None)
+    return [line for line in range(top, bottom + 1) if line not in hidden]
 
 
 def paste(desktop: DesktopServices, window: Window) -> None:

@@ -18,6 +18,7 @@ from agentworld_gym.engines.gui import Field, copied
 
 Plain = dict[str, Any]
 _FIRST = "A1"
+_UNTITLED = "/Untitled 1.ods"
 
 
 def is_spreadsheet(path: str) -> bool:
@@ -45,6 +46,12 @@ def text_of_sheets(path: str, told: Mapping[str, Any]) -> str:
     if saving.ending(path) == ".csv":
         return file_formats.write_csv(next(iter(sheets.values()))["cells"])
     return file_formats.write_ods(sheets)
+
+
+def saved_sheets(book: Book) -> Plain:
+    """Return the sheets of the file of a document as plain data, as they are once it is saved."""
+    path = book["path"] or _UNTITLED
+    return sheets_told(path, saving.written(book, path))
 
 
 def _told(sheet: Sheet) -> Plain:
