@@ -11,7 +11,7 @@ from typing import Any
 from agentworld_gym.domain.view import StructuredState
 from agentworld_gym.engines.desktop.aims import Aim, calls, pointed_at
 from agentworld_gym.engines.desktop.desktop import Desktop
-from agentworld_gym.engines.desktop.filesystem import TRASH
+from agentworld_gym.engines.desktop.filesystem import HOME, TRASH
 from agentworld_gym.engines.desktop.programs.spreadsheet import document
 from agentworld_gym.engines.desktop.programs.spreadsheet.editing import selected_text
 from agentworld_gym.engines.desktop.programs.spreadsheet.structured_state import (
@@ -20,11 +20,15 @@ from agentworld_gym.engines.desktop.programs.spreadsheet.structured_state import
     sheets_told,
 )
 from agentworld_gym.engines.desktop.short_paths import full, joined, short
-from agentworld_gym.engines.desktop.structured_state.disk import place
+from agentworld_gym.engines.desktop.structured_state.disk import TENTHS, place
 from agentworld_gym.engines.gui import Field
 
 MOST = 40
 """The largest number of lines or cells of one text that have names."""
+FEWEST = 3
+"""The smallest number of steps of a place that has a name: the home folder has none."""
+_NO_FILES = re.compile("(?:at|menu|focus|search|location|find|replace|address|display|panel|sheet|back|forward)(?:/|$)")
+"""The names of values that are no files, though they may read like one."""
 _WRITES = frozenset(("write", "typewrite"))
 _PARTS = re.compile(r"[\n\t]")
 _DOCUMENTS = frozenset(("editor", "spreadsheet"))
@@ -93,20 +97,22 @@ def places(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     Args:
         given: What code and the window in front give.
     """
-    folder = given.get("folder", "")
+    folder = full(given.get("folder", ""))
     found: dict[str, tuple[str, ...]] = {}
-    texts = {name: text for name, text in given.items() if isinstance(text, str) and text != "recent"}
-    for name, text in texts.items():
+    for name, text in given.items():
+        if not isinstance(text, str) or _NO_FILES.match(name):
+            continue
         path = full(text)
+        alone = path.rpartition("/")[2]
         if _PATH.match(path):
             found[name] = place(path)
-            if folder:
-                found[f"folder/{name}"] = place(joined(full(folder), path.rpartition("/")[2]))
-            found[f"trash/{name}"] = place(joined(TRASH, path.rpartition("/")[2]))
-        elif folder and "/" not in text:
-            found[name] = place(joined(full(folder), text))
-            found[f"trash/{name}"] = place(joined(TRASH, text))
-    return found
+        elif _PATH.match(folder) and alone == text:
+            found[name] = place(joined(folder, text))
+        if name == "selected":
+            found |= {"trash/selected": place(joined(TRASH, alone)), "~/selected": place(joined(HOME, alone))}
+        if name == "clipboard" and _PATH.match(folder):
+            found["folder/clipboard"] = place(joined(folder, alone))
+    return {name: steps for name, steps in found.items() if len(steps) >= FEWEST}
 
 
 def _named(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -179,15 +185,22 @@ def _pasted(desktop: Desktop, aims: Sequence[Aim]) -> Named:
     """Yield the text in the clipboard and its cells, and what it makes of the line at the cursor."""
     text, cells = desktop.clipboard, _PARTS.split(desktop.clipboard)
     yield "clipboard", text
+    if _PATH.match(text):
+        yield "clipboard/name", text.rpartition("/")[2]
     if len(cells) > 1:
         yield from ((f"clipboard/{number}", cell) for number, cell in enumerate(cells[:MOST]))
     yield from _inserted(desktop, aims, "clipboard", text)
 
 
 def _inserted(desktop: Desktop, aims: Sequence[Aim], name: str, text: str) -> Named:
-    """Yield the column and the line of an editor that a text at the cursor makes."""
+    """Yield the column and the line of an editor that a text at the cursor makes.
+
+    A column that reads like full seconds has no name, because the clock grows by such numbers.
+    """
     window = desktop.active
-    if window is None or window["program"] != "editor" or not text or _PARTS.search(text):
+    if window is None or window["program"] != "editor" or desktop.shown_dialog(window) is not None:
+        return
+    if not text or _PARTS.search(text):
         return
     field: Field = window["data"]["text"]
     start, stop = field.selection
@@ -196,7 +209,8 @@ def _inserted(desktop: Desktop, aims: Sequence[Aim], name: str, text: str) -> Na
             lines = field.value.split("\n")[: aim.place[0]]
             start = stop = sum(len(line) + 1 for line in lines[:-1]) + aim.place[1] - 1
     before, after = field.value[:start].rpartition("\n")[2], field.value[stop:].partition("\n")[0]
-    yield f"column+{name}", len(before) + 1 + len(text)
+    column = len(before) + 1 + len(text)
+    yield f"column+{name}", column if column % TENTHS else 0
     if before or after:
         line = f"before+{name}+after" if before and after else f"line+{name}" if before else f"{name}+line"
         yield line, before + text + after
@@ -227,6 +241,10 @@ def _files(desktop: Desktop, source: str) -> Named:
         elif desktop.files.is_folder(path):
             yield "names", sorted(desktop.files.names(path))
     window = desktop.active
+    if window is not None and window["program"] == "files":
+        for path in window["data"]["selected"][:1]:
+            content = _content(desktop, path)
+            yield "text", content.split("\n") if content is not None else []
     if window is not None and window["program"] == "terminal":
         for word in " ".join(_typed(source)).split():
             content = _content(desktop, joined(window["data"]["cwd"], full(word)))
