@@ -27,7 +27,9 @@ MOST = 40
 """The largest number of lines or cells of one text that have names."""
 FEWEST = 3
 """The smallest number of steps of a place that has a name: the home folder has none."""
-_NO_FILES = re.compile("(?:at|menu|focus|search|location|find|replace|address|display|panel|sheet|back|forward)(?:/|$)")
+_NO_FILES = re.compile(
+    "(?:at|menu|focus|search|location|find|replace|address|display|panel|sheet|back|forward|lines|[A-Z]+[0-9]+)(?:/|$)"
+)
 """The names of values that are no files, though they may read like one."""
 _WRITES = frozenset(("write", "typewrite"))
 _PARTS = re.compile(r"[\n\t]")
@@ -35,7 +37,7 @@ _DOCUMENTS = frozenset(("editor", "spreadsheet"))
 _COPIES = re.compile(r"['\"][cx]['\"]|copy|cut")
 _PASTES = re.compile(r"['\"]v['\"]|paste")
 _EDITS = re.compile(r"['\"]f2['\"]|edit|Input line")
-_SAVES = re.compile(r"['\"]s['\"]|save|enter", re.IGNORECASE)
+_SAVES = re.compile(r"['\"]s['\"]|save", re.IGNORECASE)
 """What code or the message at a point says where something is copied, pasted, edited or saved."""
 _PATH = re.compile(r"/[^/]")
 _UNNAMED = frozenset(("id", "focus", "title", "view", "sort", "editing", "found", "chooser"))
@@ -67,6 +69,7 @@ def given_values(shown: StructuredState, desktop: Desktop, front: Mapping[str, A
             *(_pasted(desktop, aims) if _does(_PASTES, source, aims) else ()),
             *_selected(desktop, aims, source),
             *_front(front),
+            *_saved(desktop, front, aims, source),
             ("selected", shown.get("selected")),
         )
     )
@@ -76,15 +79,14 @@ def given_values(shown: StructuredState, desktop: Desktop, front: Mapping[str, A
     return values
 
 
-def found_values(desktop: Desktop, front: Mapping[str, Any], source: str) -> dict[str, Any]:
+def found_values(desktop: Desktop, source: str) -> dict[str, Any]:
     """Return what the document in front holds, and the files that code names, by name.
 
     Args:
         desktop: The desktop that is restored from the structured state.
-        front: The window in front as the state has it; empty where there is none.
         source: The code of the action.
     """
-    return _named((*_files(desktop, source), *_document(desktop, front, source)))
+    return _named((*_files(desktop, source), *_document(desktop)))
 
 
 def places(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -270,20 +272,27 @@ def _selected(desktop: Desktop, aims: Sequence[Aim], source: str) -> Named:
         yield "cell", document.entry_at(data, (places or [tuple(data["cursor"])])[-1])
 
 
-def _document(desktop: Desktop, front: Mapping[str, Any], source: str) -> Named:
-    """Yield what an editor or a spreadsheet in front would save."""
+def _saved(desktop: Desktop, front: Mapping[str, Any], aims: Sequence[Aim], source: str) -> Named:
+    """Yield the lines and the cells that saving a document in front stores."""
     window = desktop.active
-    if window is None:
+    if window is None or window["program"] not in _DOCUMENTS:
         return
-    data = window["data"]
+    if desktop.shown_dialog(window) is None and not _does(_SAVES, source, aims):
+        return
     if window["program"] == "editor":
-        yield "text", data["text"].value.split("\n")
         lines = front.get("text", {}).get("lines", ())
         yield from ((f"lines/{number}", line) for number, line in enumerate(lines[:MOST]))
-    elif window["program"] == "spreadsheet":
-        sheets = saved_sheets(data)
+    else:
+        cells = front.get("edits", {}).get(window["data"]["sheet"]) or {}
+        yield from ((name, text) for name, text in cells.items() if isinstance(text, str))
+
+
+def _document(desktop: Desktop) -> Named:
+    """Yield the whole document in front."""
+    window = desktop.active
+    if window is not None and window["program"] == "editor":
+        yield "text", window["data"]["text"].value.split("\n")
+    elif window is not None and window["program"] == "spreadsheet":
+        sheets = saved_sheets(window["data"])
         yield "sheets", sheets
         yield from sheets.items()
-        if _does(_SAVES, source, pointed_at(desktop, source)):
-            cells = front.get("edits", {}).get(data["sheet"]) or {}
-            yield from ((name, text) for name, text in cells.items() if isinstance(text, str))

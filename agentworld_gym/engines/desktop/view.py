@@ -95,7 +95,7 @@ class DesktopView:
         """
         with predicted():
             desktop, front, source = _asked(shown, action)
-            return given_values(shown, desktop, front, source), found_values(desktop, front, source)
+            return given_values(shown, desktop, front, source), found_values(desktop, source)
 
     def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
         """Return the places of files by the names of the values that say where they are.
