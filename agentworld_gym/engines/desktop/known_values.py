@@ -175,8 +175,10 @@ def _parsed(source: str) -> ast.Module:
 
 def _aim(aim: Aim, end: str) -> Named:
     texts = [part for message in aim.messages for part in message[1:] if isinstance(part, str)]
-    yield f"aim{end}", aim.address or (short(texts[-1]) if texts else "")
-    yield f"label{end}", aim.label
+    said = aim.address or (short(texts[-1]) if texts else "")
+    yield f"aim{end}", said
+    if said.rpartition("/")[2] == aim.label or document.at(aim.label) is not None:
+        yield f"label{end}", aim.label
     yield f"focus{end}", aim.field
     if aim.at is not None:
         yield f"at{end}", list(aim.at)
