@@ -37,7 +37,8 @@ _CLICKS = {
 _DRAGS = frozenset(("dragTo", "mouseUp"))
 _SCROLLS = frozenset(("scroll", "vscroll"))
 _KEYS = re.compile(r"\b(?:press|hotkey|keyDown)\(")
-_PASTES = re.compile(r"['\"]v['\"]|paste")
+PASTES = re.compile(r"['\"]v['\"]|paste")
+"""What code, or the message at a point, says where something is pasted."""
 _ADDRESS = re.compile(r"(?:[A-Z]+ )?> (\S+)")
 _HOME = re.compile(re.escape(HOME) + r"(?=/|$)")
 _NEAR = 1
@@ -71,7 +72,7 @@ def aims(desktop: Desktop, source: str) -> Iterator[str]:
     if _KEYS.search(source):
         yield from _names_in_front(desktop)
     text = desktop.clipboard
-    if text and (_PASTES.search(source) or any("paste" in text for text in told)):
+    if text and any(map(PASTES.search, (source, *told))):
         yield f"clipboard {compact(text)}"
     yield from _text_in_front(desktop)
 

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState
-from agentworld_gym.engines.desktop.aims import Aim, calls, pointed_at
+from agentworld_gym.engines.desktop.aims import PASTES, Aim, calls, pointed_at
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import HOME, TRASH
 from agentworld_gym.engines.desktop.programs.spreadsheet import document
@@ -35,10 +36,9 @@ _WRITES = frozenset(("write", "typewrite"))
 _PARTS = re.compile(r"[\n\t]")
 _DOCUMENTS = frozenset(("editor", "spreadsheet"))
 _COPIES = re.compile(r"['\"][cx]['\"]|copy|cut")
-_PASTES = re.compile(r"['\"]v['\"]|paste")
 _EDITS = re.compile(r"['\"]f2['\"]|edit|Input line")
 _SAVES = re.compile(r"['\"]s['\"]|save", re.IGNORECASE)
-"""What code or the message at a point says where something is copied, pasted, edited or saved."""
+"""What code, or the message at a point, says where something is copied, edited or saved."""
 _PATH = re.compile(r"/[^/]")
 _UNNAMED = frozenset(("id", "focus", "title", "view", "sort", "editing", "found", "chooser"))
 """The keys of a window and a dialog that hold nothing which stands elsewhere afterwards."""
@@ -66,7 +66,7 @@ def given_values(shown: StructuredState, desktop: Desktop, front: Mapping[str, A
         (
             *_code(desktop, aims, source),
             *(pair for number, aim in enumerate(aims) for pair in _aim(aim, f"/{number}" if number else "")),
-            *(_pasted(desktop, aims) if _does(_PASTES, source, aims) else ()),
+            *(_pasted(desktop, aims) if _does(PASTES, source, aims) else ()),
             *_selected(desktop, aims, source),
             *_front(front),
             *_saved(desktop, front, aims, source),
@@ -226,12 +226,13 @@ def _front(front: Mapping[str, Any]) -> Named:
     yield "selected", selected if isinstance(selected, str) else ""
     dialogs = [dialog for dialog in front.get("dialogs", ()) if not dialog.get("loading")]
     for part in (*dialogs[-1:], front):
-        yield from part.get("entries", {}).items()
-        yield from ((key, value) for key, value in part.items() if isinstance(value, str) and key not in _UNNAMED)
+        for key, value in (*part.get("entries", {}).items(), *part.items()):
+            if isinstance(value, str) and key not in _UNNAMED:
+                yield key, value
         folder, _, name = str(part.get("path", "")).rpartition("/")
         yield from (("name", name), ("folder", folder))
     for key in ("back", "forward"):
-        yield from ((f"{key}/{number}", path) for number, path in enumerate(front.get(key, ())[:MOST]))
+        yield from ((f"{key}/{number}", path) for number, path in enumerate(islice(front.get(key, ()), MOST)))
 
 
 def _files(desktop: Desktop, source: str) -> Named:
@@ -270,8 +271,8 @@ def _selected(desktop: Desktop, aims: Sequence[Aim], source: str) -> Named:
     if _does(_COPIES, source, aims):
         yield "selection", selected_text(data) if window["program"] == "spreadsheet" else data["text"].selected
     if window["program"] == "spreadsheet" and _does(_EDITS, source, aims):
-        places = [place for aim in aims if (place := document.at(aim.label)) is not None]
-        yield "cell", document.entry_at(data, (places or [tuple(data["cursor"])])[-1])
+        cells = [cell for aim in aims if (cell := document.at(aim.label)) is not None]
+        yield "cell", document.entry_at(data, (cells or [tuple(data["cursor"])])[-1])
 
 
 def _saved(desktop: Desktop, front: Mapping[str, Any], aims: Sequence[Aim], source: str) -> Named:
@@ -283,7 +284,7 @@ def _saved(desktop: Desktop, front: Mapping[str, Any], aims: Sequence[Aim], sour
         return
     if window["program"] == "editor":
         lines = front.get("text", {}).get("lines", ())
-        yield from ((f"lines/{number}", line) for number, line in enumerate(lines[:MOST]))
+        yield from ((f"lines/{number}", line) for number, line in enumerate(islice(lines, MOST)))
     else:
         cells = front.get("edits", {}).get(window["data"]["sheet"]) or {}
         yield from ((name, text) for name, text in cells.items() if isinstance(text, str))

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.desktop import DesktopView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_answers import StateAnswers
 from tests.helpers.predicted_states import ABSURD, operations, printed_state
 
 VIEW = DesktopView()
-ANSWERS = StateAnswers(VIEW)
+ANSWERS = StateAnswers(VIEW, ActionParser(load_spec("desktop")))
 NOTE, TABLE = "~/Documents/note.txt", "~/Documents/table.csv"
 PROGRAMS = ("files", "files2", "editor", "spreadsheet", "terminal", "calculator", "settings", "viewer", "chess")
 
@@ -70,7 +72,15 @@ POINTS = st.tuples(st.integers(-5, 2000), st.integers(-5, 1200))
 ACTIONS = (
     st.builds("pyautogui.{}{}".format, st.sampled_from(["click", "rightClick", "doubleClick", "dragTo"]), POINTS)
     | st.builds("pyautogui.scroll(3, {0[0]}, {0[1]})".format, POINTS)
-    | st.sampled_from(["pyautogui.press('down')", "pyautogui.hotkey('ctrl', 'v')", "pyautogui.click(", "f" * 20_000])
+    | st.sampled_from(
+        [
+            "pyautogui.press('down')",
+            "pyautogui.hotkey('ctrl', 'v')",
+            "pyautogui.write('pwd')",
+            "pyautogui.click(",
+            "f" * 20_000,
+        ]
+    )
 )
 
 
@@ -80,10 +90,11 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: st
     if (state := printed_state(ANSWERS, BEFORE, answer)) is None:
         return
     ANSWERS.display(state, action)
+    assert ANSWERS.allows(None, state, action)("clock")
     opened = ANSWERS.opened(state, "time.sleep(1)")
     assert opened is None or ANSWERS.printed(opened)
     try:
-        ANSWERS.read(None, state, after)
+        ANSWERS.read(None, state, after, action)
     except AnswerError:
         return
 
@@ -96,5 +107,7 @@ def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
 
 @settings(max_examples=60)
 @given(action=st.text() | ACTIONS)
-def test_what_is_told_never_fails_whatever_the_action_is(action: str) -> None:
+def test_what_is_told_and_known_never_fails_whatever_the_action_is(action: str) -> None:
+    given_values, _ = VIEW.known(json.loads(BEFORE), action)
+    assert given_values["folder"] == "~/Documents"
     assert VIEW.told(json.loads(BEFORE), action).startswith("0 settings browser editor spreadsheet terminal files\n")
