@@ -118,29 +118,29 @@ class References:
         Raises:
             LookupError: There is no place of a name.
         """
-        for begins in (_BEGINS, _COPIES) if self._places else ():
-            found = begins.match(line)
-            if found is not None:
-                if found[2] not in self._places:
-                    raise LookupError(f"no place of the name {found[2]!r}")
-                line = f"{found[1]}{joined(self._places[found[2]])}{line[found.end() :]}"
+        line = self._closed(line)
+        if self._places and _BEGUN.match(line):
+            raise LookupError("a place has no such name")
         return line
 
     def spellings(self, line: str) -> list[str]:
         """Return the beginnings of operations for which one with names may stand: several while a name is not closed,
         and none where there is no such place.
         """
-        if not self._places:
-            return [line]
-        try:
-            line = self.spelled(line)
-        except LookupError:
-            return []
-        begun = _BEGUN.match(line)
+        line = self._closed(line)
+        begun = _BEGUN.match(line) if self._places else None
         if begun is None:
             return [line]
         name = begun[2].rstrip(PIECE)
         return [begun[1] + joined(path) for known, path in self._places.items() if known.startswith(name)]
+
+    def _closed(self, line: str) -> str:
+        """Return an operation with paths in the place of the names that are closed."""
+        for begins in (_BEGINS, _COPIES):
+            found = begins.match(line)
+            if found is not None and found[2] in self._places:
+                line = f"{found[1]}{joined(self._places[found[2]])}{line[found.end() :]}"
+        return line
 
     def may_begin(self, text: str, field: str, *, whole: bool) -> bool:
         """Whether a text may begin one that can be read; or, if it is `whole`, whether it can be read."""

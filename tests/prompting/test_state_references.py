@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
-from agentworld_gym.prompting.state_changes import applied
+from agentworld_gym.prompting.state_changes import applied, written
 from agentworld_gym.prompting.state_references import References
 
 GIVEN: dict[str, Any] = {
@@ -153,3 +154,62 @@ def test_every_beginning_of_a_line_with_names_is_allowed(line: str) -> None:
 def test_a_name_that_nothing_has_is_refused_where_it_begins(begun: str, refused: str) -> None:
     allows = ChangeConstraint(STATE, (), references=KNOWN)
     assert allows(begun) and not allows(begun + refused)
+
+
+FOLDER: dict[str, Any] = {
+    "home": {"a b.txt": {"text": ["Milk, butter and bread", "Eggs, if they have any", ""]}, "c.txt": {"text": ["x"]}},
+    "front": {"path": "~/a b.txt"},
+}
+PLACES = References(
+    {"File name": "a b.txt", "typed": "list.txt"},
+    {},
+    {"home": ("home",), "File name": ("home", "a b.txt"), "typed": ("home", "list.txt"), "path": ("home", "a b.txt")},
+)
+
+
+@pytest.mark.parametrize(
+    ("home", "change"),
+    [
+        ({"list.txt": FOLDER["home"]["a b.txt"]}, "-{File name}\n-{home}/c.txt\n{typed} := {File name}"),
+        (FOLDER["home"] | {"c.txt": {"text": ["x", "y"]}}, '+{home}/c.txt/text "y"'),
+        (FOLDER["home"] | {"list.txt": {"text": ["a b.txt"]}}, '{typed}/text = ["{File name}"]'),
+        (FOLDER["home"] | {"{typed}": 1}, "{home}/{typed} = 1"),
+    ],
+)
+def test_a_path_begins_with_the_name_of_the_longest_place(home: dict[str, Any], change: str) -> None:
+    after = FOLDER | {"home": home}
+    assert sorted(written(FOLDER, after, ("front",), references=PLACES).split("\n")) == change.split("\n")
+    assert applied(FOLDER, change, ("front",), PLACES) == after
+    allows = ChangeConstraint(FOLDER, ("front",), references=PLACES)
+    assert [change[:end] for end in range(len(change) + 1) if not allows(change[:end])] == []
+    assert allows(change, whole=True)
+
+
+@pytest.mark.parametrize(
+    "line", ["{nowhere}/text = 1", "-{}", "{typed = 1", "{typed}s = 1", "{typed} := {nowhere}", "{"]
+)
+def test_a_place_that_nothing_has_is_refused(line: str) -> None:
+    allows = ChangeConstraint(FOLDER, ("front",), references=PLACES)
+    assert not allows(line, whole=True)
+    with pytest.raises(AnswerError):
+        applied(FOLDER, line, ("front",), PLACES)
+
+
+@pytest.mark.parametrize(
+    ("begun", "refused"),
+    [
+        ("{", "n"),
+        ("-{", "}"),
+        ("{typed", " ="),
+        ("{typed}", "s"),
+        ("{typed} := {", "n"),
+        ("{typed} := {File name}", "s"),
+    ],
+)
+def test_a_place_that_nothing_has_is_refused_where_it_begins_to_be_wrong(begun: str, refused: str) -> None:
+    allows = ChangeConstraint(FOLDER, ("front",), references=PLACES)
+    assert allows(begun) and not allows(begun + refused)
+
+
+def test_braces_begin_no_place_where_none_has_a_name() -> None:
+    assert applied({}, '{typed}/a = "{amount}"', (), KNOWN) == {"{typed}": {"a": 56.96}}
