@@ -48,9 +48,9 @@ def last_answer(program: str, actions: Sequence[str], *arguments: str) -> list[s
 
 
 def centres(machine: DesktopMachine) -> dict[str, str]:
-    """The middle of each element on the screen, by its name without blanks and dots."""
-    nodes = [node for node in read_screen("desktop", machine.observation) if node.box is not None]
-    return {node.name.replace(" ", "_").replace(".", "_"): "{}, {}".format(*node.box.centre) for node in nodes}
+    """The middle of each element on the screen, by its name without dots."""
+    found = [(node.name.replace(".", "_"), node.box) for node in read_screen("desktop", machine.observation)]
+    return {name: "{}, {}".format(*box.centre) for name, box in found if box is not None}
 
 
 @pytest.mark.parametrize(("seed", "program"), [*enumerate(WINDOWS)])
