@@ -50,10 +50,11 @@ def given_values(shown: StructuredState, desktop: Desktop, front: Mapping[str, A
     """Return what code and the window in front give, by name.
 
     The text that code types is `typed`, the next one `typed/1`, and the paths in it are `file` and `file/1`. Arguments
-    of helper objects have their own names. `aim` is what the message behind a point says last, `label` the name of the
-    widget, `focus` the key of a text field, and `menu` and `at` the menu that opens and its place. The text in the
-    clipboard is `clipboard`, and its cells are `clipboard/0`, `clipboard/1`. The texts of the dialog in front and of
-    the window have the names of their keys, and a path gives `folder` and `name`, too.
+    of helper objects have their own names. `aim` is what the message behind a point says last, `label` the name of a
+    file or a cell there, `focus` the key of a text field, and `menu` and `at` the menu that opens and its place. The
+    text that is pasted is `clipboard`, and its cells are `clipboard/0`, `clipboard/1`. What is copied is `selection`.
+    The texts of the dialog and the window in front have the names of their keys, and a path gives `folder` and `name`,
+    too. In an editor `line+typed` is the line with the text at its end, and `column+typed` where the cursor is then.
 
     Args:
         shown: The structured state.
@@ -81,6 +82,9 @@ def given_values(shown: StructuredState, desktop: Desktop, front: Mapping[str, A
 
 def found_values(desktop: Desktop, source: str) -> dict[str, Any]:
     """Return what the document in front holds, and the files that code names, by name.
+
+    All lines of a file are `text`, the sheets of a table `sheets`, and the names in a folder `names`. `line/0` is
+    a line of a file that a command in a terminal names.
 
     Args:
         desktop: The desktop that is restored from the structured state.
@@ -132,6 +136,7 @@ def _numbered(name: str, values: Iterable[Any]) -> Named:
 
 
 def _does(what: re.Pattern[str], source: str, aims: Sequence[Aim]) -> bool:
+    """Whether code, or a message at its points, says that something is done."""
     return any(map(what.search, (source, *(aim.told for aim in aims))))
 
 
