@@ -246,7 +246,7 @@ class IndexedAnswers(ReferringAnswers):
         return as_marked(references.refer(short, action))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
-        """Return the observation that the references stand for; the action is not looked at.
+        """Return the observation that the references stand for, among them those to what the action asks for.
 
         Raises:
             AnswerError: State and index hold nothing of that name.
@@ -254,7 +254,7 @@ class IndexedAnswers(ReferringAnswers):
         references = self._searches(task)
         if references is None:
             return ReferringAnswers.read(self, task, before, answer, action)
-        return restore(self.domain, references.resolve(as_meant(answer)))
+        return restore(self.domain, references.resolve(as_meant(answer), action))
 
     def prints(self, task: Task) -> bool:
         """Whether the index has the pages of a task."""

@@ -51,7 +51,7 @@ def recorded(controls: float) -> tuple[Row, ...]:
 
 
 @pytest.mark.parametrize("controls", [0.0, 1.0])
-def test_recorded_steps_come_back_and_searches_are_as_short_as_their_queries(controls: float) -> None:
+def test_recorded_steps_come_back_and_searches_are_what_the_call_asks_for(controls: float) -> None:
     searches = 0
     for row in recorded(controls):
         asked = prompts_for(row)
@@ -59,19 +59,20 @@ def test_recorded_steps_come_back_and_searches_are_as_short_as_their_queries(con
         assert played is not None
         for turn in rendered_turns(row, asked, played):
             answer = asked.answer(played, turn.screen, turn.observation, turn.action)
-            assert asked.read(played, turn.screen, answer, None) == turn.observation
+            assert asked.read(played, turn.screen, answer, turn.action) == turn.observation
             if turn.observation.startswith("[1] http"):
                 searches += 1
-                assert answer.startswith("@? ") and len(answer) < len(turn.action)
+                assert answer == "@"
     assert searches
 
 
-def test_the_index_ranks_what_the_answer_says_and_never_looks_at_the_action() -> None:
+def test_the_index_ranks_what_the_answer_says_whatever_the_call_asks_for() -> None:
     known, played = prompts(), task()
     shown = known.read(played, "", "@? lake orvel", '{"name": "web_search", "arguments": {"query": "big water"}}')
     assert shown.startswith(ORVEL)
     assert known.read(played, "", "@? lake orvel\n@? big water").count("Title: ") == 6
-    assert known.answer(played, "", shown, QUERY) == "@? lake orvel"
+    assert known.answer(played, "", shown, QUERY) == "@"
+    assert known.read(played, "", "@", QUERY) == shown
     assert known.answer(played, "", shown).startswith("[1] @https://lakes.example/lake-orvel")
 
 
@@ -92,7 +93,32 @@ def test_an_address_means_what_the_page_reader_shows_there() -> None:
     ):
         opens = f'{{"name": "web_extractor", "arguments": {{"url": "{url}"}}}}'
         assert known.read(played, "", f"@{url}") == shown
-        assert known.answer(played, "", shown, opens) == f"@{url}"
+        assert known.answer(played, "", shown, opens) == "@"
+        assert known.read(played, "", "@", opens) == shown
+
+
+NOTES = '{"name": "dict_memory", "arguments": {"operation": "add", "dict": {"depth": "112 m", "coast": "long {so}"}}}'
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer"),
+    [
+        ("Successfully added items of ['depth', 'coast'] to memory.", "Successfully added items of {keys} to memory."),
+        ("Successfully updated items of ['coast'] in memory.", "Successfully updated items of ['{key/1}'] in memory."),
+        ("depth: 112 m", "{key}: 112 m"),
+        ("Key not found", "Key not found"),
+        ("a brace } and {key}", "a brace }} and {{key}}"),
+    ],
+)
+def test_answers_about_notes_name_the_keys_of_the_call(shown: str, answer: str) -> None:
+    assert prompts().answer(task(), "", shown, NOTES) == answer
+    assert prompts().read(task(), "", answer, NOTES) == shown
+
+
+@pytest.mark.parametrize(("answer", "action"), [("@", NOTES), ("@", None), ("{name}", NOTES), ("}", NOTES)])
+def test_what_the_call_does_not_give_cannot_be_read(answer: str, action: str | None) -> None:
+    with pytest.raises(AnswerError):
+        prompts().read(task(), "", answer, action)
 
 
 CONTROLS = ["misleading-snippets", "stale-data", "incomplete-results", "pagination"]
@@ -117,19 +143,32 @@ def test_a_search_of_too_many_queries_or_of_anything_else_cannot_be_read(answer:
         prompts().read(task(), "", answer)
 
 
-LINES = ["@? lake", "@https://lakes.example/lake-orvel", "\\@? lake", "", "x", *ORVEL.split("\n")]
+LINES = [
+    "@",
+    "{key}",
+    "depth",
+    "@? lake",
+    "@https://lakes.example/lake-orvel",
+    "\\@? lake",
+    "",
+    "x",
+    *ORVEL.split("\n"),
+]
 
 
 @given(
     st.lists(st.sampled_from(LINES)).map("\n".join),
-    st.sampled_from([QUERY, None, "not JSON", '{"arguments": {"url": "https://lakes.example/lake-orvel"}}', "[1]"]),
+    st.sampled_from(
+        [QUERY, NOTES, None, "not JSON", '{"arguments": {"url": "https://lakes.example/lake-orvel"}}', "[1]"]
+    ),
     st.sampled_from([{}, {"stale-data": 1.0}]),
 )
 @example("@? lake orvel", QUERY, {})
+@example("@", None, {})
 @example("# Lake Orvel\n\nLake Orvel lies in the north.", None, {"stale-data": 1.0})
 def test_every_text_comes_back(text: str, action: str | None, controls: dict[str, float]) -> None:
     known, played = prompts(), task(controls=controls)
-    assert known.read(played, "", known.answer(played, "", text, action)) == text
+    assert known.read(played, "", known.answer(played, "", text, action), action) == text
 
 
 def test_the_world_prints_hits_without_its_engine_and_fails_on_what_is_no_search(monkeypatch: Any) -> None:
@@ -147,7 +186,7 @@ def test_the_world_prints_hits_without_its_engine_and_fails_on_what_is_no_search
     assert isinstance(failed, Failure) and failed.kind is FailureKind.MALFORMED and failed.retryable
     (found,) = world.step([session], [parser.parse(QUERY)])
     assert isinstance(found, Observation) and found.text.startswith(ORVEL)
-    assert session.history[-1]["content"] == escape("@? lake orvel")
+    assert session.history[-1]["content"] == escape("@")
     assert {"bm25s", "scenarios"} <= set(world.fingerprint.parts)
 
 

@@ -1,10 +1,12 @@
 """References to what a search engine finds: a search is written as what it is about, and the index prints the hits.
 
+    @                                       what the call asks for: its queries, or the page at its address
     @? lake orvel depth                     the hits of this query; a line for each of several queries
     @https://lake.example/orvel             what the page reader shows at that address where nothing fails
 
 Such a reference is a whole answer. A world model writes it, so that it says what is looked for, and the index ranks
-and prints what there is. Everything else of an answer refers to the state, as other texts do.
+and prints what there is. An answer to a call that keeps or asks for notes names their keys: `{key}`, `{key/1}`, or all
+of them as `{keys}`. Everything else of an answer refers to the state, as other texts do.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from agentworld_gym.domain.index import IndexedWeb
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.references.blocks import TextBlocks
 from agentworld_gym.prompting.references.contract import MARK, References, UnknownReference
+from agentworld_gym.prompting.state_references import References as Values
 
 SEARCH = f"{MARK}? "
 """Begins the reference to the hits of a query."""
@@ -45,42 +48,67 @@ class SearchReferences:
             text: The text.
             action: The call that it answers, as the agent wrote it; None where that is not known.
         """
-        reference = self._asked(action)
-        if reference and self._stands_for(reference, text):
-            return reference
+        arguments = _arguments(action)
+        if self._answers(arguments, text):
+            return MARK
         short = self._known.refer(text)
         # Where a control changes a page, its address does not mean what the state holds.
-        return short if self._reads_alike(short) else TextBlocks({}).refer(text)
+        plain = short if self._reads_alike(short) else TextBlocks({}).refer(text)
+        keys = _keys(arguments)
+        return str(Values(keys, {}).told(plain, "")) if keys else plain
 
-    def resolve(self, text: str) -> str:
-        """Return the text that a text with references stands for: the inverse of `refer`.
+    def resolve(self, text: str, action: str | None = None) -> str:
+        """Return the text that a text with references stands for: the inverse of `refer` with the same action.
 
         Raises:
             AnswerError: A reference names nothing that is known, or a search has more queries than the engine takes.
         """
+        arguments = _arguments(action)
+        keys = _keys(arguments)
+        if keys:
+            try:
+                text = str(Values(keys, {}).meant(text, ""))
+            except (LookupError, ValueError) as error:
+                raise UnknownReference(text, f"names of keys in braces ({error})") from error
+        if text == MARK:
+            return self._asked(arguments)
         if text.startswith(SEARCH):
             return self._web.hits([_query(line) for line in text.split("\n")])
         if address := _ADDRESS.fullmatch(text):
             return self._web.opened(address[1])
         return self._known.resolve(text)
 
-    def _stands_for(self, reference: str, text: str) -> bool:
+    def _asked(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call asks for, where nothing fails.
+
+        Raises:
+            AnswerError: It asks for nothing that the web has, or for more than it finds at once.
+        """
+        url, queries = arguments.get("url"), _queries(arguments)
+        if isinstance(url, str):
+            return self._web.opened(url)
+        if not queries:
+            raise UnknownReference(MARK, "a call that searches, or opens a page")
+        return self._web.hits(queries)
+
+    def _answers(self, arguments: Mapping[str, Any], text: str) -> bool:
         try:
-            return self.resolve(reference) == text
+            return self._asked(arguments) == text
         except AnswerError:
             return False
 
     def _reads_alike(self, short: str) -> bool:
         return not _ADDRESS.fullmatch(short) or self.resolve(short) == self._known.resolve(short)
 
-    def _asked(self, action: str | None) -> str:
-        """The reference to what a call asks for; empty for a call of another tool, and for one that cannot be read."""
-        arguments = _arguments(action)
-        url = arguments.get("url")
-        if isinstance(url, str):
-            return f"{MARK}{url}"
-        queries = _queries(arguments)
-        return "\n".join(SEARCH + query for query in queries if "\n" not in query)
+
+def _keys(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of notes that a call keeps or asks for, by name."""
+    given = arguments.get("dict") or arguments.get("key_list")
+    if not isinstance(given, Mapping | list):
+        return {}
+    keys = list(dict.fromkeys(key for key in given if isinstance(key, str)))
+    each = {f"key/{number}" if number else "key": key for number, key in enumerate(keys)}
+    return {"keys": str(keys), **each} if keys else {}
 
 
 def _query(line: str) -> str:
