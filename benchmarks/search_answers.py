@@ -41,7 +41,7 @@ def answers(rows: Sequence[Row], prompts: Prompts) -> Iterator[tuple[str, str, b
         assert task is not None
         for turn in rendered_turns(row, prompts, task):
             answer = prompts.answer(task, turn.screen, turn.observation, turn.action)
-            back = prompts.read(task, turn.screen, answer, None) == turn.observation
+            back = prompts.read(task, turn.screen, answer, turn.action) == turn.observation
             yield tool(turn.action), answer, back
 
 

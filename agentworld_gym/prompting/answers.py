@@ -7,7 +7,7 @@
 | `compact` | `change` | any | a change that a small model can foresee, in shorthand |
 | `compact` | `state` | those with a view | the change of the structured state, from which the view prints the screen |
 | `compact` | `full` | those of `REFERRING_DOMAINS` | the shortened observation with references to the task's state |
-| `compact` | `full` | those with an index | also what a search is about; the index ranks and prints the hits |
+| `compact` | `full` | those with an index | also what a call asks for; the index ranks and prints the hits |
 | `compact` | `full` | others | the observation in shorthand |
 """
 
