@@ -242,7 +242,7 @@ def _front(front: Mapping[str, Any]) -> Named:
 
 def _files(desktop: Desktop, source: str) -> Named:
     """Yield the lines of the file that code names, or the names in a folder, and the lines of a file of a command."""
-    for path in _paths(source):
+    for path in dict.fromkeys(_paths(source)):
         content = _content(desktop, path)
         if content is not None:
             yield "text", content.split("\n")
@@ -256,8 +256,9 @@ def _files(desktop: Desktop, source: str) -> Named:
             content = _content(desktop, path)
             yield "text", content.split("\n") if content is not None else []
     if window is not None and window["program"] == "terminal":
-        for word in " ".join(_typed(source)).split():
-            content = _content(desktop, joined(window["data"]["cwd"], full(word)))
+        words = " ".join(_typed(source)).split()
+        for path in dict.fromkeys(joined(window["data"]["cwd"], full(word)) for word in words):
+            content = _content(desktop, path)
             if content is not None:
                 yield from ((f"line/{number}", line) for number, line in enumerate(content.split("\n")[:MOST]))
 
