@@ -12,26 +12,24 @@ from typing import Any, Literal
 
 from pydantic_core import from_json
 
-from agentworld_gym.contracts import PIECE
 from agentworld_gym.domain.view import Choices, StructuredState
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_changes import SAME, Completed, applied
 from agentworld_gym.prompting.state_paths import Path, at, escaped, key_of, read_path
-from agentworld_gym.prompting.state_references import References
+from agentworld_gym.prompting.state_references import ESCAPED, References, begins
 
 _SIGNS = ("=", ":=", "+=")
 _FENCE = re.compile(r"`{1,2}|```\w*")
 _VALUE = re.compile(r"([+^])?(\S+) (?(1)|(\+?=) )(.*)")
 """An operation that writes a value: the sign of one that adds an entry, the path, any other sign, and the value."""
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
-"""The beginning of an escape at the end of a text of JSON; only characters that are not ASCII need one in a name."""
+"""The beginning of an escape at the end of a text of JSON."""
 _GROWTH = {str: re.compile('"'), int: re.compile(r"-?\d*\Z"), float: re.compile(r"-|\d")}
 """How that begins by which a value grows."""
 ADDED = "+"
 """The name of an entry that is added to a list, in a path."""
 _CUT = "EOF while parsing"
 """How pydantic's reader of JSON says that a text ends too early."""
-_LAST_ASCII = "\x7f"
 ChoicesOf = Callable[[StructuredState, tuple[str, ...]], Choices | None]
 Makes = Literal["nothing", "entry", "path"]
 """What of a path may be missing in a state: nothing, the last key of an object, or all from any object on."""
@@ -86,16 +84,14 @@ class ChangeConstraint:
             known is None
             or all(known.may_begin(part, field, whole=closed) for field, part, closed in _texts(line, self._place))
         ) and (
-            choices is None
-            or all(self._is_chosen(path, part, whole=closed) for path, part, closed in _set(line, self._place))
+            choices is None or all(self._is_chosen(*told, whole=closed) for *told, closed in _set(line, self._place))
         )
 
-    def _is_chosen(self, path: tuple[str, ...], text: str, *, whole: bool) -> bool:
+    def _is_chosen(self, path: tuple[str, ...], field: str, text: str, *, whole: bool) -> bool:
         """Whether what a text at a path may mean is among its choices."""
         choices = self._chosen(path)
         if choices is None or self._references is None:
             return _is_among(choices, text, whole=whole)
-        field = path[-1] if path[-1] != ADDED else path[-2]
         return any(_is_among(choices, meaning, whole=whole) for meaning in self._references.may_mean(text, field))
 
     def _chosen(self, path: tuple[str, ...]) -> Choices | None:
@@ -126,7 +122,8 @@ def _may_begin(
     if SAME.startswith(line) or _FENCE.fullmatch(line):
         return True
     if line[0] in "->":
-        return _leads(state, line[1:], place, "entry" if line[0] == "-" else "nothing")
+        path = line[1:].rstrip()
+        return _leads(state, path, place, "entry" if line[0] == "-" else "nothing", whole=path != line[1:])
     if line[0] in "+^":
         path, blank, value = line[1:].partition(" ")
         if not blank:
@@ -134,21 +131,27 @@ def _may_begin(
         return isinstance(_at(state, path, place), list) and _begins_json(value)
     path, blank, rest = line.partition(" ")
     sign, second, value = rest.partition(" ")
-    if sign == "+=" and not _may_grow(_at(state, path, place), value.strip(), path.rpartition("/")[2], references):
-        return False
     if not _leads(state, path, place, "path", whole=bool(blank)):
+        return False
+    if sign == "+=" and not _may_grow(
+        _at(state, path, place), value.strip(), _field(read_path(path, place)), references
+    ):
         return False
     if path in (".", "..") and blank and not read_path(path, place):  # The whole state is no field.
         return False
     if not second:
         return any(one.startswith(sign) for one in _SIGNS)
-    return _leads(before, value, place) if sign == ":=" else sign in _SIGNS and _begins_json(value)
+    if sign == ":=":
+        return _leads(before, value.rstrip(), place, whole=value != value.rstrip())
+    return sign in _SIGNS and _begins_json(value)
 
 
 def _may_grow(value: Any, text: str, field: str, references: References | None) -> bool:
     """Whether the value of a field grows by what a text begins: a text by a text, a whole number by a whole one."""
     if references is not None and text.startswith('"') and type(value) in (int, float):
-        return references.may_begin_number(text, field, type(value))
+        return _begins_json(text) and all(
+            references.may_begin_number(part, field, type(value), whole=whole) for _, part, whole in _inner_texts(text)
+        )
     beginning = _GROWTH.get(type(value))
     return beginning is not None and (not text or beginning.match(text) is not None)
 
@@ -157,11 +160,14 @@ def _leads(state: Any, text: str, place: Path, makes: Makes = "nothing", *, whol
     """Whether the beginning of a path, or a whole one, leads to something in a state."""
     if text in ("", ".", ".."):
         return True
+    if any(map(str.isspace, text)):
+        return False
     start, slash, last = text.rpartition("/")
     if not slash and text.startswith("."):
         start, last = ".", text[1:]
     holder = state
     try:
+        read_path(text, place)
         for step in read_path(start, place):
             if makes == "path" and isinstance(holder, dict) and step not in holder:
                 return True
@@ -170,13 +176,7 @@ def _leads(state: Any, text: str, place: Path, makes: Makes = "nothing", *, whol
         return False
     if isinstance(holder, dict) and makes != "nothing":
         return True
-    return last in _names(holder) if whole else any(_begins(name, last) for name in _names(holder))
-
-
-def _begins(name: str, text: str) -> bool:
-    """Whether a name begins with a text, whose last character may still lack some of its bytes."""
-    known = text.rstrip(PIECE)
-    return name.startswith(known) and (known == text or name[len(known) :] > _LAST_ASCII)
+    return last in _names(holder) if whole else any(begins(name, last) for name in _names(holder))
 
 
 def _names(holder: Any) -> Iterable[str]:
@@ -214,17 +214,23 @@ def _begins_json(text: str) -> bool:
     return True
 
 
-def _set(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """Yield the texts that an operation sets in a field or an entry as far as they are written, with their paths, and
-    if they are whole.
+def _field(path: Path) -> str:
+    """Return the name of the field at a path, which an entry of a list has from the list."""
+    return str(path[-1]) if path else ""
+
+
+def _set(line: str, place: Path) -> Iterator[tuple[tuple[str, ...], str, str, bool]]:
+    """Yield the texts that an operation sets in a field or an entry as far as they are written, with their paths and
+    the names of their fields, and if they are whole.
     """
     found = _VALUE.fullmatch(line)
     if found is None or found[3] == "+=":
         return
-    path = tuple(map(str, read_path(found[2], place))) + ((ADDED,) if found[1] else ())
+    path = tuple(map(str, read_path(found[2], place)))
     for inner, text, whole in _inner_texts(found[4]):
-        if not inner or (len(inner) == 1 and found[4].startswith("{")):
-            yield (*path, *inner), text, whole
+        keys = tuple(key for key in inner if key is not None)
+        if len(inner) == len(keys) <= 1:
+            yield (*path, *((ADDED,) if found[1] else ()), *keys), _field((*path, *keys)), text, whole
 
 
 def _texts(line: str, place: Path) -> Iterator[tuple[str, str, bool]]:
@@ -232,15 +238,16 @@ def _texts(line: str, place: Path) -> Iterator[tuple[str, str, bool]]:
     are whole. An entry of a list has the name of the list.
     """
     found = _VALUE.fullmatch(line)
-    path = () if found is None else tuple(map(str, read_path(found[2], place)))
-    for inner, text, whole in _inner_texts(found[4]) if found is not None else ():
-        fields = [*path, *(key for key in inner if key)]
-        yield fields[-1] if fields else "", text, whole
+    if found is None:
+        return
+    path = read_path(found[2], place)
+    for inner, text, whole in _inner_texts(found[4]):
+        yield _field((*path, *(key for key in inner if key is not None))), text, whole
 
 
-def _inner_texts(text: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """Yield the texts in the beginning of JSON, with their keys and if they are whole; the key in a list is empty."""
-    lacking = PIECE if _ESCAPE.search(text) else ""
+def _inner_texts(text: str) -> Iterator[tuple[tuple[str | None, ...], str, bool]]:
+    """Yield the texts in the beginning of JSON, with their keys and if they are whole; there is no key in a list."""
+    lacking = ESCAPED if _ESCAPE.search(text) else ""
     if text.startswith('"'):
         yield (), from_json(text, allow_partial="trailing-strings") + lacking, _is_json(text)
     elif text[:1] in ("{", "["):
@@ -249,12 +256,12 @@ def _inner_texts(text: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
             yield keys, part if whole else part + lacking, whole
 
 
-def _walked(begun: Any, closed: Any) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+def _walked(begun: Any, closed: Any) -> Iterator[tuple[tuple[str | None, ...], str, bool]]:
     """Yield the texts of a value, and if they are in the value without what is not complete."""
     inner: Iterable[tuple[Any, Any]] = begun.items() if isinstance(begun, dict) else enumerate(begun)
     for key, part in inner:
         known: bool = key in closed if isinstance(closed, dict) else key < len(closed)
-        name: str = key if isinstance(begun, dict) else ""
+        name: str | None = key if isinstance(begun, dict) else None
         if isinstance(part, str):
             yield (name,), part, known
         elif isinstance(part, dict | list):
@@ -272,4 +279,4 @@ def _is_among(choices: Choices | None, text: str, *, whole: bool) -> bool:
         return False
     if whole:
         return len(parts) == len(choices) and (last is None or parts[-1] in last)
-    return last is None or any(_begins(name, parts[-1]) for name in last)
+    return last is None or any(begins(name, parts[-1]) for name in last)

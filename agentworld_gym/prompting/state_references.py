@@ -32,6 +32,10 @@ from agentworld_gym.contracts import PIECE
 from agentworld_gym.domain.view import compact
 from agentworld_gym.prompting.state_paths import Path, joined
 
+ESCAPED = "\ufdd0"
+"""Stands for a character of which only the beginning of its escape in JSON is written."""
+LONGEST_WITHIN = 10_000
+"""The largest number of characters of a value that is sought within a text."""
 DECIMALS = 4
 """The largest number of decimals with which a number stands within a text."""
 SHORTEST_GIVEN, SHORTEST_FOUND = 2, 3
@@ -41,7 +45,10 @@ _BEGINS = re.compile(r"([-+^>]?)\{([^{}]*)\}(?=[/ ]|\Z)")
 _COPIES = re.compile(r"(\S+ := )\{([^{}]*)\}(?=[/ ]|\Z)")
 """An operation whose path, or that of what it copies, begins with a name."""
 _BEGUN = re.compile(r"([-+^>]?|\S+ := )\{(.*)")
-_QUOTED_NAME = re.compile(r'"(?:\{([^{}"]*)(\}"?)?)?')
+_ONE_NAME = re.compile(r"(?:\{([^{}]*)(\})?)?")
+_LAST_ASCII = "\x7f"
+_MAY_BE_ESCAPED = re.compile(r"[^ !#-.0-\[\]-~]")
+"""What JSON has to escape, and what it may: quotes, slashes, control characters, and all that is not ASCII."""
 _UNCLOSED = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[^{}]*\})*(?:\{([^{}]*)|(\}))?")
 
 
@@ -49,18 +56,21 @@ class References:
     """Names values in texts, and reads the names again.
 
     Args:
-        given: The values that the action gives, by their names, the most likely first. A name has no braces.
+        given: The values that the action gives, by their names, the most likely first. A name has no braces, and
+            an empty one stands for nothing.
         found: Those that the state holds, by their names. They stand after the others.
-        places: The paths with which others may begin, by their names, the most likely first.
+        places: The paths with which others may begin, by their names, the most likely first; None where braces in
+            paths are braces.
     """
 
     def __init__(
         self, given: Mapping[str, Any], found: Mapping[str, Any], places: Mapping[str, Path] | None = None
     ) -> None:
-        self._places = {} if places is None else dict(places)
-        self._by_place = {path: name for name, path in reversed(self._places.items())}
-        self._given, self._found = given, {name: value for name, value in found.items() if name not in given}
-        self._known = {**given, **self._found}
+        self._places = None if places is None else dict(places)
+        self._by_place = {path: name for name, path in reversed((self._places or {}).items())}
+        self._given = {name: value for name, value in given.items() if name}
+        self._found = {name: value for name, value in found.items() if name and name not in given}
+        self._known = {**self._given, **self._found}
         self._by_value: dict[str, list[str]] = {}
         for name, value in self._known.items():
             self._by_value.setdefault(compact(value), []).append(name)
@@ -118,29 +128,32 @@ class References:
         Raises:
             LookupError: There is no place of a name.
         """
-        line = self._closed(line)
-        if self._places and _BEGUN.match(line):
+        line, _ = self._closed(line)
+        if self._places is not None and _BEGUN.match(line):
             raise LookupError("a place has no such name")
         return line
 
     def spellings(self, line: str) -> list[str]:
-        """Return the beginnings of operations for which one with names may stand: several while a name is not closed,
-        and none where there is no such place.
+        """Return the beginnings of operations for which one with names may stand: several while a name is not closed
+        or nothing has come after it, and none where there is no such place.
         """
-        line = self._closed(line)
-        begun = _BEGUN.match(line) if self._places else None
-        if begun is None:
+        line, ends = self._closed(line)
+        if ends:  # The name stands for a whole step.
+            return [f"{line} ", f"{line}/"]
+        begun = _BEGUN.match(line)
+        if self._places is None or begun is None:
             return [line]
-        name = begun[2].rstrip(PIECE)
-        return [begun[1] + joined(path) for known, path in self._places.items() if known.startswith(name)]
+        return [begun[1] + joined(path) for name, path in self._places.items() if begins(name, begun[2])]
 
-    def _closed(self, line: str) -> str:
-        """Return an operation with paths in the place of the names that are closed."""
-        for begins in (_BEGINS, _COPIES):
-            found = begins.match(line)
-            if found is not None and found[2] in self._places:
+    def _closed(self, line: str) -> tuple[str, bool]:
+        """Return an operation with paths in the place of the names that are closed, and if it ends with such a name."""
+        ends = False
+        for pattern in (_BEGINS, _COPIES) if self._places else ():
+            found = pattern.match(line)
+            if found is not None and self._places is not None and found[2] in self._places:
+                ends = found.end() == len(line)
                 line = f"{found[1]}{joined(self._places[found[2]])}{line[found.end() :]}"
-        return line
+        return line, ends
 
     def may_begin(self, text: str, field: str, *, whole: bool) -> bool:
         """Whether a text may begin one that can be read; or, if it is `whole`, whether it can be read."""
@@ -154,7 +167,7 @@ class References:
         if found is None or any((name or field) not in self._known for name in _names(text)):
             return False
         begun = found[1]
-        return begun is None or not begun or any(name.startswith(begun.rstrip(PIECE)) for name in self._known)
+        return begun is None or not begun or any(begins(name, begun) for name in self._known)
 
     def may_mean(self, text: str, field: str) -> Iterator[str]:
         """Yield what a text that `may_begin` one may mean so far: one for each name that it may be writing.
@@ -169,16 +182,18 @@ class References:
             end = "" if found[2] is None else "}"
             yield _printed(self.meant(text[: close_brace if end else None], field)) + end
             return
-        before, begun = _printed(self.meant(text[:open_brace], field)), found[1].rstrip(PIECE)
-        yield from (before + _printed(value) for name, value in self._known.items() if name.startswith(begun))
+        before, begun = _printed(self.meant(text[:open_brace], field)), found[1]
+        if not begun:
+            yield before + "{"
+        yield from (before + _printed(value) for name, value in self._known.items() if begins(name, begun))
 
-    def may_begin_number(self, text: str, field: str, of: type) -> bool:
-        """Whether JSON may begin the name of a number, in quotes and braces, by which one of some type grows."""
-        found = _QUOTED_NAME.fullmatch(text)
-        if found is None:
+    def may_begin_number(self, text: str, field: str, of: type, *, whole: bool) -> bool:
+        """Whether a text may begin the name of a number in braces, or is one, by which a number of some type grows."""
+        found = _ONE_NAME.fullmatch(text)
+        if found is None or (whole and found[2] is None):
             return False
         name, closed = found[1] or "", found[2] is not None
-        names = [name or field] if closed else [key for key in self._known if key.startswith(name.rstrip(PIECE))]
+        names = [name or field] if closed else [key for key in self._known if begins(key, name)]
         return any(_grows(self._known.get(key), of) for key in names)
 
     def _value(self, name: str) -> Any:
@@ -219,7 +234,7 @@ class References:
             for name, value in known.items():
                 if type(value) in (int, float) and len(_printed(value)) >= shortest:
                     texts.setdefault(_printed(value), name)
-                elif isinstance(value, str) and len(value) >= SHORTEST_FOUND:
+                elif isinstance(value, str) and SHORTEST_FOUND <= len(value) <= LONGEST_WITHIN:
                     texts.setdefault(value, name)
         return texts
 
@@ -227,6 +242,19 @@ class References:
     def _printed_values(self) -> re.Pattern[str]:
         texts = sorted(self._by_text, key=lambda text: -len(text))
         return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, texts))})(?!\w)")
+
+
+def begins(name: str, text: str) -> bool:
+    """Whether a name begins with a text, whose last character may still lack some of its bytes or of its escape.
+
+    >>> begins("Grüße", f"Gr{PIECE}"), begins("Grass", f"Gr{PIECE}"), begins("a/b", f"a{ESCAPED}")
+    (True, False, True)
+    """
+    if text.endswith(ESCAPED):
+        following = name[len(text) - 1 : len(text)]
+        return name.startswith(text[:-1]) and _MAY_BE_ESCAPED.fullmatch(following) is not None
+    known = text.rstrip(PIECE)
+    return name.startswith(known) and (known == text or name[len(known) :] > _LAST_ASCII)
 
 
 def _names(text: str) -> Iterator[str]:

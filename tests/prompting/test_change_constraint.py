@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.contracts import PIECE
-from agentworld_gym.domain.view import Choices
+from agentworld_gym.domain.view import Choices, compact
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import applied, written
@@ -189,3 +189,45 @@ def test_where_the_view_does_not_know_the_state_any_text_can_stand() -> None:
         raise AnswerError("no such state")
 
     assert ChangeConstraint(STATE, PLACE, unknown)('.colour = "b')
+
+
+NAMED = References({"text": "rose", "n": 7, 'a"b': 8, "a\nb": "x", "+": "blue"}, {})
+FIELDS: dict[str, Any] = {"n": 1, "a b": 2, "list": [], "front": {"n": 1}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '.n += "{}"',
+        'a~sb += "{n}"',
+        'n += "{a\\"b}"',
+        'x = "{a\\nb}"',
+        'x = {"+":"{}"}',
+        'x/+ = "{}"',
+        "-n ",
+        'x = "{{text}}"',
+    ],
+)
+def test_what_can_be_read_is_allowed_from_its_first_character_on(answer: str) -> None:
+    allows = ChangeConstraint(FIELDS, ("front",), lambda _, path: None, NAMED)
+    assert allows(answer, whole=True)
+    assert [answer[:end] for end in range(len(answer) + 1) if not allows(answer[:end])] == []
+
+
+@pytest.mark.parametrize("begun", ["-n = {x}", "-n = 5", ">n n", 'x = {"":"{}', "b/" * 24, f'{"b/" * 24}b = "x"'])
+def test_what_can_never_be_read_is_refused_and_is_no_error(begun: str) -> None:
+    allows = ChangeConstraint(FIELDS, ("front",), references=NAMED)
+    assert not allows(begun)
+    assert not allows(begun, whole=True)
+
+
+@pytest.mark.parametrize("begun", ['x = {"+":"{}"}', 'x/+ = "{}"'])
+def test_a_field_that_is_called_like_an_added_entry_is_one(begun: str) -> None:
+    assert ChangeConstraint(FIELDS, ("front",), lambda _, path: (("blue",),), NAMED)(begun)
+
+
+@pytest.mark.parametrize("option", ["{a", 'say "a"', "a\\b"])
+def test_a_choice_may_hold_braces_and_what_json_escapes(option: str) -> None:
+    answer = f"x = {compact(option.replace('{', '{{'))}"
+    allows = ChangeConstraint(FIELDS, ("front",), lambda _, path: ((option,),), NAMED)
+    assert [answer[:end] for end in range(len(answer) + 1) if not allows(answer[:end])] == []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.contracts import PIECE
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.change_constraint import ChangeConstraint
 from agentworld_gym.prompting.state_changes import applied, written
@@ -100,15 +101,16 @@ def test_a_name_that_nothing_has_and_a_lone_brace_are_refused(text: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "may"), {'"': True, '"{a': True, '"{body': False, '"{amount}"': True, '"{}"': True, '"a': False}.items()
+    ("text", "may"), {"": True, "{a": True, "{body": False, "{amount}": True, "{}": True, "a": False}.items()
 )
 def test_a_number_grows_by_the_name_of_a_number(text: str, may: bool) -> None:
-    assert KNOWN.may_begin_number(text, "amount", float) is may
+    assert KNOWN.may_begin_number(text, "amount", float, whole=False) is may
+    assert KNOWN.may_begin_number(text, "amount", float, whole=True) is (may and text.endswith("}"))
 
 
 def test_a_whole_number_grows_by_no_decimal_one() -> None:
-    assert KNOWN.may_begin_number('"{quantity}', "stock", int)
-    assert not KNOWN.may_begin_number('"{amount}', "stock", int)
+    assert KNOWN.may_begin_number("{quantity", "stock", int, whole=False)
+    assert not KNOWN.may_begin_number("{amount", "stock", int, whole=False)
 
 
 def test_a_list_within_a_text_is_json() -> None:
@@ -204,6 +206,9 @@ def test_a_place_that_nothing_has_is_refused(line: str) -> None:
         ("{typed}", "s"),
         ("{typed} := {", "n"),
         ("{typed} := {File name}", "s"),
+        ("x := ", "{typed}"),
+        ("+{home}", "/{typed}"),
+        ("{ty", PIECE),
     ],
 )
 def test_a_place_that_nothing_has_is_refused_where_it_begins_to_be_wrong(begun: str, refused: str) -> None:
@@ -213,3 +218,20 @@ def test_a_place_that_nothing_has_is_refused_where_it_begins_to_be_wrong(begun: 
 
 def test_braces_begin_no_place_where_none_has_a_name() -> None:
     assert applied({}, '{typed}/a = "{amount}"', (), KNOWN) == {"{typed}": {"a": 56.96}}
+
+
+def test_where_places_could_have_names_and_none_has_a_brace_begins_no_path() -> None:
+    with pytest.raises(AnswerError):
+        applied({}, "{typed}/a = 1", (), References({}, {}, {}))
+    assert not ChangeConstraint({}, (), references=References({}, {}, {}))("{")
+
+
+def test_an_empty_name_stands_for_nothing() -> None:
+    known = References({"": "Kettle"}, {"": "Lamp"})
+    assert known.told("Kettle", "name") == "Kettle"
+    assert known.told("A Lamp", "name") == "A Lamp"
+
+
+def test_a_text_of_a_book_is_not_sought_within_others() -> None:
+    book = "ab " * 300_000
+    assert References({"text": book}, {}).told(f"{book}!", "name") == f"{book}!"
