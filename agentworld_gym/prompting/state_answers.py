@@ -116,10 +116,14 @@ class StateAnswers:
         return state, references
 
     def _references(self, state: StructuredState, parsed: Any) -> References | None:
+        """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
         if not isinstance(self.view, Referring):
             return None
-        places = self.view.places(state, parsed) if isinstance(self.view, Placing) else None
-        return References(*self.view.known(state, parsed), places)
+        try:
+            places = self.view.places(state, parsed) if isinstance(self.view, Placing) else None
+            return References(*self.view.known(state, parsed), places)
+        except AnswerError:
+            return References({}, {}, {} if isinstance(self.view, Placing) else None)
 
     def _completed(self, state: StructuredState) -> Completed | None:
         return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
