@@ -14,6 +14,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines.desktop import DesktopMachine, DesktopView, known_values
+from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.screens import read_screen
 from tests.engines.desktop.test_structured_state import FOLDER, WINDOWS, begun, gesture
@@ -191,7 +192,12 @@ def test_what_code_reads_is_named_as_a_whole() -> None:
 def test_a_command_that_names_a_file_many_times_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     content = known_values._content
-    monkeypatch.setattr(known_values, "_content", lambda desktop, path: read.append(path) or content(desktop, path))
+
+    def noted(desktop: Desktop, path: str) -> str | None:
+        read.append(path)
+        return content(desktop, path)
+
+    monkeypatch.setattr(known_values, "_content", noted)
     shown = VIEW.begin({**STATE, "open": [{"program": "terminal", "arguments": [FOLDER]}]}, 0)
     VIEW.known(shown, f"pyautogui.write({'cat' + 30 * ' note.txt'!r})")
     assert len([path for path in read if path.endswith("note.txt")]) == 1
