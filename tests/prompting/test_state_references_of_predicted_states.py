@@ -40,3 +40,10 @@ def test_where_no_names_can_be_found_there_are_none(domain: str) -> None:
     assert answers.allows(None, state)("same", whole=True)
     assert answers.read(None, state, 'note = "{{"') == compact({**json.loads(state), "note": "{"})
     assert answers.write(None, state, state) == "same"
+
+
+def test_a_tab_that_is_counted_from_the_end_is_no_state_of_a_browser() -> None:
+    view = load_view("web")
+    assert view is not None
+    with pytest.raises(AnswerError):
+        view.view(view.begin(STATES["web"], 0, {}, 0) | {"tab": -1})

@@ -81,7 +81,7 @@ def restored_browser(shown: Mapping[str, Any], kept: Mapping[str, Any] | None = 
         for number in range(len(shown["tabs"]))
     ]
     browser.current = shown["tab"]
-    browser.tabs[browser.current]
+    page_place(shown)  # A tab that is counted from the end is none.
     browser.cookies = {host: dict(cookies) for host, cookies in kept.get("cookies", sites.cookies).items()}
     width, height = shown.get("size", SIZE)
     browser.size = (width, height)
