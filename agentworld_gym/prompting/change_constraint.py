@@ -84,7 +84,11 @@ class ChangeConstraint:
             known is None
             or all(known.may_begin(part, field, whole=closed) for field, part, closed in _texts(line, self._place))
         ) and (
-            choices is None or all(self._is_chosen(*told, whole=closed) for *told, closed in _set(line, self._place))
+            choices is None
+            or all(
+                self._is_chosen(path, field, part, whole=closed)
+                for path, field, part, closed in _set(line, self._place)
+            )
         )
 
     def _is_chosen(self, path: tuple[str, ...], field: str, text: str, *, whole: bool) -> bool:

@@ -206,8 +206,6 @@ def test_a_place_that_nothing_has_is_refused(line: str) -> None:
         ("{typed}", "s"),
         ("{typed} := {", "n"),
         ("{typed} := {File name}", "s"),
-        ("x := ", "{typed}"),
-        ("+{home}", "/{typed}"),
         ("{ty", PIECE),
     ],
 )
@@ -235,3 +233,9 @@ def test_an_empty_name_stands_for_nothing() -> None:
 def test_a_text_of_a_book_is_not_sought_within_others() -> None:
     book = "ab " * 300_000
     assert References({"text": book}, {}).told(f"{book}!", "name") == f"{book}!"
+
+
+@pytest.mark.parametrize("line", ["x := {typed}", ">{typed}", "+{typed}", "^{typed}"])
+def test_a_name_stands_for_a_whole_step(line: str) -> None:
+    known = References({}, {}, {"typed": ("home", "c")})
+    assert not ChangeConstraint({"home": {"c.txt": [1]}}, ("home",), references=known)(line)
