@@ -159,6 +159,8 @@ class Referring(View, Protocol):
     """A view that knows values to which a world model can refer by a name, such as the arguments of a call.
 
     A change then names a value in place of copying it: which value stands where is predicted, and its letters are not.
+    A name may also stand for what a value becomes where the action has its usual effect, such as the line of a text
+    with what is typed into it. Whether it has this effect is predicted.
     """
 
     def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
