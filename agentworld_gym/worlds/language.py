@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -245,7 +246,8 @@ class LanguageWorld:
         sampling = self.sampling.again(reasks).seeded(seed)
         allows = None
         if self._printer is not None and self._constrains:
-            allows = self._printer.allows(session.task, session.screen, action.raw)
+            with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.
+                allows = self._printer.allows(session.task, session.screen, action.raw)
         return ChatRequest(messages, sampling, conversation=session.conversation, allows=allows)
 
     def _seen(self, session: LanguageSession, action: Action) -> str | None:

@@ -16,6 +16,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
+from agentworld_gym.engines.android import AndroidView
 from agentworld_gym.engines.android.apps import apps
 from agentworld_gym.engines.android.phone import Phone
 from agentworld_gym.engines.catalog import load_engine
@@ -27,7 +28,7 @@ from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.database import Store
 from agentworld_gym.engines.web.view import WebView
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.options import EnvOptions
@@ -352,6 +353,22 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_counted() -> None:
     assert isinstance(observed, Observation) and observed.repairs == {"reasks": 2}
     assert observed.spent == observed.usage + observed.lost
     assert [request.sampling.temperature for request in asked] == [0.0, 0.6, 0.6]
+
+
+def test_a_state_that_is_printed_and_has_no_place_fails_and_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Guided(ScriptedGenerator):
+        constrains = True
+
+    def lost(self: AndroidView, shown: Any) -> Any:
+        raise AnswerError("nowhere")
+
+    options = WorldOptions(load_spec("android"), profile="compact", form="state", sampling={"thinking": False})
+    guided = options.language(Guided(lambda request: "same"))
+    session, actions = begun(guided, recorded("android")[0])
+    monkeypatch.setattr(AndroidView, "place", lost)
+    (answer,) = guided.step([session], [actions[0]])
+    assert isinstance(answer, Failure)
+    assert (answer.kind, answer.retryable) == (FailureKind.MALFORMED, True)
 
 
 def test_a_world_that_is_guided_says_so_and_tells_its_generator_what_can_be_read() -> None:
