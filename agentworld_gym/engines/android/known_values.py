@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -121,8 +121,8 @@ def _row(stored: Mapping[str, Any], key: str, number: int) -> Mapping[str, Any]:
         if isinstance(row, dict) and row.get("id") == number
     ]
     most = max((alike for alike, _ in found), default=0)
-    best: Iterable[Mapping[str, Any]] = [row for alike, row in found if alike == most]
-    return next(iter(best)) if len(list(best)) == 1 else {}
+    best = [row for alike, row in found if alike == most]
+    return best[0] if len(best) == 1 else {}
 
 
 def _alike(one: str, other: str) -> int:
