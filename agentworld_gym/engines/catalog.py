@@ -52,6 +52,12 @@ def _terminal(variant: str) -> Engine:
     return TerminalEngine()
 
 
+def _terminal_view() -> View:
+    from agentworld_gym.engines.terminal.view import TerminalView
+
+    return TerminalView()
+
+
 def _search(variant: str) -> Engine:
     from agentworld_gym.engines.search.machine import SearchMachine
 
@@ -142,7 +148,7 @@ ENGINES: dict[str, EngineEntry] = {
         variants=("auto", "bubblewrap", "monty"),
         versions=_python,
     ),
-    "terminal": EngineEntry(_terminal, libraries=("bashkit",)),
+    "terminal": EngineEntry(_terminal, libraries=("bashkit",), view=_terminal_view),
     "web": EngineEntry(
         _web, libraries=("jinja2", "lxml"), variants=("", "chromium"), versions=_web_versions, view=_web_view
     ),
@@ -177,7 +183,7 @@ def load_engine(domain: str, variant: str = "") -> Engine:
 def load_view(domain: str) -> View | None:
     """Load the view of a domain, which prints the screens of structured states; None where it has none.
 
-    >>> load_view("terminal") is None
+    >>> load_view("search") is None
     True
     """
     entry = ENGINES.get(domain)
@@ -187,7 +193,7 @@ def load_view(domain: str) -> View | None:
 def has_view(domain: str) -> bool:
     """Return whether a domain has a view.
 
-    >>> has_view("web"), has_view("terminal")
+    >>> has_view("web"), has_view("search")
     (True, False)
     """
     return domain in ENGINES and ENGINES[domain].view is not None

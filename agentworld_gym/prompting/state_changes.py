@@ -133,11 +133,26 @@ class _Names:
 
     def path(self, path: Path) -> str:
         """Return a path as it is written."""
+        named = None if self._references is None else self._references.path(path)
+        if named is not None:
+            return named
         if path[: len(self.place)] == self.place:
             return "." + joined(path[len(self.place) :])
         if path == self.place[:-1]:
             return ".."
-        return joined(path) if self._references is None else self._references.path(path)
+        return joined(path)
+
+    def order(self, path: Path) -> int:
+        """Return the number by which changes of siblings are sorted before their keys are: that of a named place."""
+        return 0 if self._references is None else self._references.order(path)
+
+    def names(self, path: Path, value: Any) -> bool:
+        """Whether a value at a path has a name."""
+        return self._references is not None and self._references.names(value, str(path[-1]))
+
+    def names_field(self, path: Path, value: Any) -> bool:
+        """Whether a value has the name of its field."""
+        return self._references is not None and self._references.names_field(value, str(path[-1]))
 
     def counts(self, path: Path) -> bool:
         """Whether a change says by how much the number at a path grows."""
@@ -146,7 +161,7 @@ class _Names:
     def becomes(self, path: Path, value: Any) -> str:
         """Return the operation that sets a value."""
         origin = self.origin(value)
-        if origin is not None:
+        if origin is not None and not self.names(path, value):
             return f"{self.path(path)} := {self.path(origin)}"
         return f"{self.path(path)} = {self.told(path, value)}"
 
@@ -189,7 +204,9 @@ class _Names:
 
 
 def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
+    if path and before != after and names.names_field(path, after):
+        yield names.becomes(path, after)
+    elif isinstance(before, Mapping) and isinstance(after, Mapping):
         parts = [*_inner_changes(path, before, after, names)]
         whole = names.becomes(path, after) if path and len(parts) > FEW else ""
         yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
@@ -203,8 +220,8 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
 
 
 def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, Any], names: _Names) -> Iterator[str]:
-    """Write the changes of an object key by key."""
-    for key in sorted(before.keys() | after.keys()):
+    """Write the changes of an object key by key, those of named places first."""
+    for key in sorted(before.keys() | after.keys(), key=lambda key: (names.order((*path, key)), key)):
         inner = (*path, key)
         if key not in after:
             yield f"-{names.path(inner)}"

@@ -111,13 +111,34 @@ class References:
             return self._value(whole[1] or field)
         return _PART.sub(lambda part: self._read(part, field), value)
 
-    def path(self, path: Path) -> str:
-        """Return a path as it is written: with the name of the longest place that it begins with."""
+    def names(self, value: Any, field: str) -> bool:
+        """Whether a value has a name in a field."""
+        return self._name(value, field, "/") is not None
+
+    def names_field(self, value: Any, field: str) -> bool:
+        """Whether a value has the name of its field."""
+        return field in self._by_value.get(compact(value), ())
+
+    def path(self, path: Path) -> str | None:
+        """Return a path with the name of the longest place that it begins with; None where it begins with none."""
         for end in range(len(path), 0, -1):
             if path[:end] in self._by_place:
                 rest = joined(path[end:])
                 return f"{{{self._by_place[path[:end]]}}}{'/' if rest else ''}{rest}"
-        return joined(path)
+        return None
+
+    def order(self, path: Path) -> int:
+        """Return the number of the first place that is at a path or inside it; that of all places where none is."""
+        return self._order.get(path, len(self._order))
+
+    @cached_property
+    def _order(self) -> dict[Path, int]:
+        """The number of the first place inside each path that leads to one."""
+        order: dict[Path, int] = {}
+        for number, path in enumerate((self._places or {}).values()):
+            for end in range(1, len(path) + 1):
+                order.setdefault(path[:end], number)
+        return order
 
     def spelled(self, line: str) -> str:
         """Return an operation with paths in the place of their names.

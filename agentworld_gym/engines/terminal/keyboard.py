@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from agentworld_gym.engines.terminal.parser import HereDocument, Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 
@@ -107,6 +108,16 @@ class EnteredScript:
     status: int | None = None
     """The value of `$?` where nothing is run."""
 
+    def fields(self) -> dict[str, Any]:
+        """Return the script as plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> EnteredScript:
+        """Return the script of these fields, the inverse of `fields`."""
+        commands = (SimpleCommand(**{**one, "spans": [*map(tuple, one["spans"])]}) for one in fields["commands"])
+        return cls(fields["script"], tuple(commands), fields["status"])
+
 
 @dataclass(slots=True)
 class InputLine:
@@ -132,6 +143,16 @@ class InputLine:
     def copy(self) -> InputLine:
         """Return an independent copy."""
         return replace(self)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the line as plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> InputLine:
+        """Return the line of these fields, the inverse of `fields`."""
+        waiting = fields["waiting"]
+        return cls(**{**fields, "waiting": None if waiting is None else HereDocument(**waiting)})
 
     @property
     def before(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
@@ -66,6 +67,16 @@ class Lexer:
         self.depth = 0
         self.heredocs: list[HereDocument] = []
         self.token = self._next()
+
+    def tokens(self) -> Iterator[Token]:
+        """Yield the tokens up to the end of the script.
+
+        Raises:
+            Incomplete: bash would read another line.
+            TooDeep: The script is nested too deeply to follow.
+        """
+        while self.token.kind != "end":
+            yield self._advance()
 
     def _next(self) -> Token:
         text = self.text

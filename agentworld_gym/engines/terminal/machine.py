@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -25,31 +25,20 @@ from agentworld_gym.engines.terminal.keyboard import (
     keys_of,
     split_keys,
 )
+from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
 from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
+from agentworld_gym.engines.terminal.structured_state import Entered, entered, plain_terminal
+from agentworld_gym.engines.terminal.unfinished import UnfinishedScript
 
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
 CONFIRM = "Are you sure that the task is complete? Send [] again to confirm."
 
 
-@dataclass(frozen=True, slots=True)
-class _Unfinished:
-    """A script that was left in a sleep."""
-
-    shell: Shell
-    """The shell before the script, which is copied and never run."""
-    entered: EnteredScript
-    """The script."""
-    status: int
-    """The value of `$?` at its start."""
-    shown: int
-    """How many characters of its output the screen shows."""
-    done: str
-    """What is said of an earlier job once the script has ended."""
-    wakes: float
-    """The virtual time at which the sleep ends."""
+_PLAIN = ("_status", "_jobs", "_begun", "_until", "carried", "_observation")
+"""The fields of a machine that are plain data."""
 
 
 class TerminalMachine:
@@ -75,9 +64,10 @@ class TerminalMachine:
         self._jobs = ""
         self._begun = 0
         self._until = 0.0
-        self._unfinished: _Unfinished | None = None
+        self._unfinished: UnfinishedScript | None = None
         self.carried = self.prompt()
         self._observation = capture(self.carried)
+        self._asked: Entered | None = None
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
@@ -116,6 +106,50 @@ class TerminalMachine:
                 fields[path] = _told(files.read_file(path))
         return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
 
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` all that the machine is.
+        """
+        return {"shown": self.shown(), "kept": self.fields()}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        return self.shown_as(self._asked, self._observation)
+
+    def shown_as(self, asked: Entered | None, observation: str) -> dict[str, Any]:
+        """Return what the view reads of the machine where a command was answered in another way than by itself."""
+        return answered(plain_terminal(self._open()), asked, observation)
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> TerminalMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations and states."""
+        return cls.of_fields(structured_state["kept"])
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the machine is as plain JSON data."""
+        script = self._unfinished
+        return {
+            "shell": self._open().fields(),
+            "line": self._line.fields(),
+            **{name: getattr(self, name) for name in _PLAIN},
+            "asked": None if self._asked is None else [*self._asked],
+            "unfinished": None if script is None else script.fields(),
+        }
+
+    @classmethod
+    def of_fields(cls, fields: Mapping[str, Any]) -> TerminalMachine:
+        """Return the machine of these fields, the inverse of `fields`."""
+        machine = object.__new__(cls)
+        machine._shell = Shell.restore(fields["shell"])
+        machine._line = InputLine.restore(fields["line"])
+        for name in _PLAIN:
+            setattr(machine, name, fields[name])
+        asked, unfinished = fields["asked"], fields["unfinished"]
+        machine._asked = None if asked is None else Entered(*asked)
+        machine._unfinished = None if unfinished is None else UnfinishedScript.restore(unfinished)
+        return machine
+
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type batches of keys and return one capture of the screen. An empty sequence asks to confirm completion.
 
@@ -128,6 +162,7 @@ class TerminalMachine:
         """
         self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
+        self._asked = entered(self._observation, self.prompt().rstrip(), keys)
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
@@ -161,6 +196,7 @@ class TerminalMachine:
         twin._unfinished = self._unfinished
         twin.carried = self.carried
         twin._observation = self._observation
+        twin._asked = self._asked
         return twin
 
     def probe(self) -> TerminalMachine:
@@ -291,7 +327,7 @@ class TerminalMachine:
         context = shell.context
         context.names_sleep = context.names_sleep or keeps_sleep(entered)
         if job is None and (context.names_sleep or SLEEP in entered.script):
-            self._go_on(_Unfinished(shell.copy(), entered, self._status, 0, done, 0.0), shell, printed)
+            self._go_on(UnfinishedScript(shell.copy(), entered, self._status, 0, done, 0.0), shell, printed)
             return
         outcome = self._run(shell, entered, self._status, inf)
         if job is not None:
@@ -311,7 +347,7 @@ class TerminalMachine:
             self.close()
             raise EngineError(f"the sandbox gave up: {error}") from error
 
-    def _go_on(self, script: _Unfinished, shell: Shell, printed: list[str]) -> None:
+    def _go_on(self, script: UnfinishedScript, shell: Shell, printed: list[str]) -> None:
         """Run a script up to the present moment; a later moment runs it anew, in a copy of the shell from before."""
         outcome = self._run(shell, script.entered, script.status, self._until)
         printed.append(outcome.text[script.shown :])

@@ -8,6 +8,7 @@ from typing import Any
 from agentworld_gym.engines import Controls, Scalar, Span
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.screen import capture
+from agentworld_gym.engines.terminal.structured_state import Entered, entered
 
 VISIBLE_LINES = 3
 """The number of lines that `truncated-output` leaves of an output."""
@@ -34,6 +35,7 @@ class PerturbedTerminal:
         self._withheld: str | None = None
         self._older: TerminalMachine | None = None
         self._observation = machine.observation
+        self._asked: Entered | None = None
         for path in machine.files():
             if controls.strikes("permission-denied", path):
                 machine.protect(path)
@@ -50,6 +52,7 @@ class PerturbedTerminal:
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type keys and return a capture of the screen, with the faults that strike."""
+        self._asked = entered(self._observation, self._machine.prompt().rstrip(), keys)
         readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
         self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
         return self._observation
@@ -57,6 +60,41 @@ class PerturbedTerminal:
     def state(self) -> dict[str, Scalar]:
         """Return the state of the terminal below."""
         return self._machine.state()
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly."""
+        controls = self._controls
+        return {
+            "shown": self.shown(),
+            "kept": {
+                "machine": self._machine.fields(),
+                "controls": {name: controls.strength(name) for name in controls.strengths},
+                "control_seed": controls.seed,
+                "calls": self._calls,
+                "failed": sorted(self._failed),
+                "withheld": self._withheld,
+                "older": None if self._older is None else self._older.fields(),
+                "asked": None if self._asked is None else [*self._asked],
+                "observation": self._observation,
+            },
+        }
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        return self._machine.shown_as(self._asked, self._observation)
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> PerturbedTerminal:
+        """Return the machine of a complete state: equal actions on both give equal observations and states."""
+        kept = structured_state["kept"]
+        twin = object.__new__(cls)
+        twin._machine = TerminalMachine.of_fields(kept["machine"])
+        twin._controls = Controls(kept["controls"], kept["control_seed"])
+        twin._calls, twin._failed, twin._withheld = kept["calls"], frozenset(kept["failed"]), kept["withheld"]
+        twin._older = None if kept["older"] is None else TerminalMachine.of_fields(kept["older"])
+        twin._asked = None if kept["asked"] is None else Entered(*kept["asked"])
+        twin._observation = kept["observation"]
+        return twin
 
     def fork(self) -> PerturbedTerminal:
         """Return an exact copy: equal actions on both copies give equal observations."""

@@ -1,0 +1,128 @@
+"""What a single command line of a shell asks for: its programs, their words, and where its output goes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from posixpath import join, normpath
+
+from agentworld_gym.engines.terminal.lexer import Incomplete, Lexer, TooDeep, unquoted
+
+_READERS = """
+awk basename cat cmp comm cut diff dirname du echo egrep expand fgrep file find fold grep head hostname id join ls md5sum
+nl od paste printf pwd readlink realpath rev seq sha1sum sha256sum sort stat strings tac tail tr tree uniq wc whoami
+"""
+READERS = frozenset(_READERS.split())
+"""The programs that only read files, but for some of their options."""
+_WRITES = {
+    "find": re.compile("-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fls)"),
+    "sort": re.compile("-o.*|--output.*"),
+    "awk": re.compile(r".*(?:>|\||system\().*", re.DOTALL),
+    "sed": re.compile(r"-\w*i.*|--in-place.*|(?:.*[/;])?w .*", re.DOTALL),
+    "tar": re.compile("-?[cxruA].*"),
+}
+"""The words with which such a program writes."""
+_SUBSTITUTED = re.compile(r"`|[$<>]\(")
+"""The beginning of a command within a word."""
+_ASSIGNED = re.compile(r"\w+=")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """One pipeline of plain programs.
+
+    >>> line = command_line("sort -u 'my list.txt' | head -n 1 >> top.txt")
+    >>> line.programs, line.source, line.target
+    ((('sort', '-u', 'my list.txt'), ('head', '-n', '1')), "sort -u 'my list.txt' | head -n 1", 'top.txt')
+    """
+
+    programs: tuple[tuple[str, ...], ...]
+    """The words of each program, without quotes."""
+    source: str
+    """The line without the redirection of its output."""
+    target: str = ""
+    """The file that gets the output; empty where it is printed."""
+    appends: bool = False
+    """Whether the output goes to the end of that file."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the first program."""
+        return self.programs[0]
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The words behind the name of the first program that are no options."""
+        return tuple(word for word in self.words[1:] if not word.startswith("-"))
+
+    @property
+    def reads(self) -> bool:
+        """Whether all programs only read."""
+        return all(map(_reads, self.programs))
+
+    @property
+    def edits(self) -> str | None:
+        """The line of a filter that makes the text of the only file that `sed -i` edits; None for any other line."""
+        words = self.words
+        if len(self.programs) > 1 or self.target or words[0] != "sed" or words.count("-i") != 1:
+            return None
+        if len(self.operands) != 2 or not _reads(tuple(word for word in words if word != "-i")):
+            return None
+        return re.sub(r"(?<=\s)-i\s", "", self.source, count=1)
+
+
+def _reads(words: tuple[str, ...]) -> bool:
+    program = words[0]
+    if program not in READERS and program not in ("sed", "tar"):
+        return False
+    writes = _WRITES.get(program)
+    return writes is None or not any(map(writes.fullmatch, words[1:]))
+
+
+@lru_cache(maxsize=256)
+def command_line(text: str) -> CommandLine | None:
+    """Read a command line; None where it is more than a pipeline of plain programs, or less.
+
+    >>> command_line("make && ./run") is command_line("x=1 ls") is command_line("echo $(ls)") is None
+    True
+    """
+    try:
+        tokens = [*Lexer(text).tokens()]
+    except (Incomplete, TooDeep, RecursionError):
+        return None
+    programs: list[list[str]] = [[]]
+    target, redirection, end = "", "", len(text)
+    for token in tokens:
+        if target or _SUBSTITUTED.search(token.text):  # The output is redirected at the end, if at all.
+            return None
+        if token.kind == "operator":
+            if redirection or not programs[-1] or token.text not in ("|", "<", ">", ">>"):
+                return None
+            if token.text == "|":
+                programs.append([])
+            else:
+                redirection = token.text
+                end = token.start if redirection != "<" else end
+        elif redirection == "<":
+            redirection = ""
+        elif redirection:
+            target = unquoted(token.text)
+        elif not programs[-1] and _ASSIGNED.match(token.text):
+            return None
+        else:
+            programs[-1].append(unquoted(token.text))
+    if not programs[-1] or bool(redirection) != bool(target):
+        return None
+    return CommandLine(tuple(map(tuple, programs)), text[:end].strip(), target, redirection == ">>")
+
+
+def absolute(folder: str, name: str, home: str) -> str:
+    """Return the absolute path of a name in a folder.
+
+    >>> absolute("/srv", "../tmp/a", "/home/dev"), absolute("/srv", "~/b", "/home/dev")
+    ('/tmp/a', '/home/dev/b')
+    """
+    if name == "~" or name.startswith("~/"):
+        name = home + name[1:]
+    return "/" + normpath(join(folder, name)).lstrip("/")

@@ -1,0 +1,81 @@
+"""What programs that only read print of the files of a state: a library of filters, which changes nothing."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from agentworld_gym.domain.view import StructuredState, compact
+from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
+from agentworld_gym.engines.terminal.keyboard import EnteredScript
+from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
+from agentworld_gym.engines.terminal.structured_state import ANSWER, Entered, shell_of, with_answer
+
+_ASIDE = "/usr/.output"
+"""Where a redirected output goes, beside the files of a state."""
+
+
+class Printed(NamedTuple):
+    """What a line of programs prints."""
+
+    screen: str
+    """What appears on the screen."""
+    output: str
+    """What goes into the file to which the output is redirected; empty where it is printed."""
+
+
+def printed(shown: StructuredState, line: CommandLine) -> Printed | None:
+    """Return what a line prints whose programs only read; None for another line, and for one that never ends.
+
+    Args:
+        shown: A state of a terminal.
+        line: The line; of `sed -i` it is what the same program without that option prints, as if into a file.
+
+    Raises:
+        SpecError, LookupError, TypeError, ValueError: The state is none of a terminal.
+    """
+    source = line.edits or (line.source if line.reads else None)
+    if source is None:
+        return None
+    files = compact({key: value for key, value in shown.items() if key not in ANSWER})
+    return _run(files, source, bool(line.target or line.edits))
+
+
+def answered(shown: StructuredState, asked: Entered | None, observation: str) -> StructuredState:
+    """Return a state with the answer to a command, from which the view prints the observation.
+
+    Args:
+        shown: The state after the command, without an answer.
+        asked: The command; None where what was typed is no command.
+        observation: The capture after it.
+    """
+    line = None if asked is None else command_line(asked.command)
+    output = None
+    if line is not None and (line.reads or line.edits is not None):
+        output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
+    return with_answer(
+        shown, None if asked is None else asked.line, observation, None if output is None else output.screen
+    )
+
+
+@lru_cache(maxsize=128)
+def _run(shown: str, source: str, aside: bool) -> Printed | None:
+    """Run a line over a copy of the files; several looks at one state ask for it."""
+    state: dict[str, Any] = json.loads(shown)
+    script = f"{source} > {_ASIDE}\n" if aside else f"{source}\n"
+    try:
+        commands = tuple(parse(script))
+    except (Incomplete, Unexpected, TooDeep):
+        return None
+    with closing(shell_of(state)) as shell:
+        try:
+            outcome = shell.run(EnteredScript(script, commands), 0)
+            output = bytes(shell.files.read_file(_ASIDE)) if aside else b""
+        except (EngineError, RuntimeError, OSError):
+            return None
+    if outcome.stuck or outcome.wakes is not None:
+        return None
+    return Printed(outcome.text, output.decode("utf-8", "replace"))

@@ -1,0 +1,274 @@
+"""A terminal as plain JSON data, as the view reads it: who uses it, where, the files, and the last answer.
+
+`files` holds what is in the root folder by name. A folder is `{"in": {...}}`, a file `{"text": "..."}`, a link
+`{"link": "..."}`, an archive of plain files `{"tar": [{"id": "a.txt", "text": "..."}]}`, and any other file
+`{"bytes": "..."}` in base64; `mode` holds permissions that were set. `line` is the line on which the last command was
+entered, with its prompt, and `said` what was printed below it. Where a capture is not made of these, `screen` is all of
+it.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from agentworld_gym.domain.view import StructuredState
+from agentworld_gym.engines.terminal.screen import capture
+from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.state import FileState, TerminalState
+from agentworld_gym.errors import AnswerError
+
+Node = dict[str, Any]
+"""A file, folder, link or archive as plain data."""
+ANSWER = ("line", "said", "screen")
+"""The keys of the last answer."""
+
+
+def plain_terminal(shell: Shell) -> StructuredState:
+    """Return what the view reads of a shell, without the last answer."""
+    context = shell.context
+    return {
+        "user": context.user,
+        "host": context.host,
+        "home": context.home,
+        "clock": datetime.fromtimestamp(context.clock.start, UTC).isoformat(),
+        "cwd": shell.cwd,
+        "files": _plain_files(shell),
+    }
+
+
+def shell_of(shown: Mapping[str, Any]) -> Shell:
+    """Return a shell with the files of a state, which is good for nothing but to read them.
+
+    Raises:
+        SpecError, LookupError, TypeError, ValueError: The state is none of a terminal.
+    """
+    files: dict[str, FileState] = {}
+    folders: list[str] = []
+    links: dict[str, str] = {}
+    archives: dict[str, bytes] = {}
+    for path, node in _walk("", shown["files"]):
+        if "in" in node:
+            folders.append(path)
+        elif "link" in node:
+            links[path] = node["link"]
+        else:
+            files[path] = FileState(content=node.get("text", ""), mode=node.get("mode", "644"))
+            if "text" not in node:
+                archives[path] = packed(node["tar"]) if "tar" in node else b64decode(node["bytes"], validate=True)
+    if at(shown, shown["cwd"]).get("in") is None:
+        raise LookupError(f"no folder {shown['cwd']}")
+    about = {key: shown[key] for key in ("user", "host", "home", "clock", "cwd")}
+    shell = Shell.start(TerminalState(**about, files=files, dirs=tuple(folders), links=links), 0)
+    for path, content in archives.items():
+        shell.files.write_file(path, content)
+    return shell
+
+
+def place(path: str) -> tuple[str, ...]:
+    """Return where a file stands in a state, by its absolute path.
+
+    >>> place("/srv/a.txt")
+    ('files', 'srv', 'in', 'a.txt')
+    """
+    first, *others = path.strip("/").split("/")
+    return ("files", first, *(step for name in others for step in ("in", name))) if first else ("files",)
+
+
+def at(shown: Mapping[str, Any], path: str) -> Node:
+    """Return what stands at an absolute path; empty where nothing does.
+
+    >>> at({"files": {"srv": {"in": {"a.txt": {"text": "hi"}}}}}, "/srv/a.txt"), at({"files": {}}, "/srv")
+    ({'text': 'hi'}, {})
+    """
+    node: Any = {"in": shown["files"]}
+    for step in path.strip("/").split("/") if path.strip("/") else ():
+        node = node.get("in", {}).get(step, {})
+    return dict(node)
+
+
+def prompt(shown: Mapping[str, Any]) -> str:
+    """Return the prompt of a state, without the blank at its end."""
+    cwd, home = shown["cwd"], shown["home"]
+    if cwd == home or cwd.startswith(f"{home}/"):
+        cwd = f"~{cwd.removeprefix(home)}"
+    return f"{shown['user']}@{shown['host']}:{cwd}{'#' if shown['user'] == 'root' else '$'}"
+
+
+def screen_of(shown: Mapping[str, Any]) -> str:
+    """Return the capture of a state.
+
+    Raises:
+        LookupError, TypeError, AttributeError: The state is none of a terminal.
+    """
+    if "screen" in shown:
+        return str(shown["screen"])
+    if "line" not in shown:
+        return capture(prompt(shown))
+    said = shown.get("said", "")
+    if not isinstance(said, str):
+        raise TypeError(f"a program prints a text, and not {said!r}")
+    return capture(f"{shown['line']}\n{said}{prompt(shown)}")
+
+
+class Entered(NamedTuple):
+    """A command that was entered."""
+
+    line: str
+    """The line of the screen, with its prompt."""
+    command: str
+    """The command."""
+
+
+def entered(screen: str, prompt_before: str, keys: Any) -> Entered | None:
+    """Return the command that keys enter on a screen.
+
+    It is None where the terminal waits for no command, or where the keys are more than a line with Enter at its end.
+
+    Args:
+        screen: The capture before.
+        prompt_before: The prompt before, without the blank at its end.
+        keys: The batches of keys.
+
+    >>> entered("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
+    Entered(line='dev@box:~$ ls -l', command='ls -l')
+    """
+    if screen.rpartition("\n")[2] != prompt_before or not isinstance(keys, list | tuple) or len(keys) != 1:
+        return None
+    typed = keys[0].get("keystrokes") if isinstance(keys[0], Mapping) else None
+    if not isinstance(typed, str) or not typed.endswith("\n"):
+        return None
+    command = typed[:-1]
+    return Entered(f"{prompt_before} {command}", command) if command.strip() and command.isprintable() else None
+
+
+def with_answer(shown: StructuredState, entered: str | None, observation: str, printed: str | None) -> StructuredState:
+    """Return a state with an answer, from which `screen_of` gives the observation.
+
+    Args:
+        shown: The state without an answer.
+        entered: The line on which a command was entered; None where there is none.
+        observation: The capture after it.
+        printed: What the programs of the command print if they only read; they answer even where they print nothing.
+    """
+    if entered is None:
+        return shown if screen_of(shown) == observation else {**shown, "screen": observation}
+    below = observation.removeprefix(f"{entered.rstrip()}\n").removesuffix(prompt(shown))
+    for said in (printed, below) if printed is not None else (below,):
+        state = {**shown, "line": entered}
+        if said or printed is not None:
+            state["said"] = said
+        if screen_of(state) == observation:
+            return state
+    return {**shown, "screen": observation}
+
+
+def require_folder(shown: Mapping[str, Any]) -> None:
+    """Check that the working folder is there.
+
+    Raises:
+        AnswerError: It is not.
+    """
+    if "in" not in at(shown, shown["cwd"]) and shown["cwd"] != "/":
+        raise AnswerError(f"there is no folder {shown['cwd']!r} to work in")
+
+
+def packed(members: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the bytes of an archive.
+
+    Raises:
+        LookupError, TypeError, ValueError: These are no members of an archive.
+    """
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for member in members:
+            info = tarfile.TarInfo(str(member["id"]))
+            if "in" in member:
+                info.type = tarfile.DIRTYPE
+                archive.addfile(info)
+                continue
+            content = member["text"].encode("utf-8", "replace")
+            info.size, info.mode = len(content), int(str(member.get("mode", "644")), 8)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def members_of(name: str, node: Mapping[str, Any]) -> Iterator[Node]:
+    """Yield a file, or a folder with all that is in it, as the members of an archive.
+
+    >>> [*members_of("d", {"in": {"a": {"text": "1"}}})]
+    [{'id': 'd/', 'in': {}}, {'id': 'd/a', 'text': '1'}]
+    """
+    if "in" not in node:
+        yield {"id": name, **node}
+        return
+    yield {"id": f"{name}/", "in": {}}
+    for inner in sorted(node["in"]):
+        yield from members_of(f"{name}/{inner}", node["in"][inner])
+
+
+def _plain_files(shell: Shell) -> dict[str, Any]:
+    files, modes = shell.files, shell.context.modes
+    root: dict[str, Any] = {}
+    folders: dict[str, dict[str, Any]] = {"": root}
+    for path, metadata in shell.walk():
+        kind = metadata["file_type"]
+        node: Node
+        if kind == "directory":
+            node = {"in": {}}
+            folders[path] = node["in"]
+        elif kind == "symlink":
+            node = {"link": str(files.read_link(path))}
+        else:
+            node = _plain_file(bytes(files.read_file(path)) if kind == "file" else b"")
+        if path in modes:
+            node["mode"] = f"{modes[path]:o}"
+        folder, _, name = path.rpartition("/")
+        folders[folder][name] = node
+    return root
+
+
+def _plain_file(content: bytes) -> Node:
+    try:
+        text = content.decode("utf-8")
+        if "\0" not in text:
+            return {"text": text}
+    except UnicodeDecodeError:
+        pass
+    members = _members(content)
+    return {"bytes": b64encode(content).decode()} if members is None else {"tar": members}
+
+
+def _members(content: bytes) -> list[Node] | None:
+    """Return the members of an archive of plain files of their usual permissions; None for anything else."""
+    members: list[Node] = []
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            for info in archive:
+                if info.isdir():
+                    members.append({"id": f"{info.name.rstrip('/')}/", "in": {}})
+                    continue
+                stream = archive.extractfile(info) if info.isreg() else None
+                if stream is None:
+                    return None
+                member = {"id": info.name, "text": stream.read().decode("utf-8")}
+                members.append(member if info.mode == 0o644 else {**member, "mode": f"{info.mode:o}"})
+    except (tarfile.TarError, OSError, EOFError, UnicodeDecodeError, ValueError):
+        return None
+    ids = [member["id"] for member in members]
+    distinct = len({*ids}) == len(ids)
+    return members if distinct and (members or content == packed([])) else None
+
+
+def _walk(path: str, folder: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
+    for name, node in folder.items():
+        if "/" in name or name in ("", ".", ".."):
+            raise ValueError(f"no file has the name {name!r}")
+        inner = f"{path}/{name}"
+        yield inner, node
+        if "in" in node:
+            yield from _walk(inner, node["in"])
