@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,7 +27,7 @@ from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.format import packed, unpacked
 from agentworld_gym.worlds.registry import open_world, register_world
 
-DOMAINS = ("android", "desktop", "mcp", "web")
+DOMAINS = ("android", "desktop", "mcp", "terminal", "web")
 
 
 def dream(domain: str, asked: list[ChatRequest] | None = None) -> LanguageWorld:
@@ -46,6 +47,7 @@ class Twins:
     def __init__(self, task: Task, actions: Sequence[str], world: LanguageWorld | None = None) -> None:
         spec = load_spec(task.domain)
         self.task, self.parser = task, ActionParser(spec)
+        self.output = re.compile(spec.observation.output) if spec.observation.output else None
         self.worlds = open_world("grounded", WorldOptions(spec)), world or dream(task.domain)
         ((real,), (dreamt,)) = (world.begin([task], [0]) for world in self.worlds)
         assert isinstance(real, GroundedSession)
@@ -72,7 +74,7 @@ class Twins:
                     Probe(self.task, check, one.probe(), Sight(self.task.domain, self.shown)) for one in self.sessions
                 ]
                 for world, probe in zip(self.worlds, pair, strict=True):
-                    run_probes(world, self.parser, [probe], None)
+                    run_probes(world, self.parser, [probe], self.output)
                 yield pair[0], pair[1]
 
 

@@ -24,6 +24,8 @@ from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import FileSystem
 from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.mcp.sql_tools import SqlCall
+from agentworld_gym.engines.terminal.machine import TerminalMachine
+from agentworld_gym.engines.terminal.perturbations import PerturbedTerminal
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.sites import Sites
 from agentworld_gym.engines.web.sites.database import Store
@@ -46,7 +48,7 @@ from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-DOMAINS = ("android", "desktop", "mcp", "web")
+DOMAINS = ("android", "desktop", "mcp", "terminal", "web")
 WRONG = {
     "android": ["The phone shows the clock.", ">tasks/clock", 'front = "chess"', "tasks = 7"],
     "desktop": [
@@ -71,6 +73,16 @@ WRONG = {
         'rows += "x"',
         "rows = 7",
     ],
+    "terminal": [
+        "The file is gone.",
+        'cwd = "/nowhere"',
+        "said = 7",
+        "files = 7",
+        "cwd = 7",
+        'said += "more"',
+        ">files/home",
+        'files/home = "a folder"',
+    ],
     "web": [
         "The cart is empty.",
         ">tabs/4",
@@ -86,6 +98,9 @@ WRONG = {
 
 def updates(domain: str) -> Iterator[tuple[Any, str]]:
     """The functions that carry out an action in a domain: the class and the name of each."""
+    if domain == "terminal":
+        yield from ((TerminalMachine, "act"), (PerturbedTerminal, "act"))
+        return
     yield load_engine(domain), "act"
     if domain == "android":
         yield Phone, "send"
@@ -189,7 +204,7 @@ def test_an_action_that_cannot_be_read_leaves_the_state(domain: str) -> None:
     states = world(domain)
     session, _ = begun(states, recorded(domain)[0])
     before = session.screen
-    (answer,) = states.step([session], [ActionParser(load_spec(domain)).parse("{", ())])
+    (answer,) = states.step([session], [ActionParser(load_spec(domain)).parse("[1]", ())])
     assert isinstance(answer, Observation)
     assert session.screen == before
     assert session.history[-1]["content"] == "same"
@@ -320,7 +335,7 @@ def test_fidelity_scores_the_printed_screen(domain: str, taught: bool) -> None:
     assert side.measures.exact.share == 1.0
 
 
-@pytest.mark.parametrize(("domain", "profile"), [("terminal", "compact"), ("android", "full")])
+@pytest.mark.parametrize(("domain", "profile"), [("search", "compact"), ("android", "full")])
 def test_the_form_needs_a_view_and_compact_prompts(domain: str, profile: Any) -> None:
     with pytest.raises(SpecError):
         Prompts(load_spec(domain), profile=profile, form="state")

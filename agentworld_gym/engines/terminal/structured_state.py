@@ -20,10 +20,11 @@ from agentworld_gym.domain.view import StructuredState
 from agentworld_gym.engines.terminal.screen import capture
 from agentworld_gym.engines.terminal.shell import Shell
 from agentworld_gym.engines.terminal.state import FileState, TerminalState
-from agentworld_gym.errors import AnswerError
 
 Node = dict[str, Any]
 """A file, folder, link or archive as plain data."""
+_KINDS = {"in": dict, "text": str, "link": str, "tar": list, "bytes": str}
+"""The key that says what a node is, and the type of its value."""
 ANSWER = ("line", "said", "screen")
 """The keys of the last answer."""
 
@@ -47,6 +48,7 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
     Raises:
         SpecError, LookupError, TypeError, ValueError: The state is none of a terminal.
     """
+    require_files(shown)
     files: dict[str, FileState] = {}
     folders: list[str] = []
     links: dict[str, str] = {}
@@ -60,8 +62,6 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
             files[path] = FileState(content=node.get("text", ""), mode=node.get("mode", "644"))
             if "text" not in node:
                 archives[path] = packed(node["tar"]) if "tar" in node else b64decode(node["bytes"], validate=True)
-    if at(shown, shown["cwd"]).get("in") is None:
-        raise LookupError(f"no folder {shown['cwd']}")
     about = {key: shown[key] for key in ("user", "host", "home", "clock", "cwd")}
     shell = Shell.start(TerminalState(**about, files=files, dirs=tuple(folders), links=links), 0)
     for path, content in archives.items():
@@ -167,14 +167,18 @@ def with_answer(shown: StructuredState, entered: str | None, observation: str, p
     return {**shown, "screen": observation}
 
 
-def require_folder(shown: Mapping[str, Any]) -> None:
-    """Check that the working folder is there.
+def require_files(shown: Mapping[str, Any]) -> None:
+    """Check that files are files, and that the working folder is there.
 
     Raises:
-        AnswerError: It is not.
+        LookupError, TypeError, ValueError: A file is none, or there is no such folder.
     """
-    if "in" not in at(shown, shown["cwd"]) and shown["cwd"] != "/":
-        raise AnswerError(f"there is no folder {shown['cwd']!r} to work in")
+    for path, node in _walk("", shown["files"]):
+        kinds = [key for key in _KINDS if key in node]
+        if len(kinds) != 1 or not isinstance(node[kinds[0]], _KINDS[kinds[0]]):
+            raise TypeError(f"{path} is no file, folder or link: {str(node)[:80]}")
+    if "in" not in at(shown, shown["cwd"]):
+        raise LookupError(f"there is no folder {shown['cwd']!r} to work in")
 
 
 def packed(members: Sequence[Mapping[str, Any]]) -> bytes:

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, predicted
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
 from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths
@@ -17,7 +17,7 @@ from agentworld_gym.engines.terminal.structured_state import (
     entered,
     place,
     prompt,
-    require_folder,
+    require_files,
     screen_of,
 )
 
@@ -45,6 +45,7 @@ class TerminalView:
             SpecError: The state of the task is wrong.
         """
         with closing(TerminalEngine().start(state, seed, Controls(controls or {}, control_seed))) as machine:
+            assert isinstance(machine, Restorable)
             return machine.shown()
 
     def view(self, shown: StructuredState) -> str:
@@ -54,7 +55,7 @@ class TerminalView:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            require_folder(shown)
+            require_files(shown)
             return screen_of(shown)
 
     def place(self, shown: StructuredState) -> tuple[str | int, ...]:
