@@ -88,10 +88,42 @@ def mcp_walk(number: int) -> Walk:
     return dict(task.state), lambda machine, rng: rng.choice(calls)
 
 
+def terminal_walk(number: int) -> Walk:
+    """Commands of the menu of a generated task, and now and then a script, a key, or a program that holds the screen."""
+    names = sorted(families("terminal"))
+    task = generate("terminal", names[number % len(names)], 1 + number % 3, number)
+    commands = [action for action in task.menu if not finishes(action)]
+    others = (
+        "for name in *; do echo $name >> names.{0}; done",
+        "export TAG={0}; echo $TAG",
+        "sleep {1}; date > late.{0}",
+        "tar -czf all.{0} *",
+        "ln -s {0} link",
+        "printf {0}",
+        "cd /tmp; pwd",
+        "cat",
+        "cat <<END",
+        "echo {0} | tee -a log.{1}",
+        "find . -newer names -delete",
+        "ls -la --color=always",
+    )
+    keys = ("C-c", "C-d", "END\n", "Up", "ls", "")
+
+    def act(machine: Any, rng: random.Random) -> list[dict[str, Any]]:
+        if rng.random() < 0.15:
+            return [{"keystrokes": rng.choice(keys), "duration": rng.choice((0.1, 1.0, 30.0))}]
+        odd = rng.random() < 0.2
+        line = rng.choice(others).format(rng.randrange(3), rng.randrange(60)) if odd else rng.choice(commands)
+        return [{"keystrokes": f"{line}\n", "duration": 1.0}]
+
+    return dict(task.state), act
+
+
 WALKS: dict[str, Callable[[int], Walk]] = {
     "android": android_walk,
     "desktop": desktop_walk,
     "mcp": mcp_walk,
+    "terminal": terminal_walk,
     "web": web_walk,
 }
 
@@ -107,7 +139,7 @@ def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, 
         twin = machine
         for step in range(STEPS):
             if step == at:
-                twin = engine.restore(json.loads(json.dumps(machine.structured_state())))
+                twin = type(machine).restore(json.loads(json.dumps(machine.structured_state())))
             action = act(machine, rng)
             screen = machine.act(action)
             if step >= at:
