@@ -26,7 +26,7 @@ import agentworld_gym  # noqa: F401  (registers the ids)
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.generators import open_generator
-from agentworld_gym.worlds.bundled import tiny_model
+from agentworld_gym.worlds.bundled import bundled_models
 
 ID = "AgentWorld/Terminal-v0"
 ACTIONS = (
@@ -86,7 +86,7 @@ def cached_share(wave: Sequence[tuple[ChatRequest, Answer]], turn: int) -> tuple
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Throughput beside LLM.chat, and the prefix cache's share.")
-    parser.add_argument("model", nargs="?", default=tiny_model("terminal"))
+    parser.add_argument("model", nargs="?", default=bundled_models()["tiny-terminal"].folder)
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--tokens", type=int, default=64)

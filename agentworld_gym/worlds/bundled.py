@@ -114,7 +114,9 @@ class BundledModel(Strict):
 
 
 def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
-    """Return the models of a folder by name: those that `world="tiny"` takes by itself, specialists first, come first.
+    """Return the models of a folder by name, in the order in which `world="tiny"` asks what they do.
+
+    Those that it takes by themselves come first; among them specialists, and of these the ones in the state form.
 
     Raises:
         SpecError: The `world.yaml` of a model is wrong.
@@ -124,7 +126,7 @@ def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
     """
     cards = (path for path in folder.glob(f"*/{CARD}") if (path.parent / "config.json").is_file())
     models = [_read(path) for path in cards]
-    models.sort(key=lambda model: (not model.default, len(model.domains), model.name))
+    models.sort(key=lambda model: (not model.default, len(model.domains), not model.forms, model.name))
     return {model.name: model for model in models}
 
 

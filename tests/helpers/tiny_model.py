@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentworld_gym.worlds.bundled import tiny_model
+from agentworld_gym.worlds.bundled import bundled_models
 
 TEMPLATE = """\
 {%- for message in messages %}<|im_start|>{{ message.role }}
@@ -29,8 +29,9 @@ TEXT = [
 
 
 def bundled_model() -> Path | None:
-    """The small world model of the terminal that the package ships, where it is there."""
-    return tiny_model("terminal")
+    """The small world model of the terminal that the package ships and that writes captures, where it is there."""
+    model = bundled_models().get("tiny-terminal")
+    return None if model is None else model.folder
 
 
 def write_tiny_model(folder: Path, *, context: int = 1024, hidden: int = 64, layers: int = 2) -> Path:
