@@ -89,7 +89,8 @@ def mcp_walk(number: int) -> Walk:
 
 
 def terminal_walk(number: int) -> Walk:
-    """Commands of the menu of a generated task, and now and then a script, a key, or a program that holds the screen."""
+    """Commands of the menu of a generated task, and now and then a script, a key, or a program that holds the
+    screen."""
     names = sorted(families("terminal"))
     task = generate("terminal", names[number % len(names)], 1 + number % 3, number)
     commands = [action for action in task.menu if not finishes(action)]

@@ -135,6 +135,22 @@ class Opening(View, Protocol):
 
 
 @runtime_checkable
+class Accounting(View, Protocol):
+    """A view that knows the fields of a state, by which it is told what an episode changed beside its task."""
+
+    def fields(self, shown: StructuredState) -> Mapping[str, str | int | float | bool | None] | None:
+        """Return the fields of a state by name, as the engine's machine tells its own; None where it says too little.
+
+        Args:
+            shown: The structured state.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
 class Counting(View, Protocol):
     """A view that knows which numbers actions change by an amount, such as a balance or a stock.
 

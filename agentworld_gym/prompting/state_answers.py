@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import (
+    Accounting,
     Choosing,
     Completing,
     Counting,
@@ -56,6 +58,20 @@ class StateAnswers:
             AnswerError: The domain has no such state.
         """
         return self.view.view(json.loads(state))
+
+    @property
+    def accounts(self) -> bool:
+        """Whether the view knows the fields of a state."""
+        return isinstance(self.view, Accounting)
+
+    def fields(self, state: str) -> Mapping[str, str | int | float | bool | None] | None:
+        """Return the fields of a structured state by name; None where the state says too little.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        assert isinstance(self.view, Accounting)
+        return self.view.fields(json.loads(state))
 
     def looked(self, state: str, action: str) -> str:
         """Return the screen that a look at it shows, by an action that changes nothing.

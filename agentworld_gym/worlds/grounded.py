@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.collateral import Rules, Span, collateral
+from agentworld_gym.checks.collateral import Rules, Span, State, collateral
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
@@ -169,21 +169,33 @@ class GroundedWorld:
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return for each session where its state differs from the one that the expert of its task leaves."""
-        return [self._collateral(session) for session in sessions]
+        return [self.collateral_of(session.task, session.seed, session.machine.state) for session in sessions]
 
-    def _collateral(self, session: GroundedSession) -> tuple[str, ...] | Failure | None:
-        task = session.task
-        expert = self._experts.span(task, session.seed)
+    def collateral_of(
+        self, task: Task, seed: int, state: Callable[[], State | None]
+    ) -> tuple[str, ...] | Failure | None:
+        """Return where a state differs from the one that the expert of a task leaves; None where either is unknown.
+
+        Args:
+            task: The task.
+            seed: The seed of the episode.
+            state: The function that tells the fields of the state.
+
+        Raises:
+            AnswerError: The function raises it.
+        """
+        expert = self._experts.span(task, seed)
         if expert is None:
             return None
-        begun = self._start(task, session.seed) if task.controls else None
+        begun = self._start(task, seed) if task.controls else None
         if isinstance(begun, Failure):
             return begun
         try:
             start = expert.start if begun is None else dict(begun.state())
             controls = (self.spec.controls[name] for name in task.controls if name in self.spec.controls)
             rules = Rules.of(self.spec.outcome, task, tuple(free for control in controls for free in control.free))
-            return collateral(Span(start, session.machine.state()), expert, rules)
+            end = state()
+            return None if end is None else collateral(Span(start, end), expert, rules)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from agentworld_gym.contracts import (
@@ -38,6 +39,7 @@ from agentworld_gym.screens.web import page_of
 from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
+from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.guard import UNREADABLE, Guard
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
 
@@ -69,6 +71,8 @@ class LanguageWorld:
             escaped already), and never enters the history. Its tokens count like all of the prompt's. The fingerprint
             holds its attribute `digest`, or else its name, which is only declared.
         guard: What becomes of answers that the model itself holds to be unlikely; None takes them as they are.
+        grounded: The grounded world whose experts say what a task changes, so that an episode may change nothing else
+            in a predicted structured state either; None leaves this open.
     """
 
     spec: DomainSpec
@@ -77,6 +81,7 @@ class LanguageWorld:
     sampling: Sampling
     demonstrations: Demonstrations | None = None
     guard: Guard | None = None
+    grounded: GroundedWorld | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +102,8 @@ class LanguageWorld:
             parts["constrained"] = Part("state", True)
         if self.guard is not None:
             parts["guard"] = Part(self.guard.digest, True)
+        if self.grounded is not None:
+            parts["outcomes"] = Part(self.grounded.fingerprint.digest, True)
         parts |= {name: Part(value, verified) for name, (value, verified) in self.generator.describe().items()}
         self.fingerprint = Fingerprint(parts)
 
@@ -191,6 +198,22 @@ class LanguageWorld:
         if isinstance(observed, Observation):
             return replace(observed, reasks=reasks, lost=lost), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
+
+    def collateral(self, sessions: Sequence[LanguageSession]) -> list[tuple[str, ...] | Failure | None]:
+        """Return for each session where its predicted state differs from the one that the expert of its task leaves.
+
+        None says that this cannot be known: no structured state is predicted, or the task has no expert.
+        """
+        return [self._collateral(session) for session in sessions]
+
+    def _collateral(self, session: LanguageSession) -> tuple[str, ...] | Failure | None:
+        printer = self._printer
+        if self.grounded is None or printer is None:
+            return None
+        try:
+            return self.grounded.collateral_of(session.task, session.seed, partial(printer.fields, session.screen))
+        except AnswerError as error:
+            return Failure(FailureKind.MALFORMED, str(error))
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""

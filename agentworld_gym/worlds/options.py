@@ -14,10 +14,12 @@ from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
-from agentworld_gym.engines.catalog import load_index, load_view
+from agentworld_gym.engines.catalog import has_engine, load_index, load_view
 from agentworld_gym.generators import open_generator
 from agentworld_gym.prompting.official import VARIABLE, OfficialPrompts
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
@@ -151,7 +153,17 @@ class WorldOptions(LanguageOptions):
         prompts = self.templates(profile, form)
         sampled = self.chosen_sampling(**sampling)
         demonstrations, guard = self._demonstrations(prompts), self._guard(prompts)
-        return LanguageWorld(self.spec, prompts, generator, sampled, demonstrations, guard)
+        return LanguageWorld(
+            self.spec, prompts, generator, sampled, demonstrations, guard, self._grounded_outcomes(prompts)
+        )
+
+    def _grounded_outcomes(self, prompts: Prompts) -> GroundedWorld | None:
+        """Return the grounded world that knows what tasks change; None where no state is predicted to be held against
+        it."""
+        answers = prompts.answers
+        if not (isinstance(answers, StateAnswers) and answers.accounts and has_engine(self.spec.id)):
+            return None
+        return open_grounded(self.spec, scenario=self.scenario)
 
     def _guard(self, prompts: Prompts) -> Guard | None:
         if self.guard is None:

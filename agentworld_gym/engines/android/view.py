@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, compact, predicted
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.android import widgets
 from agentworld_gym.engines.android.display import Display, next_field
 from agentworld_gym.engines.android.known_values import found_values, given_values
@@ -99,6 +99,15 @@ class AndroidView:
             phone = restored(shown)
             display = Display(phone)
             return given_values(shown, phone, display, action), found_values(shown, phone, display, action)
+
+    def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
+        """Return the fields of a state by name, as `AndroidMachine.state` tells its own.
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        with predicted():
+            return AndroidMachine(restored(shown), frozenset()).state()
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an app is opened, or something on a screen of an app; None after any other action.

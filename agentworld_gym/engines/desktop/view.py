@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, compact, predicted
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.desktop.aims import aims
 from agentworld_gym.engines.desktop.desktop import Desktop
+from agentworld_gym.engines.desktop.flat_state import flat_state
 from agentworld_gym.engines.desktop.known_values import found_values, given_values, places
 from agentworld_gym.engines.desktop.machine import DesktopMachine
 from agentworld_gym.engines.desktop.screen import Screen
@@ -111,6 +112,18 @@ class DesktopView:
         with predicted():
             desktop, front, source = _asked(shown, action)
             return places(given_values(shown, desktop, front, source))
+
+    def fields(self, shown: StructuredState) -> Mapping[str, Scalar] | None:
+        """Return the fields of a state by name, as `DesktopMachine.state` tells its own.
+
+        It is None once the web browser has been opened: what its sites stored before is not in the state.
+
+        Raises:
+            AnswerError: This is no state of a desktop.
+        """
+        with predicted():
+            desktop = restored(shown)
+            return None if "browser" in desktop.resources else flat_state(desktop)
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after code that opens a file, a copy of one or a program; None after any other action.

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from agentworld_gym.domain.view import Entries, StructuredState, predicted
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.mcp.answer import text_of
 from agentworld_gym.engines.mcp.known_values import found_values, given_values
 from agentworld_gym.engines.mcp.machine import ToolMachine
@@ -94,6 +94,15 @@ class ToolView:
                 return None
             machine.act(action)
             return machine.shown()
+
+    def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
+        """Return the fields of a state by name, as `ToolMachine.state` tells its own.
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted(), closing(ToolMachine.viewed(shown)) as machine:
+            return machine.state()
 
     def told(self, shown: StructuredState, action: Any) -> str:
         """Return the rows that a call names, and the next numbers of the tables that it adds rows to.

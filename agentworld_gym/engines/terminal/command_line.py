@@ -10,19 +10,22 @@ from posixpath import join, normpath
 from agentworld_gym.engines.terminal.lexer import Incomplete, Lexer, TooDeep, unquoted
 
 _READERS = """
-awk basename cat cmp comm cut diff dirname du echo egrep expand fgrep file find fold grep head hostname id join ls md5sum
-nl od paste printf pwd readlink realpath rev seq sha1sum sha256sum sort stat strings tac tail tr tree uniq wc whoami
+awk basename cat cmp comm cut diff dirname du echo egrep expand fgrep file find fold grep head hostname id join ls
+md5sum nl od paste printf pwd readlink realpath rev seq sha1sum sha256sum sort stat strings tac tail tr tree
+uniq wc whoami
 """
 READERS = frozenset(_READERS.split())
 """The programs that only read files, but for some of their options."""
 _WRITES = {
-    "find": re.compile("-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fls)"),
-    "sort": re.compile("-o.*|--output.*"),
-    "awk": re.compile(r".*(?:>|\||system\().*", re.DOTALL),
-    "sed": re.compile(r"-\w*i.*|--in-place.*|(?:.*[/;])?w .*", re.DOTALL),
-    "tar": re.compile("-?[cxruA].*"),
+    "find": re.compile("-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fprint0|fls)"),
+    "sort": re.compile(r"-\w*o.*|--o.*"),
+    "awk": re.compile(r"-[fi].*|.*(?:\bprintf?\b[^;}\n]*>|\||\bsystem\s*\().*", re.DOTALL),
+    "sed": re.compile(r"-\w*[if].*|--(?:in|file).*|(?:.*[^A-Za-z])?[gpiIm0-9]*[wWe](?: .*)?", re.DOTALL),
+    "tree": re.compile("-o.*"),
 }
 """The words with which such a program writes."""
+_LISTS = re.compile(r"-?(?=\w*[tO])[txOvfzjJ]+")
+"""The flags with which `tar` prints what is in an archive."""
 _SUBSTITUTED = re.compile(r"`|[$<>]\(")
 """The beginning of a command within a word."""
 _ASSIGNED = re.compile(r"\w+=")
@@ -73,11 +76,13 @@ class CommandLine:
 
 
 def _reads(words: tuple[str, ...]) -> bool:
-    program = words[0]
-    if program not in READERS and program not in ("sed", "tar"):
+    program, *others = words
+    if program == "tar":
+        return bool(others) and bool(_LISTS.fullmatch(others[0])) and not any(w.startswith("-") for w in others[1:])
+    if program == "uniq" and sum(not word.startswith("-") for word in others) > 1:  # The second one is written.
         return False
     writes = _WRITES.get(program)
-    return writes is None or not any(map(writes.fullmatch, words[1:]))
+    return (program in READERS or program == "sed") and (writes is None or not any(map(writes.fullmatch, others)))
 
 
 @lru_cache(maxsize=256)

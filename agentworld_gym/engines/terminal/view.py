@@ -7,10 +7,11 @@ from contextlib import closing
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, predicted
-from agentworld_gym.engines import Controls, Restorable
+from agentworld_gym.engines import Controls, Restorable, Scalar
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
 from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths
+from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.structured_state import (
     ANSWER,
@@ -19,6 +20,7 @@ from agentworld_gym.engines.terminal.structured_state import (
     prompt,
     require_files,
     screen_of,
+    shell_of,
 )
 
 READS = "reads"
@@ -89,6 +91,15 @@ class TerminalView:
             if line is None or line.target or line.edits or (output := printed(shown, line)) is None:
                 return None
             return {**self.noted(shown, action), "said": output.screen}
+
+    def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
+        """Return the fields of a state by name, as `TerminalMachine.state` tells its own.
+
+        Raises:
+            AnswerError: This is no state of a terminal.
+        """
+        with predicted(), closing(TerminalMachine(shell_of(shown))) as machine:
+            return machine.state()
 
     def told(self, shown: StructuredState, action: Any) -> str:
         """Return whether the programs of a command only read, and what stands where it may write.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.domain.view import Choices, Entries, StructuredState, predicted
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.plain_rows import completed_row
+from agentworld_gym.engines.web import flat_state
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites import Sites
@@ -118,6 +119,15 @@ class WebView:
         with predicted():
             browser, sites = restored_browser(shown)
             return known_values(shown["users"], browser, sites, action)
+
+    def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
+        """Return the fields of a state by name, as `WebMachine.state` tells its own.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        with predicted():
+            return flat_state.state(restored_browser(shown)[0])
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an address or a link is opened; None after any other action.

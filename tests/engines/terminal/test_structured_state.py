@@ -128,6 +128,8 @@ def test_the_view_begins_as_the_machine_does() -> None:
     [
         ("sort a.txt", 'said = "{}"'),
         ("cat nothing.txt", 'said = "{}"'),
+        ("awk '$1 > 3 {print}' a.txt", 'said = "{}"'),
+        ("sed 's/new w/x/; 2q' a.txt", 'said = "{}"'),
         ("sort a.txt | head -n 1 > top.txt", '{>}/text = "{}"\nsaid = "{}"'),
         ("cat a.txt >> docs/b.txt", '{>}/text = "{}"\nsaid = "{}"'),
         ("sed -i s/fig/kiwi/ a.txt", '{2}/text = "{}"\nsaid = "{}"'),
@@ -152,6 +154,7 @@ def test_an_archive_is_told_by_its_members_and_unpacked_by_them() -> None:
     machine = TerminalMachine.start(STATE, 0)
     change(machine, "tar -cf all.tar a.txt docs/b.txt")
     assert change(machine, "tar -tf all.tar") == 'said = "{}"'
+    assert change(machine, "tar -xOf all.tar a.txt") == 'said = "{}"'
     change(machine, "rm a.txt")
     change(machine, "mkdir out")
     assert change(machine, "tar -xf all.tar -C out") == '{1.1} = "{*1.1}"\n{1.2} = "{*1.2}"'
@@ -188,11 +191,17 @@ def test_what_a_program_reads_is_read_off_the_predicted_files() -> None:
     [
         "rm a.txt",
         "sort -o a.txt a.txt",
+        "sort -uo a.txt a.txt",
         "find . -delete",
+        "uniq a.txt b.txt",
+        "awk -f script a.txt",
         "awk '{print > \"x\"}' a.txt",
         "sed -i.bak s/a/b/ a.txt",
         "sed 's/a/b/w out' a.txt",
+        "sed -n 'w out' a.txt",
+        "sed -ni p a.txt",
         "tar -xf a.tar",
+        "tar --extract -f a.tar",
         "ls; rm a.txt",
         "ls & rm a.txt",
         "cat $(rm a.txt)",
