@@ -97,6 +97,7 @@ def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domain", default="terminal")
+    parser.add_argument("--world", default="tiny", help="the dream")
     parser.add_argument("--policies", nargs="*", default=["expert", "careless", "optimised"])
     parser.add_argument("--agents", nargs="*", default=[], help="agents of PPO to test too")
     parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
@@ -110,13 +111,13 @@ def main() -> None:
         chosen.policies, chosen.tasks, chosen.draws = ["optimised"], 4, 2
     one_thread()
     dream = EnvOptions(
-        spec=chosen.domain, world="tiny", split="test", families=chosen.families, levels=tuple(chosen.levels)
+        spec=chosen.domain, world=chosen.world, split="test", families=chosen.families, levels=tuple(chosen.levels)
     )
     kept, runs = Kept.of("fooled", chosen), []
     for policy in (*chosen.policies, *chosen.agents):
         sizes = [chosen.tasks, chosen.draws]
         tasks = {"families": chosen.families, "levels": chosen.levels}
-        key = {"domain": chosen.domain, "policy": policy, **tasks, "sizes": sizes}
+        key = {"domain": chosen.domain, "world": chosen.world, "policy": policy, **tasks, "sizes": sizes}
         runs.append(kept.run(key, lambda p=policy: judged(p, dream, chosen.tasks, chosen.draws)))
     print(report(runs))
 
