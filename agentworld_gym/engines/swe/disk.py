@@ -10,10 +10,9 @@ from bashkit import Bash
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import File, Files
 from agentworld_gym.engines.swe.git.history import History
-from agentworld_gym.engines.swe.state import SYSTEM
+from agentworld_gym.engines.swe.state import HOME, SYSTEM
 
 MAX_FILE = 4_000_000
-HOME = "/home/dev"
 
 
 def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
