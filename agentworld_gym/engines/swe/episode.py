@@ -10,7 +10,7 @@ from agentworld_gym.engines.controls import Controls
 from agentworld_gym.engines.swe.files import File, Files, relative
 from agentworld_gym.engines.swe.git.history import LAST_COMMIT, History
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
-from agentworld_gym.engines.swe.state import HOME, RepositoryState
+from agentworld_gym.engines.swe.state import FOLDERS, RepositoryState
 
 BEGIN = int(LAST_COMMIT.timestamp()) + 3600
 STEP_SECONDS = 10
@@ -93,7 +93,7 @@ class Episode:
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
         """Return the episode at its start, before perturbations are laid out."""
-        files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root, HOME, "/tmp"))
+        files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root, *FOLDERS))
         episode = cls(state.root, state.version, seed, files, None, sandbox, controls, initial=state.files)
         if state.git is not None:
             episode.history = History.of(state.git, episode.work())
