@@ -3,12 +3,13 @@
 An answer begins as a note of the call: the tool, what it names, and what stands there (`noted_call`). Where nothing
 else is said, the text is that of a call with its usual effect: what a tool that reads shows of the files, or that a
 file was written. What is said beside the note is why a call was refused (`refused`), and what a command printed
-(`output`, `exit`, `error`, `signal`, `pids`). An answer of another kind is its text.
+(`output`, `exit`, `error`, `signal`, `pids`), and which tests fail (`tests`). An answer of another kind is its text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from agentworld_gym.engines.swe import perturbations
@@ -28,6 +29,7 @@ from agentworld_gym.engines.swe.results import (
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
+from agentworld_gym.engines.swe.structured_state.test_reports import plan_of, read_report, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
 from agentworld_gym.engines.swe.tools import SHELL, read_call, use
 from agentworld_gym.text.envelope import Envelope, bounded
@@ -90,7 +92,7 @@ def answer_text(episode: Episode, dialect: str, result: Result, name: str, argum
     return perturbations.cut(episode, bounded(text), name, *sorted(map(str, arguments.items())))
 
 
-def said_of(episode: Episode, note: Mapping[str, Any], result: Result, text: str) -> PlainSaid:
+def said_of(episode: Episode, note: dict[str, Any], result: Result, text: str) -> PlainSaid:
     """Return an answer as plain data.
 
     Args:
@@ -99,7 +101,7 @@ def said_of(episode: Episode, note: Mapping[str, Any], result: Result, text: str
         result: What the call has done.
         text: The answer.
     """
-    for said in _candidates(note, result):
+    for said in _candidates(episode, note, result):
         try:
             if text_of(episode, said) == text:
                 return said
@@ -167,6 +169,10 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
     if is_commit(command) and "output" not in said:
         output = _commit_text(episode)
+    if "tests" in said:
+        files = episode.files.texts()
+        report, code = report_text(plan_of(files, command, said["path"]), files, said["tests"])
+        output += report
     if not isinstance(output, str) or not isinstance(error, str) or not isinstance(pids, list):
         raise TypeError("a command prints texts")
     if not all(value is None or type(value) is int for value in (code, signal, *pids)):
@@ -186,7 +192,7 @@ def _commit_text(episode: Episode) -> str:
     return f"[{where}{root} {made.id[:7]}] {made.subject}\n{committed(compare(before, made.tree))}"
 
 
-def _candidates(note: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
+def _candidates(episode: Episode, note: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
     """Yield what may be said of a result, the shortest first."""
     if isinstance(result, Refused):
         yield {**note, "refused": result.reason}
@@ -195,6 +201,10 @@ def _candidates(note: Mapping[str, Any], result: Result) -> Iterator[dict[str, A
         return
     yield dict(note)
     if isinstance(result, Envelope):
+        with suppress(ValueError):
+            plan = plan_of(episode.files.texts(), result.command, note["path"])
+            if (found := read_report(plan, result.output)) is not None:
+                yield {**note, **({"output": found[0]} if found[0] else {}), "tests": found[1]}
         ended = {"exit": result.exit_code, "signal": result.signal, "pids": list(result.pids)}
         told = {"output": result.printed, "error": result.error, **ended}
         unusual = {key: value for key, value in told.items() if value != _COMMAND[key]}
