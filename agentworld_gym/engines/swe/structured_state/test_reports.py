@@ -122,6 +122,13 @@ def _read_failure(body: Sequence[str], path: str) -> str:
     return "\n".join([*([f"({given})"] if given else []), *at, *said])
 
 
+def lines_of(file: TestFile) -> dict[str, int]:
+    """Return the lines in which the tests of a file begin."""
+    nodes = _nodes(file)
+    keys = [(test["class"], test["name"]) for test in file.tests]
+    return {"::".join(filter(None, key)): nodes[key].lineno for key in keys}
+
+
 class _PlainReport(Report):
     """A report whose words are told."""
 
@@ -176,16 +183,21 @@ def _ids(file: TestFile) -> Iterator[str]:
     Raises:
         NoTests: The parameters are not known before they are computed.
     """
-    nodes = {
+    nodes = _nodes(file)
+    for test in file.tests:
+        inner = f"{test['class']}::" if test["class"] else ""
+        for label in _labels(nodes[test["class"], test["name"]]):
+            yield f"{file.shown}::{inner}{test['name']}{label}"
+
+
+def _nodes(file: TestFile) -> dict[tuple[str | None, str], ast.FunctionDef]:
+    """Return the functions of a file by their classes and names."""
+    return {
         (holder.name if isinstance(holder, ast.ClassDef) else None, node.name): node
         for holder in (file.source.tree.body if file.source.tree else ())
         for node in (holder.body if isinstance(holder, ast.ClassDef) else [holder])
         if isinstance(node, ast.FunctionDef)
     }
-    for test in file.tests:
-        inner = f"{test['class']}::" if test["class"] else ""
-        for label in _labels(nodes[test["class"], test["name"]]):
-            yield f"{file.shown}::{inner}{test['name']}{label}"
 
 
 def _labels(node: ast.FunctionDef) -> list[str]:

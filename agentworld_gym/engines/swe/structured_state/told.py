@@ -15,6 +15,7 @@ from agentworld_gym.engines.swe.state import parents
 from agentworld_gym.engines.swe.structured_state.files import USUAL
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
 from agentworld_gym.engines.swe.structured_state.said import named_path
+from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, lines_of, plan_of
 from agentworld_gym.engines.swe.structured_state.words import operands_of, words_of
 from agentworld_gym.engines.swe.tools import SHELL, read_call
 
@@ -66,11 +67,27 @@ def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[
         yield _standing(episode, folder, {})
     if only_reads(command):
         return
-    for word in operands_of(command)[:MOST]:
-        if "\0" not in word:
-            yield _standing(episode, absolute(word.partition("::")[0], folder), {})
+    tests = _told_tests(episode, command, folder)
+    words = [word for word in operands_of(command) if "\0" not in word][:MOST]
+    paths = dict.fromkeys((*(absolute(word.partition("::")[0], folder) for word in words), *tests))
+    for path in paths:
+        yield _standing(episode, path, tests.get(path, {}))
     if episode.history is not None and any(words[0] in ("git", "python", "pytest") for words in words_of(command)):
         yield f"git {compact(_told_history(episode, episode.history))}"
+
+
+def _told_tests(episode: Episode, command: str, folder: str) -> dict[str, dict[str, Any]]:
+    """Return the chosen tests of a command that runs tests, by file, with the lines in which they begin."""
+    files = episode.files.texts()
+    try:
+        plan = plan_of(files, command, folder)
+    except (NoTests, RecursionError):
+        return {}
+    chosen = {plan.ids[number].partition("[")[0] for number in plan.chosen}
+    return {
+        file.path: {"tests": {name: line for name, line in lines_of(file).items() if f"{file.shown}::{name}" in chosen}}
+        for file in plan.files
+    }
 
 
 def _told_history(episode: Episode, history: History) -> dict[str, Any]:

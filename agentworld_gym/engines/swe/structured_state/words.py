@@ -45,13 +45,35 @@ def commit_message(command: str) -> str | None:
 
 
 def operands_of(command: str) -> list[str]:
-    """Return the words of a command line that may name files: no options, no programs, and no commands of git.
+    """Return the words of a command line that may name files: no options, programs, scripts, and commands of git.
 
-    >>> operands_of("rm tests/a.py; git checkout -- b.py; python -m pytest -q tests/c.py::test_d")
-    ['tests/a.py', 'b.py', 'tests/c.py::test_d']
+    >>> operands_of("rm tests/a.py; sed -i s/b/c/ d.md; git checkout -- e.py; python -m pytest -q f.py::test_g")
+    ['tests/a.py', 'd.md', 'e.py', 'f.py::test_g']
     """
     found = []
     for words in words_of(command):
         first = 3 if words[1:2] == ("-m",) else 2 if words[0] == "git" else 1
-        found += [word for word in words[first:] if not word.startswith("-") and ("." in word or "/" in word)]
+        operands = [word for word in words[first:] if not word.startswith("-")]
+        if words[0] == "sed" and "-e" not in words:
+            del operands[:1]
+        found += [word for word in operands if _is_path(word)]
     return list(dict.fromkeys(found))
+
+
+def replaced_by_sed(command: str) -> tuple[list[str], list[str]] | None:
+    """Return the words of a program that prints what `sed -i` writes, and the files that are written.
+
+    It is None for any other command line.
+
+    >>> replaced_by_sed("sed -i 's/a/b/' c.txt d.txt")
+    (['sed', 's/a/b/'], ['c.txt', 'd.txt'])
+    """
+    commands = words_of(command)
+    if len(commands) != 1 or commands[0][:2] != ("sed", "-i"):
+        return None
+    files = operands_of(command)
+    return ["sed", *(word for word in commands[0][2:] if word not in files)], files
+
+
+def _is_path(word: str) -> bool:
+    return word != "." and ("." in word or "/" in word) and ".." not in word and not word.startswith("refs/")
