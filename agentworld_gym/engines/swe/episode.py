@@ -87,6 +87,9 @@ class Episode:
     """Whether the network answered the last time."""
     attempts: int = 0
     """How often the network was asked."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """The tests that failed when they were last run, as `agentworld_gym.engines.swe.structured_state.test_reports` tells
+    them. A machine notes them when its structured state is asked for."""
     initial: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files at the start."""
 

@@ -18,6 +18,7 @@ from agentworld_gym.engines.swe.state import RepositoryState
 from agentworld_gym.engines.swe.structured_state.episode import episode_of, keep, kept_episode, shown_episode
 from agentworld_gym.engines.swe.structured_state.results import plain_result, result_of
 from agentworld_gym.engines.swe.structured_state.said import answer_text, noted_call, said_of
+from agentworld_gym.engines.swe.structured_state.test_reports import TestRun
 from agentworld_gym.engines.swe.tools import read_call, use
 from agentworld_gym.errors import SpecError
 from agentworld_gym.text.envelope import Envelope
@@ -97,6 +98,7 @@ class SweMachine:
         self._name, self._arguments, self._note = "", dict[str, Any](), dict[str, Any]()
         self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
         self._observation = self._shown(FIRST)
+        self._runs: tuple[TestRun, ...] = ()
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
@@ -171,6 +173,9 @@ class SweMachine:
             self._result = use(episode, name, arguments)
         else:
             self._result = Refused("no call")
+        if isinstance(self._result, Envelope) and "pytest" in self._result.command:
+            run = TestRun(episode.files.texts(), self._result.command, self._note["path"], self._result.output)
+            self._runs = (*self._runs, run)
         self._observation = self._shown(FIRST)
         return self._observation
 
@@ -211,6 +216,9 @@ class SweMachine:
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
         episode = self._open()
+        for run in self._runs:
+            episode.failures = run.failures(episode.failures)
+        self._runs = ()
         said = said_of(episode.copy(), self._note, self._result, self._observation)
         return {**shown_episode(episode), "said": said}
 
@@ -241,6 +249,7 @@ class SweMachine:
         twin = object.__new__(type(self))
         twin._episode = self._open().copy()
         twin._name, twin._arguments, twin._note, twin._result = self._name, self._arguments, self._note, self._result
+        twin._runs = self._runs
         twin._observation = self._observation
         return twin
 

@@ -1,7 +1,8 @@
 """An episode as plain JSON data, in two parts: what the view reads, and what updates alone need.
 
 `shown` has the folder of the repository (`root`), the version of Python, the seed and the controls in force, the number
-of calls so far (`step`), the files of the repository (`files`) and all others (`elsewhere`; see
+of calls so far (`step`), the tests that failed when they were last run (`failures`; see
+`agentworld_gym.engines.swe.structured_state.test_reports`), the files of the repository (`files`) and all others (`elsewhere`; see
 `agentworld_gym.engines.swe.structured_state.files`), version control (`git`), and the last answer (`said`). `kept` has
 what no answer of the first dialect shows before an update, such as the to-do list, processes, and what the controls
 remember.
@@ -44,6 +45,7 @@ def shown_episode(episode: Episode) -> StructuredState:
         shown["files"] = inside
         above, _, name = episode.root.rpartition("/")
         del (entry_at(tree, above) if above else tree)[name]
+    shown["failures"] = dict(episode.failures)
     if episode.history is not None:
         shown["git"] = plain_history(episode.history)
     return shown
@@ -87,6 +89,7 @@ def episode_of(shown: Mapping[str, Any], sandbox: PythonSandbox) -> Episode:
         raise ValueError(f"no number of calls: {shown['step']!r}")
     files = files_of(shown_tree(shown))
     episode = Episode(shown["root"], shown["python"], shown["seed"], files, None, sandbox, controls, shown["step"])
+    episode.failures = dict(shown["failures"])
     if "git" in shown:
         episode.history = history_of(shown["git"])
     return episode

@@ -3,13 +3,12 @@
 An answer begins as a note of the call: the tool, what it names, and what stands there (`noted_call`). Where nothing
 else is said, the text is that of a call with its usual effect: what a tool that reads shows of the files, or that a
 file was written. What is said beside the note is why a call was refused (`refused`), and what a command printed
-(`output`, `exit`, `error`, `signal`, `pids`), and which tests fail (`tests`). An answer of another kind is its text.
+(`output`, `exit`, `error`, `signal`, `pids`), or what stands before the report of a test run (`before`). An answer of another kind is its text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from agentworld_gym.engines.swe import perturbations
@@ -17,6 +16,7 @@ from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import absolute, relative
 from agentworld_gym.engines.swe.git.diff import compare
 from agentworld_gym.engines.swe.git.pretty import committed
+from agentworld_gym.engines.swe.python.testing.collection import Plan
 from agentworld_gym.engines.swe.results import (
     Edited,
     Refused,
@@ -29,7 +29,7 @@ from agentworld_gym.engines.swe.results import (
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
-from agentworld_gym.engines.swe.structured_state.test_reports import plan_of, read_report, report_text
+from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
 from agentworld_gym.engines.swe.tools import SHELL, read_call, use
 from agentworld_gym.text.envelope import Envelope, bounded
@@ -169,15 +169,24 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
     if is_commit(command) and "output" not in said:
         output = _commit_text(episode)
-    if "tests" in said:
-        files = episode.files.texts()
-        report, code = report_text(plan_of(files, command, said["path"]), files, said["tests"])
-        output += report
+    if "output" not in said and (plan := _plan(episode, command, said.get("path"))) is not None:
+        output, code = report_text(plan, episode.files.texts(), episode.failures)
+        output = f"{said.get('before', '')}{output}"
     if not isinstance(output, str) or not isinstance(error, str) or not isinstance(pids, list):
         raise TypeError("a command prints texts")
     if not all(value is None or type(value) is int for value in (code, signal, *pids)):
         raise TypeError("a command ends with a number")
     return Envelope(command, directory, output, error, code, signal, pids).text
+
+
+def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
+    """Return the tests that a command runs; None where it runs none that are known."""
+    if "pytest" not in command:
+        return None
+    try:
+        return plan_of(episode.files.texts(), command, folder or episode.root)
+    except NoTests:
+        return None
 
 
 def _commit_text(episode: Episode) -> str:
@@ -201,10 +210,8 @@ def _candidates(episode: Episode, note: Mapping[str, Any], result: Result) -> It
         return
     yield dict(note)
     if isinstance(result, Envelope):
-        with suppress(ValueError):
-            plan = plan_of(episode.files.texts(), result.command, note["path"])
-            if (found := read_report(plan, result.output)) is not None:
-                yield {**note, **({"output": found[0]} if found[0] else {}), "tests": found[1]}
+        if before := result.output[: report_in(result.output)]:
+            yield {**note, "before": before}
         ended = {"exit": result.exit_code, "signal": result.signal, "pids": list(result.pids)}
         told = {"output": result.printed, "error": result.error, **ended}
         unusual = {key: value for key, value in told.items() if value != _COMMAND[key]}

@@ -1,9 +1,8 @@
 r"""The report of a test run as plain data: which tests fail, where, and with which words.
 
-    {}                                                               all tests pass
-    {"test_bulk": "12\nassert 960 == 864\n +  where 960 = total(6)"}   one fails in line 12 of its file
-    {"test_mean": "21\nshop/sums.py:11\nZeroDivisionError: division by zero"}
-    {"tests/test_sums.py": "1\nModuleNotFoundError: No module named 'sums'"}
+    {"test_bulk": "12\nassert 960 == 864\n +  where 960 = total(6)"}             fails in line 12 of its file
+    {"test_mean": "21\nshop/sums.py:11\nZeroDivisionError: division by zero"}    fails in a function that it calls
+    {"tests/test_sums.py": "1\nModuleNotFoundError: No module named 'sums'"}     cannot be imported
 
 The text of a failure is its traceback, and the words that stand behind `E` in the report. The arguments of the test
 stand before them in brackets. Which tests there are, and the lines of a traceback, follow from the files.
@@ -14,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines.swe.python.testing.collection import Outcome, Plan, TestFile, make_plan
 from agentworld_gym.engines.swe.python.testing.report import LOADER, Report
@@ -36,6 +35,23 @@ class NoTests(ValueError):
     """A command runs no tests, or some whose names do not follow from the files."""
 
 
+class TestRun(NamedTuple):
+    """A command that may have run tests, and what it printed."""
+
+    files: Mapping[str, str]
+    """The texts of all files after it."""
+    command: str
+    folder: str
+    output: str
+
+    def failures(self, before: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the tests that fail after it, from those that failed before it."""
+        try:
+            return failures_after(plan_of(self.files, self.command, self.folder), self.output, before)
+        except (NoTests, RecursionError):
+            return before
+
+
 def plan_of(files: Mapping[str, str], command: str, folder: str) -> Plan:
     """Return the tests that the last command of a command line runs.
 
@@ -54,57 +70,79 @@ def plan_of(files: Mapping[str, str], command: str, folder: str) -> Plan:
     if options.bad or options.keyword or options.collect_only:
         raise NoTests("the tests of this command are not known")
     plan = make_plan(files, options, folder)
-    plan.collected([id for file in plan.files for id in _ids(file)], ())
+    ids = [id for file in plan.files for id in _ids(file)]
+    plan.collected(ids, ())
     if plan.missing or plan.unmatched:
         raise NoTests("the command names no tests")
+    if len({id.partition("::")[2] for id in ids}) < len(ids):
+        raise NoTests("several tests have one name")
     return plan
 
 
 def report_text(plan: Plan, files: Mapping[str, str], failures: Mapping[str, str]) -> tuple[str, int]:
     """Return the report of a test run and its exit code.
 
+    Args:
+        plan: The tests.
+        files: The texts of all files.
+        failures: The tests that fail; those that are not run are passed over.
+
     Raises:
-        LookupError, TypeError, ValueError: The plan has no such failures.
+        LookupError, TypeError, ValueError: There are no such failures.
     """
-    names = _names(plan)
-    broken = [file.shown for file in plan.files if file.shown in failures]
-    if unknown := failures.keys() - names.keys() - set(broken):
-        raise LookupError(f"there is no test {sorted(unknown)[0]!r}")
     report = _PlainReport(plan, files)
+    broken = [file.shown for file in plan.files if file.shown in failures]
+    outcomes = [_outcome(report, path, "collect", failures[path], path) for path in broken]
     if broken:
-        plan.collected((), [_outcome(report, path, "collect", failures[path], path) for path in broken])
-        return report.whole([_outcome(report, path, "collect", failures[path], path) for path in broken])
-    told = {names[name]: text for name, text in failures.items()}
-    outcomes: list[Outcome] = []
+        plan.collected((), outcomes)
+        return report.whole(outcomes)
     for number in plan.chosen:
         id = plan.ids[number]
-        path = id.partition("::")[0]
-        text = told.get(id)
+        path, _, name = id.partition("::")
+        text = failures.get(name)
         outcomes.append(Outcome(id, "call", None) if text is None else _outcome(report, id, "call", text, path))
         if plan.max_failures and sum(outcome.failed for outcome in outcomes) >= plan.max_failures:
             break
     return report.whole(outcomes)
 
 
-def read_report(plan: Plan, text: str) -> tuple[str, dict[str, str]] | None:
-    """Return what a command printed before a report, and the failures in it; None where there is no report."""
+def report_in(text: str) -> int:
+    """Return where the report of a test run begins in what a command printed; its length where there is none."""
     found = _BEGINS.search(text)
-    if found is None:
-        return None
-    names = {id.partition("::")[2].replace("::", "."): name for name, id in _names(plan).items()}
+    return len(text) if found is None else found.start()
+
+
+def failures_after(plan: Plan, text: str, failures: Mapping[str, str]) -> dict[str, str]:
+    """Return the tests that fail after a test run.
+
+    Args:
+        plan: The tests.
+        text: What the command printed.
+        failures: The tests that failed before it.
+    """
+    start = report_in(text)
+    if start == len(text):
+        return dict(failures)
+    found = _read_failures(plan, text[start:])
+    files = {file.shown for file in plan.files}
+    run = files if files & found.keys() else files | {plan.ids[number].partition("::")[2] for number in plan.chosen}
+    return {**{name: words for name, words in failures.items() if name not in run}, **found}
+
+
+def _read_failures(plan: Plan, text: str) -> dict[str, str]:
+    names = {name.replace("::", "."): (id, name) for id in plan.ids for name in [id.partition("::")[2]]}
     failures: dict[str, str] = {}
     title, body = "", list[str]()
-    for line in [*text[found.start() :].split("\n"), "=" * 9]:
+    for line in [*text.split("\n"), "=" * 9]:
         begins = _TITLE.match(line)
         if begins is None and not line.startswith("==="):
             body.append(line)
             continue
         if title:
-            path = title if title.endswith(".py") else plan.ids[0].partition("::")[0]
-            path = next((id.partition("::")[0] for id in plan.ids if id.endswith(f"::{title}")), path)
-            failures[names.get(title, title)] = _read_failure(body, path)
+            id, name = names.get(title, (title, title))
+            failures[name] = _read_failure(body, id.partition("::")[0])
         title, body = begins[1] if begins is not None else "", []
-    return text[: found.start()], failures
+    return failures
 
 
 def _read_failure(body: Sequence[str], path: str) -> str:
@@ -169,12 +207,6 @@ def _outcome(report: _PlainReport, id: str, phase: str, text: str, path: str) ->
     if not rows[0].startswith("assert ") and (found := _KIND.fullmatch("\n".join(rows))):
         kind, message = found[1], found[2] or ""
     return Outcome(id, phase, ExceptionInfo(kind, message, tuple(frames)), arguments=arguments)
-
-
-def _names(plan: Plan) -> dict[str, str]:
-    """Return the ids of all tests by their short names: without the file where no other test has the name."""
-    short = [id.partition("::")[2] for id in plan.ids]
-    return {name if short.count(name) == 1 else id: id for name, id in zip(short, plan.ids, strict=True)}
 
 
 def _ids(file: TestFile) -> Iterator[str]:

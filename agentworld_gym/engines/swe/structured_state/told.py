@@ -72,6 +72,8 @@ def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[
     paths = dict.fromkeys((*(absolute(word.partition("::")[0], folder) for word in words), *tests))
     for path in paths:
         yield _standing(episode, path, tests.get(path, {}))
+    if tests and episode.failures:
+        yield f"failures {compact(sorted(episode.failures)[:MOST])}"
     if episode.history is not None and any(words[0] in ("git", "python", "pytest") for words in words_of(command)):
         yield f"git {compact(_told_history(episode, episode.history))}"
 
