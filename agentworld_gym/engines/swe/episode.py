@@ -88,8 +88,8 @@ class Episode:
     attempts: int = 0
     """How often the network was asked."""
     failures: Mapping[str, str] = field(default_factory=dict)
-    """The tests that failed when they were last run, as `agentworld_gym.engines.swe.structured_state.test_reports` tells
-    them. A machine notes them when its structured state is asked for."""
+    """The tests that failed when they were last run (see `agentworld_gym.engines.swe.structured_state.test_reports`). A
+    machine notes them when its structured state is asked for."""
     initial: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files at the start."""
 

@@ -66,7 +66,6 @@ class SweEngine:
         """
         return SweMachine.start(state, seed, controls, self._sandbox)
 
-
     @staticmethod
     def restore(structured_state: Mapping[str, Any]) -> SweMachine:
         """Return the machine of a complete state (`SweMachine.restore`)."""

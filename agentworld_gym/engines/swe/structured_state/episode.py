@@ -1,11 +1,10 @@
 """An episode as plain JSON data, in two parts: what the view reads, and what updates alone need.
 
 `shown` has the folder of the repository (`root`), the version of Python, the seed and the controls in force, the number
-of calls so far (`step`), the tests that failed when they were last run (`failures`; see
-`agentworld_gym.engines.swe.structured_state.test_reports`), the files of the repository (`files`) and all others (`elsewhere`; see
-`agentworld_gym.engines.swe.structured_state.files`), version control (`git`), and the last answer (`said`). `kept` has
-what no answer of the first dialect shows before an update, such as the to-do list, processes, and what the controls
-remember.
+of calls so far (`step`), the files of the repository (`files`) and all others (`elsewhere`), version control (`git`),
+the tests that failed when they were last run (`failures`), and the last answer (`said`); the modules beside this one
+tell of each. `kept` has what no answer of the first dialect shows before an update, such as the to-do list, processes,
+and what the controls remember.
 """
 
 from __future__ import annotations
@@ -127,7 +126,8 @@ def keep(episode: Episode, kept: Mapping[str, Any]) -> None:
         for name, (command, output, code, running, pid) in kept["shells"].items()
     }
     episode.memories = tuple(kept["memories"])
-    episode.next_pid, episode.stale = kept["next_pid"], {name: (path, text) for name, (path, text) in kept["stale"].items()}  # fmt: skip
+    episode.next_pid = kept["next_pid"]
+    episode.stale = {compiled: (path, text) for compiled, (path, text) in kept["stale"].items()}
     episode.flaky, episode.tested, episode.stopped = kept["flaky"], kept["tested"], kept["stopped"]
     episode.reached, episode.attempts, episode.initial = kept["reached"], kept["attempts"], dict(kept["initial"])
 

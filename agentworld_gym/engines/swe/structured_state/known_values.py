@@ -55,8 +55,8 @@ def found_values(episode: Episode, call: Any) -> dict[str, Any]:
     """Return what a command of git finds, by name.
 
     `head`, `origin` and `remote` are the short hashes of the commits that are checked out, were fetched last, and stand
-    at the remote. `fetched`, `forward`, `pushed` and `status` are what git prints where it fetches commits, goes forward
-    to them, pushes, and has nothing to commit. A file has the text of the commit that is checked out, or of the remote
+    at the remote. `fetched`, `forward`, `pushed` and `status` are what git prints where it fetches commits, moves to
+    them, pushes, and has nothing to commit. A file has the text of the commit that is checked out, or of the remote
     where commits are fetched from it; its name is enough where no other one has it. `changes` is what a commit of all
     changed files would hold, and `staged` what one of the index would.
     """

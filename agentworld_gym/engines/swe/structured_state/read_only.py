@@ -10,13 +10,20 @@ from agentworld_gym.engines.terminal.lexer import unquoted
 from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 
 READING = frozenset(
-    "basename cat cd comm cut diff dirname du echo egrep false fgrep file find grep head ls nl od paste printf pwd "
-    "sed seq sort stat tac tail test tr true uniq wc which [".split()
+    re.findall(
+        r"\S+",
+        "[ basename cat cd comm cut diff dirname du echo egrep false fgrep file find grep head ls nl od paste printf pwd "
+        "sed seq sort stat tac tail test tr true uniq wc which",
+    )
 )
 """The programs that only read, with most of their options."""
-GIT_READING = frozenset("blame diff grep log ls-files rev-list rev-parse show status".split())
+GIT_READING = frozenset(("blame", "diff", "grep", "log", "ls-files", "rev-list", "rev-parse", "show", "status"))
 """The commands of git that only read."""
-_WRITING = {"sed": re.compile(r"-[a-zA-Z]*i|--in-place"), "find": re.compile(r"-(?:delete|exec|ok|fprint)"), "sort": re.compile("-o|--output")}  # fmt: skip
+_WRITING = {
+    "find": re.compile(r"-(?:delete|exec|ok|fprint)"),
+    "sed": re.compile(r"-[a-zA-Z]*i|--in-place"),
+    "sort": re.compile(r"-o|--output"),
+}
 """The options with which a program writes."""
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _HARMLESS = re.compile(r"\d*>{1,2}\s*/dev/null\b|\d*>&\d|&>\s*/dev/null\b")

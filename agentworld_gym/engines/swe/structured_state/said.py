@@ -3,7 +3,8 @@
 An answer begins as a note of the call: the tool, what it names, and what stands there (`noted_call`). Where nothing
 else is said, the text is that of a call with its usual effect: what a tool that reads shows of the files, or that a
 file was written. What is said beside the note is why a call was refused (`refused`), and what a command printed
-(`output`, `exit`, `error`, `signal`, `pids`), or what stands before the report of a test run (`before`). An answer of another kind is its text.
+(`output`, `exit`, `error`, `signal`, `pids`), or what it printed before the report of a test run (`before`). An answer
+of another kind is its text.
 """
 
 from __future__ import annotations
@@ -36,7 +37,14 @@ from agentworld_gym.text.envelope import Envelope, bounded
 
 READING = frozenset(("glob", "list_directory", "read_file", "read_many_files", "search_file_content"))
 """The tools that only read files."""
-PATHS = {"list_directory": "path", "glob": "path", "search_file_content": "path", "read_file": "absolute_path"} | dict.fromkeys(("edit", "write_file"), "file_path")  # fmt: skip
+PATHS = {
+    "edit": "file_path",
+    "glob": "path",
+    "list_directory": "path",
+    "read_file": "absolute_path",
+    "search_file_content": "path",
+    "write_file": "file_path",
+}
 """The argument that is a path, by tool."""
 _COMMAND = {"output": "", "error": "", "exit": 0, "signal": None, "pids": []}
 """What a command does that succeeds and prints nothing."""

@@ -183,7 +183,8 @@ class _PlainReport(Report):
         inside = [
             node
             for node in (ast.walk(tree) if tree else ())
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.lineno <= line <= (node.end_lineno or 0)
         ]
         return max(inside, key=lambda node: node.lineno).name if inside else "<module>"
 

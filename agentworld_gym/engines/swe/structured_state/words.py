@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 from agentworld_gym.engines.swe.structured_state.read_only import simple_commands
 from agentworld_gym.engines.terminal.lexer import unquoted
@@ -38,7 +39,7 @@ def commit_message(command: str) -> str | None:
     """
     for words in words_of(command):
         if words[:2] == ("git", "commit"):
-            for option, value in zip(words[2:], words[3:], strict=False):
+            for option, value in pairwise(words[2:]):
                 if option == "--message" or (option[:1] == "-" and option[1:2] != "-" and option.endswith("m")):
                     return value
     return None
