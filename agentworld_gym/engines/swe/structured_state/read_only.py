@@ -9,13 +9,11 @@ from functools import lru_cache
 from agentworld_gym.engines.terminal.lexer import unquoted
 from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 
-READING = frozenset(
-    re.findall(
-        r"\S+",
-        "[ basename cat cd comm cut diff dirname du echo egrep false fgrep file find grep head ls nl od paste printf pwd "
-        "sed seq sort stat tac tail test tr true uniq wc which",
-    )
+_READING = (
+    "[ basename cat cd comm cut diff dirname du echo egrep false fgrep file find grep head ls nl od paste printf pwd "
+    "sed seq sort stat tac tail test tr true uniq wc which"
 )
+READING = frozenset(_READING.split())
 """The programs that only read, with most of their options."""
 GIT_READING = frozenset(("blame", "diff", "grep", "log", "ls-files", "rev-list", "rev-parse", "show", "status"))
 """The commands of git that only read."""
