@@ -169,22 +169,28 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
     command, directory = said["command"], said["directory"]
     if not isinstance(command, str) or not isinstance(directory, str):
         raise TypeError("a command and its folder are texts")
-    if only_reads(command) and not said.keys() & _COMMAND.keys():
-        result = use(episode, SHELL, {"command": command, "directory": said.get("path")})
-        if isinstance(result, Refused):
-            raise ValueError(f"the command shows nothing here ({result.reason}), which is refused")
-        return PRINTERS[FIRST](result)
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
-    if is_commit(command) and "output" not in said:
-        output = _commit_text(episode)
-    if "output" not in said and (plan := _plan(episode, command, said.get("path"))) is not None:
-        output, code = report_text(plan, episode.files.texts(), episode.failures)
-        output = f"{said.get('before', '')}{output}"
+    if not said.keys() & _COMMAND.keys():
+        if only_reads(command):
+            return _read_text(episode, said)
+        if is_commit(command):
+            output = _commit_text(episode)
+        elif (plan := _plan(episode, command, said.get("path"))) is not None:
+            output, code = report_text(plan, episode.files.texts(), episode.failures)
+            output = f"{said.get('before', '')}{output}"
     if not isinstance(output, str) or not isinstance(error, str) or not isinstance(pids, list):
         raise TypeError("a command prints texts")
     if not all(value is None or type(value) is int for value in (code, signal, *pids)):
         raise TypeError("a command ends with a number")
     return Envelope(command, directory, output, error, code, signal, pids).text
+
+
+def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
+    """Return what a command that only reads shows."""
+    result = use(episode, SHELL, {"command": said["command"], "directory": said.get("path")})
+    if isinstance(result, Refused):
+        raise ValueError(f"the command shows nothing here ({result.reason}), which is refused")
+    return PRINTERS[FIRST](result)
 
 
 def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
