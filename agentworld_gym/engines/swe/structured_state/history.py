@@ -99,9 +99,7 @@ def _plain_lines(text: str) -> list[str] | dict[str, str]:
 
 
 def _plain_commit(history: History, commit: Commit, numbers: Mapping[str, int]) -> dict[str, Any]:
-    plain: dict[str, Any] = {"id": numbers[commit.id]}
-    if commit.parents:
-        plain["parents"] = [numbers[parent] for parent in commit.parents]
+    plain: dict[str, Any] = {"id": numbers[commit.id], "parents": [numbers[parent] for parent in commit.parents]}
     plain |= {"author": commit.author, "when": commit.when, "message": commit.message.removesuffix("\n")}
     plain["files"] = changes_between(_first_tree(history.commits, commit.parents), commit.tree)
     if make_commit(commit.parents, commit.author, commit.when, commit.message, commit.tree).id != commit.id:
@@ -114,7 +112,7 @@ def _first_tree(commits: Mapping[Any, Commit], parents: Iterable[Any]) -> Tree:
 
 
 def _commit(told: Mapping[str, Any], commits: Mapping[int, Commit]) -> Commit:
-    numbers = told.get("parents", [])
+    numbers = told["parents"]
     parents = tuple(commits[number].id for number in numbers)
     tree = tree_after(_first_tree(commits, numbers), told["files"])
     author, when, message = _text(told["author"]), told["when"], _text(told["message"]) + "\n"

@@ -64,15 +64,15 @@ def noted_call(episode: Episode, call: Any) -> dict[str, Any]:
     note: dict[str, Any] = {"tool": _encodable(name)[:100]}
     if name == SHELL:
         return note | _noted_command(episode, given)
-    path = named_path(name, given)
-    if path is not None:
+    path = named_path(name, given) or given.get(PATHS.get(name, ""))
+    if isinstance(path, str):
         note["path"] = path
     if name in READING:
         note["arguments"] = given
     elif name == "write_file":
-        note["there"] = path in episode.files
+        note["there"] = note.get("path") in episode.files
     elif name == "edit":
-        note |= _noted_edit(episode, path, given)
+        note |= _noted_edit(episode, note.get("path"), given)
     elif name == "save_memory" and isinstance(given.get("fact"), str):
         note["fact"] = given["fact"].strip()
     return note
