@@ -191,9 +191,9 @@ def test_a_refusal_is_told_by_its_reason() -> None:
     assert machine.observation.startswith("Failed to edit, expected 2 occurrences but found 5")
     assert change(machine, call("list_directory", path="/repo/shop.py")) == ['.refused = "not a directory"']
     assert change(machine, call("read_file", absolute_path="shop.py")) == ['.refused = "relative"']
-    assert change(machine, call("read_file", absolute_path="/repo/shop.py", offset="a")) == [
+    assert change(machine, call("save_memory", fact=" ")) == [
+        '.problem = "fact must be a non-empty string"',
         '.refused = "argument"',
-        '.problem = "offset must be an integer of at least -1"',
     ]
 
 
@@ -276,6 +276,13 @@ def test_commits_of_the_remote_are_pulled_and_pushed_by_number() -> None:
         "git/tracking/main = 3",
         '.output = "{pushed}"',
     ]
+
+
+def test_what_is_read_after_a_fetch_is_read_off_the_state_that_has_the_commits() -> None:
+    machine, command = started(), shell("git fetch -q; git log -1 --format=%s origin/main")
+    assert change(machine, command) == ["git/tracking/main = 2", '.before = "{fetched}\\n"']
+    assert machine.observation.split("\n")[4] == "Name the authors"
+    assert change(machine, command) == ["same"]
 
 
 def test_what_a_program_prints_is_told_in_letters_and_how_it_ends() -> None:

@@ -23,6 +23,7 @@ _WRITING = {
     "sort": re.compile(r"-o|--output"),
 }
 """The options with which a program writes."""
+_FETCH = re.compile(r"git fetch(?: -q)?; *(?=\S)")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _HARMLESS = re.compile(r"\d*>{1,2}\s*/dev/null\b|\d*>&\d|&>\s*/dev/null\b")
 _WRITES = re.compile(r">|`|\$\(|<<|<\(")
@@ -52,6 +53,15 @@ def only_reads(command: str) -> bool:
         return False
     simples = simple_commands(command)
     return bool(simples) and all(_reads(simple) for simple in simples)
+
+
+def after_fetch(command: str) -> str:
+    """Return what a command line does once commits are fetched; all of it where it does not begin with that.
+
+    >>> after_fetch("git fetch -q; git log"), after_fetch("git log; git fetch")
+    ('git log', 'git log; git fetch')
+    """
+    return _FETCH.sub("", command)
 
 
 def _reads(simple: SimpleCommand) -> bool:

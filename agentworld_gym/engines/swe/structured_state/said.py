@@ -3,13 +3,15 @@
 An answer begins as a note of the call: the tool, what it names, and what stands there (`noted_call`). Where nothing
 else is said, the text is that of a call with its usual effect: what a tool that reads shows of the files, or that a
 file was written. What is said beside the note is why a call was refused (`refused`), and what a command printed
-(`output`, `exit`, `error`, `signal`, `pids`), or what it printed before the report of a test run (`before`). An answer
-of another kind is its text.
+(`output`, `exit`, `error`, `signal`, `pids`), or what it printed before what the view shows (`before`). An answer of
+another kind is its text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.engines.swe import perturbations
@@ -29,7 +31,7 @@ from agentworld_gym.engines.swe.results import (
     Written,
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
-from agentworld_gym.engines.swe.structured_state.read_only import only_reads
+from agentworld_gym.engines.swe.structured_state.read_only import after_fetch, only_reads
 from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
 from agentworld_gym.engines.swe.tools import SHELL, read_call, use
@@ -48,6 +50,9 @@ PATHS = {
 """The argument that is a path, by tool."""
 _COMMAND = {"output": "", "error": "", "exit": 0, "signal": None, "pids": []}
 """What a command does that succeeds and prints nothing."""
+
+_FETCHED = re.compile(r"From [^\n]*\n(?: [^\n]*\n)+")
+"""What git prints of commits that it fetches."""
 
 PlainSaid = str | dict[str, Any]
 
@@ -171,7 +176,7 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
         raise TypeError("a command and its folder are texts")
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
     if not said.keys() & _COMMAND.keys():
-        if only_reads(command):
+        if only_reads(after_fetch(command)):
             return _read_text(episode, said)
         if is_commit(command):
             output = _commit_text(episode)
@@ -186,11 +191,12 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
 
 
 def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
-    """Return what a command that only reads shows."""
-    result = use(episode, SHELL, {"command": said["command"], "directory": said.get("path")})
-    if isinstance(result, Refused):
-        raise ValueError(f"the command shows nothing here ({result.reason}), which is refused")
-    return PRINTERS[FIRST](result)
+    """Return what a command that only reads shows; the commits that it fetches before are in the state already."""
+    command = said["command"]
+    result = use(episode, SHELL, {"command": after_fetch(command), "directory": said.get("path")})
+    if not isinstance(result, Envelope):
+        raise ValueError("the command shows nothing here")
+    return replace(result, command=command, output=f"{said.get('before', '')}{result.output}").text
 
 
 def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
@@ -224,7 +230,8 @@ def _candidates(episode: Episode, note: Mapping[str, Any], result: Result) -> It
         return
     yield dict(note)
     if isinstance(result, Envelope):
-        if before := result.output[: report_in(result.output)]:
+        found = _FETCHED.match(result.output)
+        if before := found[0] if found else result.output[: report_in(result.output)]:
             yield {**note, "before": before}
         ended = {"exit": result.exit_code, "signal": result.signal, "pids": list(result.pids)}
         told = {"output": result.printed, "error": result.error, **ended}
