@@ -378,3 +378,9 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: An
 def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
     with pytest.raises(AnswerError):
         ANSWERS.printed(ANSWERS.read(None, BEFORE, answer))
+
+
+def test_arguments_that_are_nested_too_deeply_are_not_noted() -> None:
+    machine, deep = started(), json.loads("[" * 900 + "]" * 900)
+    assert machine.act(call("glob", pattern="*", ignore=deep)).startswith("Found")
+    assert machine.shown()["said"] == machine.observation

@@ -65,7 +65,10 @@ def noted_call(episode: Episode, call: Any) -> dict[str, Any]:
     name, arguments = read_call(call)
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
         return {}
-    given = _encodable(dict(arguments))
+    try:
+        given = _encodable(dict(arguments))
+    except RecursionError:
+        return {}
     note: dict[str, Any] = {"tool": _encodable(name)[:100]}
     if name == SHELL:
         return note | _noted_command(episode, given)
