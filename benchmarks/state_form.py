@@ -19,6 +19,7 @@ from contextlib import closing
 from typing import Any
 
 from agentworld_gym.actions.finish import finishes
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine, load_view
@@ -120,10 +121,35 @@ def terminal_walk(number: int) -> Walk:
     return dict(task.state), act
 
 
+def swe_walk(number: int) -> Walk:
+    """Calls of the menu of a generated task, right and wrong ones, and commands of git and the shell."""
+    names = sorted(families("swe"))
+    task = generate("swe", names[number % len(names)], 1 + number % 3, number)
+    parser = ActionParser(load_spec("swe"))
+    calls = [parser.parse(action).parsed for action in task.menu if not finishes(action)]
+    commands = (
+        "git add -A; git commit -qm All",
+        "git stash",
+        "git stash pop",
+        "git commit -am 'All of it'",
+        "git checkout -- .",
+        "git pull; git push",
+        "git revert --no-edit HEAD",
+        "mkdir -p a && cp README.md a && chmod 400 a/README.md",
+        "rm -rf a",
+        "git status; git log --oneline; git diff",
+        "sed -i s/def/class/ */*.py",
+        "python -m pytest -q",
+    )
+    calls += [{"name": "run_shell_command", "arguments": {"command": command}} for command in commands]
+    return dict(task.state), lambda machine, rng: rng.choice(calls)
+
+
 WALKS: dict[str, Callable[[int], Walk]] = {
     "android": android_walk,
     "desktop": desktop_walk,
     "mcp": mcp_walk,
+    "swe": swe_walk,
     "terminal": terminal_walk,
     "web": web_walk,
 }

@@ -100,6 +100,12 @@ def _swe(variant: str) -> Engine:
     return SweEngine(variant)
 
 
+def _swe_view() -> View:
+    from agentworld_gym.engines.swe.view import SweView
+
+    return SweView()
+
+
 def _web(variant: str) -> Engine:
     if variant == "chromium":
         from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
@@ -147,6 +153,7 @@ ENGINES: dict[str, EngineEntry] = {
         libraries=("bashkit", "pydantic-monty"),
         variants=("auto", "bubblewrap", "monty"),
         versions=_python,
+        view=_swe_view,
     ),
     "terminal": EngineEntry(_terminal, libraries=("bashkit",), view=_terminal_view),
     "web": EngineEntry(

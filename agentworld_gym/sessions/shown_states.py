@@ -9,7 +9,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
-from agentworld_gym.engines.catalog import load_engine
+from agentworld_gym.engines.catalog import ENGINES, load_engine
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.sight import SHOW_AGAIN, looks
 from agentworld_gym.sessions.row import Row
@@ -39,7 +39,7 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
     """
     seed = task.seed or 0
     controls = Controls(task.controls, task.control_seed_in(seed))
-    with closing(load_engine(row.domain).start(task.state, seed, controls, task.hidden)) as machine:
+    with closing(load_engine(row.domain, _variant(row)).start(task.state, seed, controls, task.hidden)) as machine:
         if not isinstance(machine, Restorable):
             raise SpecError(row.id, "form", "state", "a domain whose engine has a structured state")
         begun, acted, seen = compact(machine.shown()), list[str](), list[str]()
@@ -57,3 +57,9 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
             acted.append(after)
             seen.append(compact(machine.shown()))
         return ShownStates(begun, tuple(acted), tuple(seen))
+
+
+def _variant(row: Row) -> str:
+    """Return the variant of the engine that played a session; the default one where that is not known."""
+    variant = row.provenance.variant
+    return variant if variant in ENGINES[row.domain].variants else ""

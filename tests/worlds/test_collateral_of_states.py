@@ -84,7 +84,7 @@ def test_a_state_without_fields_is_a_failure_of_the_world() -> None:
     assert answer.kind is FailureKind.MALFORMED
 
 
-@pytest.mark.parametrize("domain", ["android", "desktop", "mcp", "terminal", "web"])
+@pytest.mark.parametrize("domain", ["android", "desktop", "mcp", "swe", "terminal", "web"])
 def test_the_fields_of_what_is_shown_are_those_of_the_machine(domain: str) -> None:
     spec, view = load_spec(domain), load_view(domain)
     assert isinstance(view, Accounting)

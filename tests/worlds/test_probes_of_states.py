@@ -93,6 +93,18 @@ def test_with_true_states_a_probe_has_the_verdict_of_the_engine(domain: str, see
     assert sources["state"] > 5 * sources["asked"]
 
 
+def test_of_a_repository_what_only_reads_is_read_off_and_programs_are_asked() -> None:
+    verdicts, sources = Counter[float | None](), Counter[str]()
+    for place, family in enumerate(families("swe")):
+        task = generate("swe", family, 3, 40)
+        for real, read in Twins(task, task.expert if place % 2 else task.expert[:-4]).probed():
+            sources += read.answers
+            if not read.answers["asked"]:
+                assert read.score == real.score, (task.id, read.check.probes)
+                verdicts[read.score] += 1
+    assert min(verdicts[0.0], verdicts[1.0], sources["asked"]) >= 2
+
+
 NOTE = "/home/user/Documents/note.txt"
 LOOK = f"seen = open({NOTE!r}).read()\nopen('/home/user/.seen.txt', 'w').write(seen)\n"
 LOOK += "subprocess.Popen(['gedit', '/home/user/.seen.txt'])\ntime.sleep(3)"
@@ -152,6 +164,10 @@ def test_info_counts_which_probes_were_read_and_which_were_asked() -> None:
         ("android", "open"),
         ("web", {"name": "browser_type", "arguments": {"ref": "e4", "text": "a"}}),
         ("web", None),
+        ("swe", {"name": "edit", "arguments": {"file_path": "/repo/a", "old_string": "", "new_string": "b"}}),
+        ("swe", {"name": "run_shell_command", "arguments": {"command": "python -m pytest -q"}}),
+        ("swe", {"name": "read_file", "arguments": {"absolute_path": "/repo/none.py"}}),
+        ("swe", None),
     ],
 )
 def test_what_opens_nothing_is_not_read_off(domain: str, action: Any) -> None:

@@ -24,6 +24,10 @@ from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import FileSystem
 from agentworld_gym.engines.desktop.programs import programs
 from agentworld_gym.engines.mcp.sql_tools import SqlCall
+from agentworld_gym.engines.swe import SweMachine
+from agentworld_gym.engines.swe.files import Files
+from agentworld_gym.engines.swe.git.history import History
+from agentworld_gym.engines.swe.python.monty.sandbox import MontySandbox
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.perturbations import PerturbedTerminal
 from agentworld_gym.engines.web.browser.browser import Browser
@@ -48,7 +52,7 @@ from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
-DOMAINS = ("android", "desktop", "mcp", "terminal", "web")
+DOMAINS = ("android", "desktop", "mcp", "swe", "terminal", "web")
 WRONG = {
     "android": ["The phone shows the clock.", ">tasks/clock", 'front = "chess"', "tasks = 7"],
     "desktop": [
@@ -72,6 +76,20 @@ WRONG = {
         "user += 3",
         'rows += "x"',
         "rows = 7",
+    ],
+    "swe": [
+        "The file is written.",
+        "said = 7",
+        '.refused = "tired"',
+        ".exit = 1.5",
+        "files = 7",
+        'files/../a.py = "x = 1"',
+        'files/README.md = ["text"]',
+        "step += 0.5",
+        "failures = 7",
+        'git/branches/main = "first"',
+        '+git/commits {"message":"Fix"}',
+        "-elsewhere",
     ],
     "terminal": [
         "The file is gone.",
@@ -100,8 +118,8 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     """The functions that carry out an action in a domain: the class and the name of each."""
     if domain == "terminal":
         yield from ((TerminalMachine, "act"), (PerturbedTerminal, "act"))
-        return
-    yield load_engine(domain), "act"
+    elif domain != "swe":
+        yield load_engine(domain), "act"
     if domain == "android":
         yield Phone, "send"
         yield from ((type(app), "update") for app in apps().values())
@@ -110,6 +128,8 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
         yield from ((type(program), "update") for program in programs().values())
     if domain == "mcp":
         yield SqlCall, "run"
+    if domain == "swe":
+        yield from ((SweMachine, "act"), (Files, "write"), (Files, "replace"), (History, "move"), (MontySandbox, "run"))
     if domain == "web":
         yield from ((Browser, name) for name in ("go", "travel", "reload", "open_tab", "close_tab"))
         yield from ((Sites, "fetch"), (Store, "write"))
@@ -298,7 +318,7 @@ def test_a_look_shows_the_page_of_the_state_and_asks_only_where_a_message_box_is
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_truth_takes_the_place_of_a_wrong_answer_with_its_state(domain: str) -> None:
     row = recorded(domain)[0]
-    states = world(domain, lambda request: 'said = "Nothing is here."' if domain == "mcp" else "same")
+    states = world(domain, lambda request: 'said = "Nothing is here."' if domain in ("mcp", "swe") else "same")
     session, (action, *_) = begun(states, row)
     task = session.task
     truth = shown_states(row, task, ActionParser(load_spec(domain)))

@@ -10,10 +10,9 @@ from bashkit import Bash
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.files import File, Files
 from agentworld_gym.engines.swe.git.history import History
-from agentworld_gym.engines.swe.state import SYSTEM
+from agentworld_gym.engines.swe.state import FOLDERS, SYSTEM
 
 MAX_FILE = 4_000_000
-HOME = "/home/dev"
 
 
 def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
@@ -24,7 +23,7 @@ def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
 def fill(bash: Bash, episode: Episode) -> None:
     """Write to the disk what the shell's constructor could not: folders, binary files, permissions, `.git`."""
     disk = bash.fs()
-    for folder in sorted({HOME, "/tmp", *episode.files.folders}):
+    for folder in sorted({*FOLDERS, *episode.files.folders}):
         disk.mkdir(folder, recursive=True)
     for path, file in episode.files.items():
         if file.shown != file.text:

@@ -10,7 +10,7 @@ from agentworld_gym.engines.controls import Controls
 from agentworld_gym.engines.swe.files import File, Files, relative
 from agentworld_gym.engines.swe.git.history import LAST_COMMIT, History
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
-from agentworld_gym.engines.swe.state import RepositoryState
+from agentworld_gym.engines.swe.state import FOLDERS, RepositoryState
 
 BEGIN = int(LAST_COMMIT.timestamp()) + 3600
 STEP_SECONDS = 10
@@ -87,13 +87,16 @@ class Episode:
     """Whether the network answered the last time."""
     attempts: int = 0
     """How often the network was asked."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """The tests that failed when they were last run (see `agentworld_gym.engines.swe.structured_state.test_reports`). A
+    machine notes them when its structured state is asked for."""
     initial: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files at the start."""
 
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
         """Return the episode at its start, before perturbations are laid out."""
-        files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root,))
+        files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root, *FOLDERS))
         episode = cls(state.root, state.version, seed, files, None, sandbox, controls, initial=state.files)
         if state.git is not None:
             episode.history = History.of(state.git, episode.work())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,14 +10,19 @@ from typing import Any
 from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.flat_state import flat_state
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.sandbox import PythonSandbox
 from agentworld_gym.engines.swe.results import BackgroundRead, Listed, Refused, Result, Said, Started
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
 from agentworld_gym.engines.swe.state import RepositoryState
-from agentworld_gym.engines.swe.tools import use
+from agentworld_gym.engines.swe.structured_state.episode import episode_of, keep, kept_episode, shown_episode
+from agentworld_gym.engines.swe.structured_state.results import plain_result, result_of
+from agentworld_gym.engines.swe.structured_state.said import answer_text, noted_call, said_of
+from agentworld_gym.engines.swe.structured_state.test_reports import TestRun
+from agentworld_gym.engines.swe.tools import read_call, use
 from agentworld_gym.errors import SpecError
-from agentworld_gym.text.envelope import Envelope, bounded
+from agentworld_gym.text.envelope import Envelope
 
 NONE = Controls()
 _METADATA = re.compile(
@@ -63,6 +67,11 @@ class SweEngine:
         """
         return SweMachine.start(state, seed, controls, self._sandbox)
 
+    @staticmethod
+    def restore(structured_state: Mapping[str, Any]) -> SweMachine:
+        """Return the machine of a complete state (`SweMachine.restore`)."""
+        return SweMachine.restore(structured_state)
+
 
 class SweMachine:
     r"""One episode in a repository.
@@ -86,9 +95,10 @@ class SweMachine:
     def __init__(self, episode: Episode) -> None:
         self._episode: Episode | None = episode
         listing = PRINTERS[FIRST](Listed(episode.root, *episode.files.names(episode.root)))
-        self._name, self._arguments = "", dict[str, Any]()
+        self._name, self._arguments, self._note = "", dict[str, Any](), dict[str, Any]()
         self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
         self._observation = self._shown(FIRST)
+        self._runs: tuple[TestRun, ...] = ()
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
@@ -156,44 +166,54 @@ class SweMachine:
         """
         episode = self._open()
         episode.step += 1
-        name, arguments = _read(call)
+        self._note = noted_call(episode, call)
+        name, arguments = read_call(call)
         if isinstance(name, str) and isinstance(arguments, Mapping):
             self._name, self._arguments = name, dict(arguments)
             self._result = use(episode, name, arguments)
         else:
             self._result = Refused("no call")
+        if isinstance(self._result, Envelope) and "pytest" in self._result.command:
+            run = TestRun(episode.files.texts(), self._result.command, self._note["path"], self._result.output)
+            self._runs = (*self._runs, run)
         self._observation = self._shown(FIRST)
         return self._observation
 
     def _shown(self, dialect: str) -> str:
-        """Return the last result as a scaffold prints it; the shell bounds and cuts what a command prints itself."""
-        text = PRINTERS[dialect](self._result)
-        if isinstance(self._result, Envelope | Refused | Said | Started):
-            return text
-        return perturbations.cut(self._open(), bounded(text), self._name, *sorted(map(str, self._arguments.items())))
+        return answer_text(self._open(), dialect, self._result, self._name, self._arguments)
 
     def state(self) -> dict[str, Scalar]:
         """Return every file by its path, the to-do list, version control and the processes in the background."""
+        return flat_state(self._open())
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        last = {"result": plain_result(self._result), "name": self._name, "arguments": self._arguments}
+        return {"shown": self.shown(), "kept": {**kept_episode(self._open()), **last, "note": self._note}}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
         episode = self._open()
-        fields: dict[str, Scalar] = {path: file.shown for path, file in sorted(episode.files.items())}
-        for path, file in episode.files.items():
-            if file.mode != 0o644:
-                fields[f"mode/{path}"] = f"{file.mode:o}"
-        fields.update({f"memory/{number}": fact for number, fact in enumerate(episode.memories, 1)})
-        for todo in episode.todos:
-            fields[f"todo/{todo.id}/content"], fields[f"todo/{todo.id}/status"] = todo.content, todo.status
-        fields.update({f"processes/{pid}": command for pid, command in sorted(episode.processes.items())})
-        history = episode.history
-        fields["git"] = history is not None
-        if history is not None:
-            fields["git/head"], fields["git/branch"] = history.head.id, history.branch
-            fields.update({f"git/branches/{name}": tip for name, tip in sorted(history.branches.items())})
-            fields.update({f"git/remote/{name}": tip for name, tip in sorted(history.server.items())})
-            fields["git/stashes"] = len(history.stashes)
-            head = history.head.tree
-            staged = {path for path in {*head, *history.index} if head.get(path) != history.index.get(path)}
-            fields.update({f"git/staged/{path}": history.index.get(path) for path in sorted(staged)})
-        return fields
+        for run in self._runs:
+            episode.failures = run.failures(episode.failures)
+        self._runs = ()
+        said = said_of(episode.copy(), self._note, self._result, self._observation)
+        return {**shown_episode(episode), "said": said}
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> SweMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        kept = structured_state["kept"]
+        episode = episode_of(structured_state["shown"], open_sandbox(kept["sandbox"]))
+        keep(episode, kept)
+        machine = cls(episode)
+        machine._result, machine._note = result_of(kept["result"]), kept["note"]
+        machine._name, machine._arguments = kept["name"], kept["arguments"]
+        machine._observation = machine._shown(FIRST)
+        return machine
 
     def passes(self, tests: Mapping[str, str | None]) -> bool:
         """Return whether the tests of some files pass, judged by the values that the code returns (`engines.Testable`).
@@ -209,7 +229,8 @@ class SweMachine:
         """Return an exact copy: equal actions on both copies give equal observations."""
         twin = object.__new__(type(self))
         twin._episode = self._open().copy()
-        twin._name, twin._arguments, twin._result = self._name, self._arguments, self._result
+        twin._name, twin._arguments, twin._note, twin._result = self._name, self._arguments, self._note, self._result
+        twin._runs = self._runs
         twin._observation = self._observation
         return twin
 
@@ -227,16 +248,3 @@ def _metadata(text: str, start: int) -> tuple[Span, ...]:
     """Return the times, hashes and process numbers from a place in a report on."""
     groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text, start))
     return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
-
-
-def _read(call: Any) -> tuple[Any, Any]:
-    """Return name and arguments of a call; the arguments may be JSON in a string."""
-    if not isinstance(call, Mapping):
-        return None, None
-    arguments = call.get("arguments", {})
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            return None, None
-    return call.get("name"), {} if arguments is None else arguments

@@ -17,6 +17,7 @@ from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
 from agentworld_gym.engines.swe.programs import Run, programs
 from agentworld_gym.engines.swe.results import Refused
+from agentworld_gym.engines.swe.state import HOME
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
@@ -77,7 +78,7 @@ def folder_of(episode: Episode, directory: Any) -> str:
     if not isinstance(directory, str) or "\0" in directory:
         raise Refused("argument", problem="directory must be a string")
     folder = absolute(directory.encode("utf-8", "replace").decode(), episode.root)
-    if folder not in episode.files.folders and folder not in ("/", "/tmp", disk.HOME):
+    if folder not in episode.files.folders and folder not in ("/", "/tmp", HOME):
         raise Refused("no directory", path=folder)
     return folder
 
@@ -94,7 +95,7 @@ def _run(
     context = Context(
         user="dev",
         host="box",
-        home=disk.HOME,
+        home=HOME,
         clock=Clock(float(episode.now)),
         random=Random(f"swe {episode.seed} {episode.step}"),
         modes=disk.modes_of(episode.files),

@@ -14,6 +14,10 @@ from agentworld_gym.documents.strict import Strict, validated
 
 MAX_FILES = 400
 MAX_CHARS = 2_000_000
+HOME = "/home/dev"
+"""The home folder of the user."""
+FOLDERS = (HOME, "/home/user", "/root", "/tmp")
+"""The folders that are always there."""
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,60}")
 _PERSON = re.compile(r"[^<>\n]{1,60} <[^<>\n]{1,60}>")

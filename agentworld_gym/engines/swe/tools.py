@@ -5,8 +5,10 @@ A call changes the episode and gives a result. What it prints is up to the scaff
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from agentworld_gym.engines.swe.episode import BackgroundShell, Episode, Todo
 from agentworld_gym.engines.swe.file_operations import (
@@ -254,3 +256,16 @@ def use(episode: Episode, name: str, arguments: Arguments) -> Result:
         return tool(episode, arguments)
     except Refused as refused:
         return refused.with_traceback(None)
+
+
+def read_call(call: Any) -> tuple[Any, Any]:
+    """Return name and arguments of a call; the arguments may be JSON in a string."""
+    if not isinstance(call, Mapping):
+        return None, None
+    arguments = call.get("arguments", {})
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except (ValueError, RecursionError):
+            return None, None
+    return call.get("name"), {} if arguments is None else arguments

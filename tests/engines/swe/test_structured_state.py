@@ -1,0 +1,386 @@
+"""The structured state of a repository: it is complete, and the view prints every answer from what is shown of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentworld_gym.actions.finish import finishes
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.view import compact
+from agentworld_gym.engines import Controls, Restorable
+from agentworld_gym.engines.swe import SweEngine, SweMachine
+from agentworld_gym.engines.swe.view import SweView
+from agentworld_gym.errors import AnswerError
+from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.tasks import families, generate
+from tests.helpers.predicted_states import ABSURD, operations, printed_state
+
+ENGINE = SweEngine("monty")
+VIEW = SweView()
+ANSWERS = StateAnswers(VIEW, ActionParser(load_spec("swe")))
+SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef mean(prices):\n    return total(prices) / len(prices)\n"
+TESTS = """\
+import pytest
+
+from shop import mean, total
+
+
+@pytest.mark.parametrize(("prices", "expected"), [([1, 2], 3), ([], 0)])
+def test_total(prices, expected):
+    assert total(prices) == expected
+
+
+def test_mean():
+    assert mean([1, 3]) == 2
+
+
+def test_mean_of_nothing():
+    assert mean([]) == 0
+"""
+STATE: dict[str, Any] = {
+    "files": {"/repo/shop.py": SHOP, "/repo/tests/test_shop.py": TESTS, "/repo/notes.md": "# Shop\n\nsum and mean\n"},
+    "git": {
+        "commits": [{"message": "Begin"}],
+        "remote": {"commits": [{"message": "Name the authors", "files": {"AUTHORS": "Ada\n"}}]},
+    },
+}
+DISTURBED = {name: 0.4 for name in load_spec("swe").controls}
+FAMILIES = sorted(families("swe"))
+COMMANDS = (
+    "git add -A; git commit -qm All; git log --format=%s",
+    "git stash; git stash list",
+    "git stash pop",
+    "git checkout -b other; git branch",
+    "git commit --amend -m 'Another one' --allow-empty",
+    "mkdir -p a/b && touch a/b/c && chmod 400 a/b/c",
+    "rm -rf a; mv README.md LIESMICH.md",
+    "printf '\\377\\376' > bytes.bin; git add bytes.bin; git commit -m Bytes",
+    "sleep 100 & echo $!",
+    "ps; date; ls -l",
+    "python -m pytest -q -x",
+    "python -c 'print(1 / 0)'",
+    "git revert --no-edit HEAD",
+    "git fetch; git status; git reset --hard HEAD",
+)
+"""Commands that change what the menus of tasks leave alone."""
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments}
+
+
+def shell(command: str) -> dict[str, Any]:
+    return call("run_shell_command", command=command)
+
+
+def edit(old: str, new: str, path: str = "/repo/shop.py", **arguments: Any) -> dict[str, Any]:
+    return call("edit", file_path=path, old_string=old, new_string=new, **arguments)
+
+
+def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(json.dumps(value))
+    return result
+
+
+def started(state: dict[str, Any] | None = None, **controls: float) -> SweMachine:
+    return ENGINE.start(STATE if state is None else state, 0, Controls(controls, 0))
+
+
+def change(machine: SweMachine, action: dict[str, Any]) -> list[str]:
+    """The lines of the change that an action makes, after which the view prints the answer."""
+    before, text = compact(machine.shown()), json.dumps(action)
+    machine.act(action)
+    after = machine.shown()
+    assert VIEW.view(roundtripped(after)) == machine.observation
+    written = ANSWERS.write(None, before, compact(after), text)
+    assert json.loads(ANSWERS.read(None, before, written, text)) == after
+    return written.split("\n")
+
+
+def episode(family: str, number: int) -> tuple[SweMachine, Iterator[dict[str, Any]]]:
+    """A repository of a task, under controls every other time, and calls without end."""
+    task = generate("swe", family, 1 + number % 3, number)
+    rng, parser = random.Random(number), ActionParser(load_spec("swe"))
+    calls = [parser.parse(action).parsed for action in task.menu if not finishes(action)] + [*map(shell, COMMANDS)]
+    controls = Controls(DISTURBED if number % 2 else {}, number)
+    return ENGINE.start(task.state, number, controls), iter(lambda: rng.choice(calls), None)
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
+def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    assert isinstance(machine, Restorable)
+    with closing(machine):
+        for _ in range(12):
+            machine.act(next(calls))
+        with closing(ENGINE.restore(roundtripped(machine.structured_state()))) as twin:
+            assert twin.observation_in("claude-code") == machine.observation_in("claude-code")
+            for _ in range(12):
+                action = next(calls)
+                assert twin.act(action) == machine.act(action)
+                assert twin.spans == machine.spans
+            assert twin.structured_state() == machine.structured_state()
+            assert twin.state() == machine.state()
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
+def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    with closing(machine):
+        for _ in range(16):
+            shown = roundtripped(machine.shown())
+            json.dumps(shown, ensure_ascii=False).encode()
+            before = json.dumps(shown)
+            assert VIEW.view(shown) == machine.observation
+            action = next(calls)
+            VIEW.told(shown, action)
+            VIEW.noted(shown, action)
+            assert json.dumps(shown) == before
+            change(machine, action)
+
+
+def test_the_view_begins_as_the_machine_does() -> None:
+    assert VIEW.begin(STATE, 0) == started().shown()
+
+
+def test_what_a_tool_shows_of_the_files_is_not_told() -> None:
+    machine = started()
+    for action in (
+        call("read_file", absolute_path="/repo/shop.py", offset=1, limit=2),
+        call("read_many_files", paths=["*.md"]),
+        call("list_directory", path="/repo"),
+        call("glob", pattern="**/*.py"),
+        call("search_file_content", pattern="mean"),
+        call("todo_write", todos=[{"id": "1", "content": "Look", "status": "pending"}]),
+        call("save_memory", fact="The tests are slow."),
+        shell("cat shop.py | head -n 1; ls none"),
+        shell("git log --oneline; git status --short"),
+    ):
+        assert change(machine, action) == ["same"]
+
+
+def test_a_change_says_which_files_change_and_names_their_texts() -> None:
+    machine = started()
+    assert change(machine, edit("sum", "max")) == ['{file} = "{edited}"']
+    assert change(machine, edit("prices", "costs", expected_replacements=5)) == ['{file} = "{edited}"']
+    assert machine.observation == "Successfully modified file: /repo/shop.py (5 replacements)."
+    assert change(machine, edit("", "x = 1\n", "/repo/new.py")) == ['{file} = "{edited}"']
+    assert change(machine, call("write_file", file_path="/repo/a/b.txt", content="one\ntwo\n")) == [
+        '{file} = "{content}"'
+    ]
+    assert change(machine, shell("sed -i s/one/three/ a/b.txt")) == ['{word} = "{sed}"']
+    assert change(machine, shell("rm a/b.txt")) == ["-{word}"]
+    assert change(machine, shell("git checkout -q -- shop.py")) == ['{word} = "{}"']
+
+
+def test_a_refusal_is_told_by_its_reason() -> None:
+    machine = started()
+    assert change(machine, call("read_file", absolute_path="/repo/none.py")) == ['.refused = "no file"']
+    assert change(machine, edit("product", "sum")) == ['.refused = "no text"']
+    assert change(machine, edit("prices", "costs")) == ['.refused = "many"']
+    assert change(machine, edit("prices", "costs", expected_replacements=2)) == ['.refused = "many"']
+    assert machine.observation.startswith("Failed to edit, expected 2 occurrences but found 5")
+    assert change(machine, call("list_directory", path="/repo/shop.py")) == ['.refused = "not a directory"']
+    assert change(machine, call("read_file", absolute_path="shop.py")) == ['.refused = "relative"']
+    assert change(machine, call("save_memory", fact=" ")) == [
+        '.problem = "fact must be a non-empty string"',
+        '.refused = "argument"',
+    ]
+
+
+def test_the_names_are_there_whether_or_not_the_call_succeeds() -> None:
+    shown = VIEW.begin(STATE, 0)
+    for old in ("sum", "prices", "product", ""):
+        given, _ = VIEW.known(shown, edit(old, "max"))
+        assert given["edited"] == (SHOP.replace(old, "max") if old else "max")
+    assert VIEW.known(shown, edit("sum", "max", "/repo/none.py"))[0]["edited"] == "max"
+
+
+def test_what_stands_at_a_path_is_told_and_what_a_call_does_to_it_is_not() -> None:
+    shown = VIEW.begin(STATE, 0)
+    assert VIEW.told(shown, edit("prices", "costs")) == 'shop.py {"lines":6,"old_string":5}'
+    assert VIEW.told(shown, edit("x", "y", "/repo/none.py")) == "none.py none"
+    assert VIEW.told(shown, call("write_file", file_path="/repo/shop.py/a", content="b")) == "shop.py/a below a file"
+    assert VIEW.told(shown, call("list_directory", path="/repo/tests")) == "tests folder"
+    assert VIEW.told(shown, shell("cat shop.py")) == VIEW.told(shown, call("sing")) == VIEW.told(shown, None) == ""
+    assert VIEW.told(shown, shell("git push")) == 'git {"branch":"main","fetched":[0,0],"remote":[1,0]}'
+    assert VIEW.told(shown, shell("python -m pytest -q tests/test_shop.py::test_mean")).split("\n") == [
+        'tests/test_shop.py {"lines":16,"tests":{"test_mean":11}}',
+        'git {"branch":"main","fetched":[0,0],"remote":[1,0]}',
+    ]
+
+
+def test_a_path_makes_no_line_of_its_own_in_what_is_told() -> None:
+    forged = "/repo/x none\nshop.py folder\u2028" + "y" * 3_000
+    (line,) = VIEW.told(VIEW.begin(STATE, 0), call("read_file", absolute_path=forged)).splitlines()
+    assert len(line) < 250
+
+
+def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() -> None:
+    machine, run = started(), shell("python -m pytest -q")
+    assert change(machine, run) == [
+        'failures/test_mean_of_nothing = "16\\nshop.py:6\\nZeroDivisionError: division by zero"'
+    ]
+    assert change(machine, run) == ["same"]
+    assert change(machine, shell("python -m pytest -q tests/test_shop.py::test_mean")) == ["same"]
+    change(machine, edit("    return total(", "    if not prices:\n        return 0\n    return total("))
+    assert change(machine, run) == ["-failures/test_mean_of_nothing"]
+    change(machine, edit("sum(prices)", "sum(prices) + 1"))
+    assert len(change(machine, run)) == 3
+    change(machine, edit("def total", "def totals"))
+    (*gone, broken) = change(machine, run)
+    assert gone == []
+    assert broken.startswith('failures/tests~1test_shop.py = "3\\nImportError: cannot import name')
+    assert change(machine, shell("echo runs; python -m pytest -q")) == ['.before = "runs\\n"']
+
+
+def test_a_report_that_the_state_does_not_tell_is_told_in_letters() -> None:
+    machine = started()
+    assert change(machine, shell("python -m pytest -q none.py"))[-1].startswith('.output = "\\nno tests ran')
+    (*_, output) = change(machine, shell("python -m pytest -q || git status --short"))
+    assert output.startswith('.output = "..')
+
+
+def test_a_commit_is_added_and_the_view_prints_its_summary() -> None:
+    machine = started()
+    change(machine, edit("sum", "max"))
+    assert change(machine, shell("git commit -am 'Take the largest'")) == [
+        "git/branches/main = 3",
+        '+git/commits {"message":"{}","files":"{changes}"}',
+    ]
+    assert change(machine, shell("git commit -am 'Once more'")) == [".exit = 1", '.output = "{status}"']
+    assert change(machine, shell("git log --oneline"))[0] == "same"
+
+
+def test_commits_of_the_remote_are_pulled_and_pushed_by_number() -> None:
+    machine = started()
+    assert change(machine, shell("git pull")) == [
+        'files/AUTHORS = "{}"',
+        "git/branches/main = 2",
+        "git/tracking/main = 2",
+        '.output = "{fetched}\\n{forward}"',
+    ]
+    change(machine, edit("sum", "max"))
+    change(machine, shell("git commit -am 'Take the largest'"))
+    assert change(machine, shell("git push")) == [
+        "git/server/main = 3",
+        "git/tracking/main = 3",
+        '.output = "{pushed}"',
+    ]
+
+
+def test_what_is_read_after_a_fetch_is_read_off_the_state_that_has_the_commits() -> None:
+    machine, command = started(), shell("git fetch -q; git log -1 --format=%s origin/main")
+    assert change(machine, command) == ["git/tracking/main = 2", '.before = "{fetched}\\n"']
+    assert machine.observation.split("\n")[4] == "Name the authors"
+    assert change(machine, command) == ["same"]
+
+
+def test_what_a_program_prints_is_told_in_letters_and_how_it_ends() -> None:
+    machine = started()
+    assert change(machine, shell("python -c 'import shop; print(shop.total([4, 5]))'")) == ['.output = "9"']
+    assert change(machine, shell("rm none.py")) == [
+        ".exit = 1",
+        ".output = \"rm: cannot remove '{word}': No such file or directory\"",
+    ]
+    assert change(machine, shell("python")) == [
+        '.error = "Command timed out after 120000 ms."',
+        ".exit = null",
+        ".signal = 15",
+    ]
+
+
+def test_a_call_that_can_only_be_refused_shows_nothing_else() -> None:
+    read = json.dumps(call("read_file", absolute_path="/repo/none.py"))
+    with pytest.raises(AnswerError, match="shows nothing here"):
+        ANSWERS.printed(ANSWERS.read(None, compact(VIEW.begin(STATE, 0)), "same", read))
+
+
+def test_files_are_read_as_they_are_predicted() -> None:
+    read = json.dumps(call("read_file", absolute_path="/repo/none.py"))
+    state = ANSWERS.read(None, compact(VIEW.begin(STATE, 0)), '{file} = "x = 1\\n"', read)
+    assert ANSWERS.printed(state) == "x = 1"
+    assert json.loads(state)["files"]["none.py"] == ["x = 1\n", 10]
+
+
+def test_a_probe_that_only_reads_is_opened() -> None:
+    shown = VIEW.begin(STATE, 0)
+    for action in (call("read_file", absolute_path="/repo/shop.py"), shell("grep -c def shop.py")):
+        opened = VIEW.opened(shown, action)
+        assert opened is not None
+        assert VIEW.view(opened) == started().act(action)
+    for action in (shell("python shop.py"), shell("git fetch"), edit("sum", "max"), call("sing")):
+        assert VIEW.opened(shown, action) is None
+
+
+@pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
+def test_a_true_change_is_allowed_at_every_character(number: int, family: str) -> None:
+    machine, calls = episode(family, number)
+    with closing(machine):
+        for _ in range(5):
+            action, before = next(calls), compact(machine.shown())
+            text = "\n".join(change(machine, action))
+            allows = ANSWERS.allows(None, before, json.dumps(action))
+            ends = range(1, len(text) + 1, 1 + len(text) // 100)
+            assert all(allows(text[:end]) for end in ends)
+            assert allows(text, whole=True)
+
+
+MACHINE = started()
+MACHINE.act(shell("python -m pytest -q"))
+BEFORE = json.dumps(MACHINE.shown())
+OPERATIONS = operations(
+    json.loads(BEFORE),
+    places=["said/refused", "said/output", "said/exit", "{file}", "{word}", "files/a/b", "failures/test_mean", "."],
+    words=["no file", "many", "", "..", "a/b", "12\nassert False", "(a = 1)\n3\nshop.py:9\nE: x", "main", "git diff"],
+    keys=["id", "parents", "files", "message", "tool", "path", "command", "bytes", "a.py", ".."],
+)
+ACTIONS = st.sampled_from(
+    [
+        None,
+        call("read_file", absolute_path="/repo/shop.py"),
+        call("read_file", absolute_path=7),
+        call("search_file_content", pattern="(", path="/repo"),
+        edit("prices", "costs"),
+        edit("", "x"),
+        shell("python -m pytest -q"),
+        shell("cat shop.py tests/test_shop.py; git diff; git log"),
+        shell("git commit -am Fix"),
+        shell("git pull"),
+        shell("git push"),
+        shell("sed -i s/a/b/ shop.py"),
+        shell("rm 'a"),
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, following=ACTIONS)
+def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: Any, following: Any) -> None:
+    text = None if action is None else json.dumps(action)
+    if (state := printed_state(ANSWERS, BEFORE, answer, text)) is None:
+        return
+    ANSWERS.display(state, following)
+    ANSWERS.opened(state, following)
+    printed_state(ANSWERS, state, "same", None if following is None else json.dumps(following))
+
+
+@pytest.mark.parametrize("answer", ABSURD.values(), ids=ABSURD)
+def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
+    with pytest.raises(AnswerError):
+        ANSWERS.printed(ANSWERS.read(None, BEFORE, answer))
+
+
+def test_arguments_that_are_nested_too_deeply_are_not_noted() -> None:
+    machine, deep = started(), json.loads("[" * 900 + "]" * 900)
+    assert machine.act(call("glob", pattern="*", ignore=deep)).startswith("Found")
+    assert machine.shown()["said"] == machine.observation
