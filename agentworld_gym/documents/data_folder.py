@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
 from agentworld_gym.errors import SpecError
 
 
+@lru_cache(maxsize=8)
 def data_folder(name: str) -> Path:
     """Return the folder of shipped data that is called `domain_specs` or `prompts`.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 from agentworld_gym.actions.parser import ActionParser
@@ -96,7 +96,7 @@ class StateAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
-        state, references = self._asked(before, task, action)
+        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
         counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
         place = self.view.place(state)
         after = json.loads(observation)
@@ -109,37 +109,15 @@ class StateAnswers:
         Raises:
             AnswerError: The change does not fit the state before.
         """
-        state, references = self._asked(before, task, action)
+        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
         after = applied(state, answer, self.view.place(state), references, self._completed(state))
         return compact(self.view.summed(after) if isinstance(self.view, Summing) else after)
 
     def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
-        state, references = self._asked(before, task, action)
+        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
         choices = self.view.choices if isinstance(self.view, Choosing) else None
         return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
-
-    def _asked(self, before: str, task: Task | None, action: str | None) -> tuple[StructuredState, References | None]:
-        """Return a state with the action noted, and what the answer to the action can refer to."""
-        state: StructuredState = json.loads(before)
-        parsed = None
-        if action is not None and self.parser is not None:
-            read = self.parser.parse(action, task.tools if task is not None else ())
-            parsed = read.parsed if read.error is None else None
-        references = self._references(state, parsed)
-        if parsed is not None and isinstance(self.view, Repeating):
-            state = self.view.noted(state, parsed)
-        return state, references
-
-    def _references(self, state: StructuredState, parsed: Any) -> References | None:
-        """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
-        if not isinstance(self.view, Referring):
-            return None
-        try:
-            places = self.view.places(state, parsed) if isinstance(self.view, Placing) else None
-            return References(*self.view.known(state, parsed), places)
-        except AnswerError:
-            return References({}, {}, {} if isinstance(self.view, Placing) else None)
 
     def _completed(self, state: StructuredState) -> Completed | None:
         return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
@@ -154,3 +132,46 @@ class StateAnswers:
     def outdates(self, before: str | None, screen: str) -> bool:
         """Return True: every turn tells of its state."""
         return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """Tools as the key of a cache: they are equal to themselves alone, which costs no look at them."""
+
+    tools: Sequence[Mapping[str, Any]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.tools is other.tools
+
+    def __hash__(self) -> int:
+        return id(self.tools)
+
+
+@lru_cache(maxsize=128)
+def _asked(
+    answers: StateAnswers, before: str, action: str | None, same: _Same
+) -> tuple[StructuredState, References | None]:
+    """Return a state with the action noted, and what the answer to the action can refer to; neither is changed.
+
+    A turn of a world asks three times: what the model may write, what it has written, and how the history has it.
+    """
+    state: StructuredState = json.loads(before)
+    parsed = None
+    if action is not None and answers.parser is not None:
+        read = answers.parser.parse(action, same.tools)
+        parsed = read.parsed if read.error is None else None
+    references = _references(answers.view, state, parsed)
+    if parsed is not None and isinstance(answers.view, Repeating):
+        state = answers.view.noted(state, parsed)
+    return state, references
+
+
+def _references(view: View, state: StructuredState, parsed: Any) -> References | None:
+    """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
+    if not isinstance(view, Referring):
+        return None
+    try:
+        places = view.places(state, parsed) if isinstance(view, Placing) else None
+        return References(*view.known(state, parsed), places)
+    except AnswerError:
+        return References({}, {}, {} if isinstance(view, Placing) else None)

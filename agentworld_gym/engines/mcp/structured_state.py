@@ -69,7 +69,7 @@ def image_of(service: Service, rows: Mapping[str, Any], sequences: Mapping[str, 
     return _image(service.scenario.folder, service.empty, compact(rows), compact(sequences))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _image(folder: Path, empty: bytes, rows: str, sequences: str) -> bytes:
     """Return the database of some rows; several views of one state ask for it."""
     return image_of_rows(empty, load_service(_name(folder)).keys, json.loads(rows), json.loads(sequences))
