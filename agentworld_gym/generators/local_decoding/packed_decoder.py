@@ -98,8 +98,7 @@ class PackedDecoder:
                 held = self._write(seats, held)
                 ended = self._leave(seats, held)
             yield from ended
-        if held.numel() * held.itemsize <= _SPARE_BYTES:
-            self._spare = held
+        self._keep(held)
 
     def _space(self, rows: int, width: int) -> Any:
         """Return a cache of at least some rows and tokens: that of an earlier wave, if it is large enough."""
@@ -107,6 +106,12 @@ class PackedDecoder:
         if spare is not None and spare.shape[0] >= rows and spare.shape[3] >= width:
             return spare
         return self._model.cache(rows, width + width // 8)
+
+    def _keep(self, held: Any) -> None:
+        """Keep a cache for later waves: the largest that may be kept."""
+        largest = self._spare is None or self._spare.numel() < held.numel()
+        if largest and held.numel() * held.itemsize <= _SPARE_BYTES:
+            self._spare = held
 
     def _open(self, rows: Sequence[Row]) -> tuple[list[_Seat], Any]:
         """Seat the rows and read their prompts, except for what is in the prefix cache and the last token of each."""
@@ -147,6 +152,7 @@ class PackedDecoder:
         if width > held.shape[3]:
             grown = self._model.cache(len(seats), width + width // 4 + _ROOM)
             grown[:, :, :, : held.shape[3]] = held[: len(seats)]
+            self._keep(held)
             held = grown
         tokens = [[ord(seat.text[-1]), *guess] for seat, guess in zip(seats, guesses, strict=True)]
         if self._model.prefers_even:

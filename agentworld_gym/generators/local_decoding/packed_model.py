@@ -24,6 +24,10 @@ class Unpackable(Exception):
     """The model attends in a way that packing does not know."""
 
 
+class _AllRead(Exception):
+    """The cache holds all keys and values of a pass, and nothing else is wanted of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
     """Neighbouring rows with equally many new tokens each."""
@@ -57,6 +61,9 @@ class _Pass:
     runs: Sequence[_Run]
     """The runs."""
 
+    enough: int | None
+    """The number of the layer whose keys and values are the last that are wanted; None where logits are."""
+
 
 def _attend(
     module: Any, query: Any, key: Any, value: Any, mask: Any, *, scaling: float | None = None, **options: Any
@@ -71,6 +78,8 @@ def _attend(
     keys, values = now.held[:, layer], now.held[:, layer + 1]
     keys[now.row, :, now.place] = key[0].transpose(0, 1)
     values[now.row, :, now.place] = value[0].transpose(0, 1)
+    if module.layer_idx == now.enough:
+        raise _AllRead
     groups, outputs = keys.shape[1], []
     for run in now.runs:
         count = run.rows.stop - run.rows.start
@@ -148,6 +157,8 @@ class PackedModel:
     def read(self, held: Any, tokens: Sequence[Sequence[int]], starts: Sequence[int], logits: bool = True) -> Any:
         """Read the new tokens of each row, and write their keys and values into the cache.
 
+        Without logits the last layer computes nothing but these.
+
         Args:
             held: The cache.
             tokens: The new tokens of each row.
@@ -155,7 +166,7 @@ class PackedModel:
             logits: Whether the logits of all new tokens are wanted.
 
         Returns:
-            The logits, `[tokens of all rows, vocabulary]`, in order; those of the last token alone without `logits`.
+            The logits, `[tokens of all rows, vocabulary]`, in order; None without `logits`.
         """
         import torch
 
@@ -165,15 +176,18 @@ class PackedModel:
             for place, token in enumerate(row)
         ]
         ids, places, rows = torch.tensor(flat, device=held.device).unbind(1)
-        now = _Pass(held, rows, places, self._runs(places, tokens, starts, held.dtype))
-        return self._model(
-            input_ids=ids[None],
-            position_ids=places[None],
-            attention_mask=ids.new_ones(1, 1, 1, 1),  # A mask of four dimensions is taken as it is; it is not used.
-            use_cache=False,
-            logits_to_keep=0 if logits else 1,
-            packed=now,
-        ).logits[0]
+        runs = self._runs(places, tokens, starts, held.dtype)
+        now = _Pass(held, rows, places, runs, None if logits else self._shape[0] // 2 - 1)
+        try:
+            return self._model(
+                input_ids=ids[None],
+                position_ids=places[None],
+                attention_mask=ids.new_ones(1, 1, 1, 1),  # A mask of four dimensions is taken as it is; it is not used.
+                use_cache=False,
+                packed=now,
+            ).logits[0]
+        except _AllRead:
+            return None
 
     def _runs(self, places: Any, tokens: Sequence[Sequence[int]], starts: Sequence[int], dtype: Any) -> list[_Run]:
         import torch
