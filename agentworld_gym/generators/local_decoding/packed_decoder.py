@@ -101,11 +101,16 @@ class PackedDecoder:
         self._keep(held)
 
     def _space(self, rows: int, width: int) -> Any:
-        """Return a cache of at least some rows and tokens: that of an earlier wave, if it is large enough."""
+        """Return a cache of at least some rows and tokens: that of an earlier wave, if it is large enough.
+
+        Memory that is touched for the first time is slow, so that one which can be kept has room for longer histories.
+        """
         spare, self._spare = self._spare, None
         if spare is not None and spare.shape[0] >= rows and spare.shape[3] >= width:
             return spare
-        return self._model.cache(rows, width + width // 8)
+        wide = width + width // 2
+        lasts = rows * wide * self._model.token_bytes <= _SPARE_BYTES
+        return self._model.cache(rows, wide if lasts else width + width // 8)
 
     def _keep(self, held: Any) -> None:
         """Keep a cache for later waves: the largest that may be kept."""

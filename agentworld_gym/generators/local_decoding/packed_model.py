@@ -166,7 +166,7 @@ class PackedModel:
             logits: Whether the logits of all new tokens are wanted.
 
         Returns:
-            The logits, `[tokens of all rows, vocabulary]`, in order; None without `logits`.
+            The logits, `[tokens of all rows, vocabulary]`, in order; none without `logits`.
         """
         import torch
 
@@ -187,7 +187,7 @@ class PackedModel:
                 packed=now,
             ).logits[0]
         except _AllRead:
-            return None
+            return held.new_empty(0)
 
     def _runs(self, places: Any, tokens: Sequence[Sequence[int]], starts: Sequence[int], dtype: Any) -> list[_Run]:
         import torch
