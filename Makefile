@@ -10,8 +10,8 @@ TORCH ?= 2.13.0
 JOBS ?= 2
 ARGS ?=
 DOMAIN ?=
-# The configuration of the small model of a domain: screens are written in the state form.
-SMALL := $(if $(filter web desktop android,$(DOMAIN)),$(DOMAIN)-state,$(if $(filter terminal,$(DOMAIN)),tiny-terminal,$(or $(DOMAIN),tiny)))
+# The configuration of the small model of a domain: all but the search are written in the state form.
+SMALL := $(if $(filter mcp terminal swe web desktop android,$(DOMAIN)),$(DOMAIN)-state,$(or $(DOMAIN),tiny))
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
