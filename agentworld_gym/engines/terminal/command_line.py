@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import join, normpath
@@ -17,17 +18,29 @@ uniq wc whoami
 READERS = frozenset(_READERS.split())
 """The programs that only read files, but for some of their options."""
 _WRITES = {
-    "find": re.compile("-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fprint0|fls)"),
-    "sort": re.compile(r"-\w*o.*|--o.*"),
-    "awk": re.compile(r"-[fi].*|.*(?:\bprintf?\b[^;}\n]*>|\||\bsystem\s*\().*", re.DOTALL),
-    "sed": re.compile(r"-\w*[if].*|--(?:in|file).*|(?:.*[^A-Za-z])?[gpiIm0-9]*[wWe](?: .*)?", re.DOTALL),
+    "find": re.compile(r"-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fprint0|fls)|-?\w*[{$].*", re.DOTALL),
+    "sort": re.compile(r"-\w*o.*|--o.*|-?\w*[{$].*", re.DOTALL),
+    "awk": re.compile(r"-[fi].*|--[filo].*|.*(?:\bprintf?\b[^;}\n]*>|\||\bsystem\s*\().*", re.DOTALL),
     "tree": re.compile("-o.*"),
 }
-"""The words with which such a program writes."""
+"""The words with which such a program writes, or may do so once the shell has expanded them."""
+_SED_OPTION = re.compile(r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|separate|null-data|unbuffered|posix)")
+_SED_SCRIPT = re.compile(r"-[nErsuz]*e(.*)|--expression(?:=(.*))?", re.DOTALL)
+_SED_READS = re.compile(
+    r"""(?:s(?P<s>[^\\\n])(?:\\.|(?!(?P=s)).)*+(?P=s)(?:\\.|(?!(?P=s)).)*+(?P=s)[gpiIm0-9]*+  # Replaces.
+    |y(?P<y>[^\\\n])(?:\\.|(?!(?P=y)).)*+(?P=y)(?:\\.|(?!(?P=y)).)*+(?P=y)  # Transliterates.
+    |/(?:\\.|[^/])*+/I?+|\\(?P<a>[^\\\n])(?:\\.|(?!(?P=a)).)*+(?P=a)I?+  # Addresses.
+    |[aicrR][^\n]*+|[:btT][ ]*+[^;}\n]*+  # Texts, names of files that are read, and labels.
+    |[^syaicrR:btTwWe/\\]
+    )*+""",
+    re.DOTALL | re.VERBOSE,
+)
+"""A script of `sed` that writes no file and runs no command."""
 _LISTS = re.compile(r"-?(?=\w*[tO])[txOvfzjJ]+")
 """The flags with which `tar` prints what is in an archive."""
 _SUBSTITUTED = re.compile(r"`|[$<>]\(")
 """The beginning of a command within a word."""
+_IN_PLACE = re.compile(r"(?<=\s)-i\s")
 _ASSIGNED = re.compile(r"\w+=")
 
 
@@ -72,17 +85,43 @@ class CommandLine:
             return None
         if len(self.operands) != 2 or not _reads(tuple(word for word in words if word != "-i")):
             return None
-        return re.sub(r"(?<=\s)-i\s", "", self.source, count=1)
+        source, options = _IN_PLACE.subn("", self.source)
+        return source if options == 1 else None
 
 
 def _reads(words: tuple[str, ...]) -> bool:
     program, *others = words
     if program == "tar":
         return bool(others) and bool(_LISTS.fullmatch(others[0])) and not any(w.startswith("-") for w in others[1:])
-    if program == "uniq" and sum(not word.startswith("-") for word in others) > 1:  # The second one is written.
-        return False
-    writes = _WRITES.get(program)
-    return (program in READERS or program == "sed") and (writes is None or not any(map(writes.fullmatch, others)))
+    return (program in READERS or program == "sed") and not writes(program, others)
+
+
+def writes(program: str, words: Sequence[str]) -> bool:
+    """Whether a program that reads with most words writes a file, or may do so, with these.
+
+    >>> writes("sort", ["-u", "a.txt"]), writes("sort", ["-uo", "b.txt", "a.txt"]), writes("sed", ["1w b.txt", "a.txt"])
+    (False, True, True)
+    """
+    if program == "uniq":  # The second operand is written.
+        return sum(word == "-" or not word.startswith("-") for word in words) > 1
+    if program == "sed":
+        return _sed_writes(words)
+    writing = _WRITES.get(program)
+    return writing is not None and any(map(writing.fullmatch, words))
+
+
+def _sed_writes(words: Sequence[str]) -> bool:
+    scripts: list[str] = []
+    operands: list[str] = []
+    following = iter(words)
+    for word in following:
+        if found := _SED_SCRIPT.fullmatch(word):
+            scripts.append(found[1] or found[2] or next(following, ""))
+        elif not word.startswith("-") or word == "-":
+            operands.append(word)
+        elif not _SED_OPTION.fullmatch(word):
+            return True
+    return not all(map(_SED_READS.fullmatch, scripts or operands[:1]))
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+_QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\$`])')
 BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _OPERATOR = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>&|>>|>\||[<>])(?![(])|&>>|&>|&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
 _PLAIN = re.compile(r"[^ \t\n\\'\"$`<>|&;()]+")
@@ -239,5 +241,14 @@ class Lexer:
 
 
 def unquoted(word: str) -> str:
-    """Return a word without its quotes."""
-    return re.sub(r"\\(.)|['\"]", lambda match: match.group(1) or "", word)
+    r"""Return a word without its quotes.
+
+    >>> unquoted(r"a\ b'\.'c"), unquoted('"it\'s $x"')
+    ('a b\\.c', "it's $x")
+    """
+    return _QUOTED.sub(_inside, word)
+
+
+def _inside(quoted: re.Match[str]) -> str:
+    single, double, escaped = quoted.groups()
+    return single or _ESCAPED.sub(r"\1", double or "") or escaped or ""

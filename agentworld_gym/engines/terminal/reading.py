@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from agentworld_gym.engines.terminal.command_line import CommandLine, command_li
 from agentworld_gym.engines.terminal.keyboard import EnteredScript
 from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
 from agentworld_gym.engines.terminal.structured_state import ANSWER, Entered, shell_of, with_answer
+from agentworld_gym.errors import SpecError
 
 _ASIDE = "/usr/.output"
 """Where a redirected output goes, beside the files of a state."""
@@ -55,7 +56,8 @@ def answered(shown: StructuredState, asked: Entered | None, observation: str) ->
     line = None if asked is None else command_line(asked.command)
     output = None
     if line is not None and (line.reads or line.edits is not None):
-        output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
+        with suppress(SpecError, LookupError, TypeError, ValueError):  # The working folder may be gone.
+            output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
     return with_answer(
         shown, None if asked is None else asked.line, observation, None if output is None else output.screen
     )

@@ -35,7 +35,8 @@ LAST_RESORT_SECONDS = 2.0
 SLEEP = "sleep"
 """The name of the command that takes virtual time."""
 
-_SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
+SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
+"""The folders at the top that belong to the system, and are no part of the state."""
 _CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
@@ -271,7 +272,7 @@ class Shell:
         while folders:
             folder = folders.pop()
             for entry in sorted(files.read_dir(folder), key=lambda entry: str(entry["name"])):
-                if folder == "/" and entry["name"] in _SYSTEM:
+                if folder == "/" and entry["name"] in SYSTEM:
                     continue
                 path = f"{folder.rstrip('/')}/{entry['name']}"
                 yield path, entry["metadata"]

@@ -10,21 +10,25 @@ it.
 from __future__ import annotations
 
 import io
+import shlex
 import tarfile
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from posixpath import join, normpath
 from typing import Any, NamedTuple
 
 from agentworld_gym.domain.view import StructuredState
 from agentworld_gym.engines.terminal.screen import capture
-from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.shell import SYSTEM, Shell
 from agentworld_gym.engines.terminal.state import FileState, TerminalState
 
 Node = dict[str, Any]
 """A file, folder, link or archive as plain data."""
 _KINDS = {"in": dict, "text": str, "link": str, "tar": list, "bytes": str}
 """The key that says what a node is, and the type of its value."""
+_MOST_LINKS = 40
+_MOST_MODE = 0o7777
 ANSWER = ("line", "said", "screen")
 """The keys of the last answer."""
 
@@ -53,19 +57,32 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
     folders: list[str] = []
     links: dict[str, str] = {}
     archives: dict[str, bytes] = {}
+    modes: dict[str, int] = {}
     for path, node in _walk("", shown["files"]):
         if "in" in node:
             folders.append(path)
         elif "link" in node:
             links[path] = node["link"]
+        elif "text" in node:
+            files[path] = FileState(content=node["text"])
         else:
-            files[path] = FileState(content=node.get("text", ""), mode=node.get("mode", "644"))
-            if "text" not in node:
-                archives[path] = packed(node["tar"]) if "tar" in node else b64decode(node["bytes"], validate=True)
-    about = {key: shown[key] for key in ("user", "host", "home", "clock", "cwd")}
-    shell = Shell.start(TerminalState(**about, files=files, dirs=tuple(folders), links=links), 0)
+            archives[path] = packed(node["tar"]) if "tar" in node else b64decode(node["bytes"], validate=True)
+        if "mode" in node:
+            modes[path] = _mode(node["mode"])
+    about = {key: shown[key] for key in ("user", "host", "home", "clock")}
+    state = TerminalState(**about, cwd=_reached(shown), files=files, dirs=tuple(folders), links=links)
+    shell = Shell.start(state, 0)
     for path, content in archives.items():
         shell.files.write_file(path, content)
+    for path, mode in modes.items():
+        shell.files.chmod(path, mode)
+        shell.context.modes[path] = mode
+    for path in {shown["home"], "/tmp"}:  # A shell begins with them.
+        if not at(shown, path):
+            shell.files.remove(path, recursive=True)
+    if shell.cwd != shown["cwd"]:
+        shell.bash.execute_sync(f"cd {shlex.quote(shown['cwd'])}; unset OLDPWD")
+        shell.cwd = shown["cwd"]
     return shell
 
 
@@ -177,7 +194,8 @@ def require_files(shown: Mapping[str, Any]) -> None:
         kinds = [key for key in _KINDS if key in node]
         if len(kinds) != 1 or not isinstance(node[kinds[0]], _KINDS[kinds[0]]):
             raise TypeError(f"{path} is no file, folder or link: {str(node)[:80]}")
-    if "in" not in at(shown, shown["cwd"]):
+    folder = _reached(shown)
+    if folder.split("/")[1] not in SYSTEM and "in" not in at(shown, folder):
         raise LookupError(f"there is no folder {shown['cwd']!r} to work in")
 
 
@@ -213,6 +231,28 @@ def members_of(name: str, node: Mapping[str, Any]) -> Iterator[Node]:
     yield {"id": f"{name}/", "in": {}}
     for inner in sorted(node["in"]):
         yield from members_of(f"{name}/{inner}", node["in"][inner])
+
+
+def _reached(shown: Mapping[str, Any]) -> str:
+    """Return the working folder without links on the way to it."""
+    names, path, links = shown["cwd"].split("/"), "/", 0
+    while names:
+        inner = normpath(join(path, names.pop(0)))
+        link = at(shown, inner).get("link")
+        if link is None:
+            path = inner
+        elif (links := links + 1) > _MOST_LINKS:
+            raise LookupError(f"too many links lead to {shown['cwd']!r}")
+        else:
+            path, names = ("/" if link.startswith("/") else path), [*link.split("/"), *names]
+    return path
+
+
+def _mode(text: Any) -> int:
+    mode = int(text, 8) if isinstance(text, str) else -1
+    if not 0 <= mode <= _MOST_MODE:
+        raise ValueError(f"no permissions: {text!r}")
+    return mode
 
 
 def _plain_files(shell: Shell) -> dict[str, Any]:

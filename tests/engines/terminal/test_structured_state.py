@@ -200,6 +200,14 @@ def test_what_a_program_reads_is_read_off_the_predicted_files() -> None:
         "sed 's/a/b/w out' a.txt",
         "sed -n 'w out' a.txt",
         "sed -ni p a.txt",
+        "sed -ne'w out' a.txt",
+        "sed wout a.txt",
+        "sed s/a/b/wout a.txt",
+        "sed s,a,b,2pw a.txt",
+        "sed '/a/e touch out' a.txt",
+        "awk --file=script a.txt",
+        "uniq - out",
+        "find . -{delete,print}",
         "tar -xf a.tar",
         "tar --extract -f a.tar",
         "ls; rm a.txt",
@@ -217,6 +225,47 @@ def test_a_line_that_may_write_or_never_ends_is_not_read_by_the_view(command: st
     line = command_line(command)
     assert line is None or printed(shown, line) is None
     assert VIEW.opened(shown, PARSER.parse(keys(command)).parsed) is None
+
+
+@pytest.mark.parametrize(
+    "script", ["s/e/w/; 2q", "s,w,e,g;p", "y/we/ew/", r"/w\/e/Id", r"\,e,!d", "$a we", ":e;te", "1r we"]
+)
+def test_a_script_of_sed_in_which_letters_are_no_commands_is_read_by_the_view(script: str) -> None:
+    line = command_line(f"sed '{script}' a.txt")
+    assert line is not None
+    assert line.reads
+
+
+def test_a_text_of_sed_that_looks_like_its_option_is_not_removed() -> None:
+    line = command_line("sed 's/ -i /x/' -i a.txt")
+    assert line is not None
+    assert line.edits is None
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("chmod 0 a.txt", "cat a.txt"),
+        ("chmod 700 docs", "ls -ld docs"),
+        ("head -c 9 /dev/zero > z.bin", "chmod 600 z.bin", "ls -l"),
+        ("cd /etc", "cat hostname"),
+        ("ln -s docs link", "cd link", "pwd", "cat b.txt"),
+        ("ln -s /home/dev/docs link", "ln -s link other", "cd other/../other", "ls"),
+        ("rm -r /tmp", "ls"),
+    ],
+)
+def test_an_odd_state_is_complete_and_printed(commands: tuple[str, ...]) -> None:
+    machine = TerminalMachine.start(STATE, 0)
+    for command in commands:
+        change(machine, command)
+        assert VIEW.fields(roundtripped(machine.shown())) == machine.state()
+
+
+def test_a_terminal_whose_folder_is_gone_still_has_a_state() -> None:
+    machine = TerminalMachine.start(STATE, 0)
+    for command in ("cd docs; rm -r ../docs", "ls"):
+        machine.act(PARSER.parse(keys(command)).parsed)
+        assert machine.shown()["cwd"] == "/home/dev/docs"
 
 
 @given(st.text(alphabet="ab .*~/\\'\"|<>&;$(){}-!#\n\x00\u00e9", max_size=30))
