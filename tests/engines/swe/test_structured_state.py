@@ -18,6 +18,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.swe import SweEngine, SweMachine
+from agentworld_gym.engines.swe.structured_state.read_only import only_reads
 from agentworld_gym.engines.swe.view import SweView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_answers import StateAnswers
@@ -384,3 +385,45 @@ def test_arguments_that_are_nested_too_deeply_are_not_noted() -> None:
     machine, deep = started(), json.loads("[" * 900 + "]" * 900)
     assert machine.act(call("glob", pattern="*", ignore=deep)).startswith("Found")
     assert machine.shown()["said"] == machine.observation
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'echo "$(rm notes.md)"',
+        'echo "`python shop.py`"',
+        """echo "it's $(rm notes.md) it's" """,
+        "sed -n '1w out' notes.md",
+        "sort -uo out notes.md",
+        "sort --ou=out notes.md",
+        "uniq notes.md out",
+        "find . -fls out",
+    ],
+)
+def test_a_command_that_writes_in_an_unusual_way_does_not_only_read(command: str) -> None:
+    assert not only_reads(command)
+    change(started(), shell(command))
+
+
+@pytest.mark.parametrize(
+    "command", [r"echo '$(ls)'", r'echo "\$(ls) \`ls\`"', r"sed 's/a\/b/w/' notes.md", 'echo "a > b"']
+)
+def test_quoted_characters_are_no_commands(command: str) -> None:
+    assert only_reads(command)
+
+
+def test_permissions_beyond_the_usual_ones_are_shown() -> None:
+    change(started(), shell("chmod 4755 notes.md"))
+
+
+def test_a_command_in_the_background_is_restored() -> None:
+    machine = started()
+    machine.act(call("run_shell_command", command="ls", is_background=True))
+    assert SweMachine.restore(roundtripped(machine.structured_state())).observation == machine.observation
+
+
+def test_the_message_of_a_commit_may_have_an_apostrophe() -> None:
+    machine = started()
+    machine.act(shell("rm notes.md"))
+    given, _ = VIEW.known(machine.shown(), shell("""git commit -am "It's gone" """))
+    assert given["message"] == "It's gone"

@@ -131,6 +131,6 @@ def _file(entry: Any) -> File:
     if not isinstance(entry, list) or not 2 <= len(entry) <= 3:
         raise TypeError(f"a file is its text and its time, and not {str(entry)[:80]!r}")
     text, time, mode = entry if len(entry) == 3 else (*entry, USUAL)
-    if type(time) is not int or abs(time) > LONGEST or type(mode) is not int or not 0 <= mode <= 0o777:
+    if type(time) is not int or abs(time) > LONGEST or type(mode) is not int or not 0 <= mode <= 0o7777:
         raise ValueError(f"no time and permissions of a file: {time!r}, {mode!r}")
     return File(text_of_plain(text), BEGIN + time, mode)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from agentworld_gym.engines.terminal.command_line import writes
 from agentworld_gym.engines.terminal.lexer import unquoted
 from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 
@@ -17,16 +18,12 @@ READING = frozenset(_READING.split())
 """The programs that only read, with most of their options."""
 GIT_READING = frozenset(("blame", "diff", "grep", "log", "ls-files", "rev-list", "rev-parse", "show", "status"))
 """The commands of git that only read."""
-_WRITING = {
-    "find": re.compile(r"-(?:delete|exec|ok|fprint)"),
-    "sed": re.compile(r"-[a-zA-Z]*i|--in-place"),
-    "sort": re.compile(r"-o|--output"),
-}
-"""The options with which a program writes."""
 _FETCH = re.compile(r"git fetch(?: -q)?; *(?=\S)")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _HARMLESS = re.compile(r"\d*>{1,2}\s*/dev/null\b|\d*>&\d|&>\s*/dev/null\b")
 _WRITES = re.compile(r">|`|\$\(|<<|<\(")
+_SUBSTITUTED = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\()")
+"""The beginning of a command within double quotes."""
 
 
 def simple_commands(command: str) -> list[SimpleCommand]:
@@ -49,7 +46,7 @@ def only_reads(command: str) -> bool:
     [True, True, False, False, False]
     """
     plain = _HARMLESS.sub("", _QUOTED.sub("_", command))
-    if _WRITES.search(plain):
+    if _WRITES.search(plain) or any(text[0] == '"' and _SUBSTITUTED.search(text) for text in _QUOTED.findall(command)):
         return False
     simples = simple_commands(command)
     return bool(simples) and all(_reads(simple) for simple in simples)
@@ -70,8 +67,7 @@ def _reads(simple: SimpleCommand) -> bool:
         return False
     if words[0] == "git":
         return _git_reads(words[1:])
-    writing = _WRITING.get(words[0])
-    return words[0] in READING and not (writing and any(writing.match(word) for word in words[1:]))
+    return words[0] in READING and not writes(words[0], words[1:])
 
 
 def _git_reads(words: Sequence[str]) -> bool:

@@ -28,11 +28,12 @@ def result_of(plain: Any) -> Result:
     """Return the result that `plain_result` was given."""
     kind, fields = plain
     made: type[Any] = Envelope if kind == "Envelope" else getattr(results, kind)
-    values = {name: _value(value) for name, value in fields.items()}
+    values: dict[str, Any] = {
+        name: result_of(value) if name == "outcome" else _value(value)  # An outcome is a result itself.
+        for name, value in fields.items()
+    }
     if kind == "LinesFound":
         values["matches"] = [Match(*match) for match in values["matches"]]
-    if kind == "Started":
-        values["outcome"] = result_of(values["outcome"])
     result: Result = made(**values)
     return result
 
