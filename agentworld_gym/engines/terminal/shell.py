@@ -124,7 +124,11 @@ class Shell:
         with deferred_interrupt():
             bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
         context.files = bash.fs()
-        _furnish(context, state)
+        try:
+            _furnish(context, state)
+        except BaseException:
+            context.files = None  # Otherwise the interpreter and its builtins keep each other open.
+            raise
         _set_times(bash, {p: moment(f.mtime).timestamp() for p, f in state.files.items() if f.mtime})
         bash.execute_sync(
             f"cd {shlex.quote(state.cwd)}; unset OLDPWD EPOCHSECONDS EPOCHREALTIME; shopt -s expand_aliases"

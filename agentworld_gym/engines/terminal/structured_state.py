@@ -72,17 +72,21 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
     about = {key: shown[key] for key in ("user", "host", "home", "clock")}
     state = TerminalState(**about, cwd=_reached(shown), files=files, dirs=tuple(folders), links=links)
     shell = Shell.start(state, 0)
-    for path, content in archives.items():
-        shell.files.write_file(path, content)
-    for path, mode in modes.items():
-        shell.files.chmod(path, mode)
-        shell.context.modes[path] = mode
-    for path in {shown["home"], "/tmp"}:  # A shell begins with them.
-        if not at(shown, path):
-            shell.files.remove(path, recursive=True)
-    if shell.cwd != shown["cwd"]:
-        shell.bash.execute_sync(f"cd {shlex.quote(shown['cwd'])}; unset OLDPWD")
-        shell.cwd = shown["cwd"]
+    try:
+        for path, content in archives.items():
+            shell.files.write_file(path, content)
+        shell.context.modes.update(modes)
+        for path in modes.keys() - links:
+            shell.files.chmod(path, modes[path])
+        for path in {shown["home"], "/tmp"}:  # A shell begins with them.
+            if not at(shown, path):
+                shell.files.remove(path, recursive=True)
+        if shell.cwd != shown["cwd"]:
+            shell.bash.execute_sync(f"cd {shlex.quote(shown['cwd'])}; unset OLDPWD")
+            shell.cwd = shown["cwd"]
+    except BaseException:
+        shell.close()
+        raise
     return shell
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -252,6 +254,7 @@ def test_a_text_of_sed_that_looks_like_its_option_is_not_removed() -> None:
         ("ln -s docs link", "cd link", "pwd", "cat b.txt"),
         ("ln -s /home/dev/docs link", "ln -s link other", "cd other/../other", "ls"),
         ("rm -r /tmp", "ls"),
+        ("ln -s a.txt link", "chmod 600 link", "ls -l", "rm a.txt", "ls -l"),
     ],
 )
 def test_an_odd_state_is_complete_and_printed(commands: tuple[str, ...]) -> None:
@@ -259,6 +262,30 @@ def test_an_odd_state_is_complete_and_printed(commands: tuple[str, ...]) -> None
     for command in commands:
         change(machine, command)
         assert VIEW.fields(roundtripped(machine.shown())) == machine.state()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"x" * 400: {"text": ""}},
+        {"x" * 400: {"bytes": "AAAA"}},
+        {"home": {"text": ""}, "srv": {"in": {}}},
+        {"srv": {"in": {}}, "big": {"tar": [{"id": "x", "text": "1" * 10_000_000}]}},
+    ],
+    ids=["long name", "long name of bytes", "file at home", "large archive"],
+)
+def test_a_state_that_no_shell_can_have_leaves_no_file_open(files: dict[str, Any]) -> None:
+    shown = {**VIEW.begin(STATE, 0), "cwd": "/", "files": files}
+    before = open_files()
+    for _ in range(3):
+        with pytest.raises(AnswerError):
+            VIEW.fields(shown)
+    assert open_files() == before
+
+
+def open_files() -> int:
+    gc.collect()
+    return len(os.listdir("/dev/fd"))
 
 
 def test_a_terminal_whose_folder_is_gone_still_has_a_state() -> None:
