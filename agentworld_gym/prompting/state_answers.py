@@ -30,7 +30,7 @@ from agentworld_gym.prompting.state_changes import SAME, Completed, applied, wri
 from agentworld_gym.prompting.state_references import References
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StateAnswers:
     """An answer is the change of the structured state, from which a view prints the screen.
 
