@@ -56,7 +56,7 @@ def answered(shown: StructuredState, asked: Entered | None, observation: str) ->
     line = None if asked is None else command_line(asked.command)
     output = None
     if line is not None and (line.reads or line.edits is not None):
-        with suppress(SpecError, LookupError, TypeError, ValueError):  # The working folder may be gone.
+        with suppress(SpecError, LookupError, TypeError, ValueError, RuntimeError, OSError):  # Its folder may be gone.
             output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
     return with_answer(
         shown, None if asked is None else asked.line, observation, None if output is None else output.screen
