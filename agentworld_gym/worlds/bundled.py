@@ -193,7 +193,7 @@ def named_model(handle: str) -> BundledModel | None:
     """Return the bundled model that the handle of a model names, by its name or by its folder; None for another model.
 
     >>> named_model("tiny").name, named_model(f"transformers:{tiny_model('terminal')}").name
-    ('tiny', 'tiny-terminal')
+    ('tiny', 'tiny-terminal-state')
     >>> named_model("transformers:runs/mine/model") is None
     True
     """
