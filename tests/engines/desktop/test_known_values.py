@@ -87,7 +87,7 @@ def entered(text: str) -> str:
             '"entries":{"File name":"{selected}"}}]'
         ],
         ("pyautogui.click({note_txt})", f"{F2}\n{entered('list.txt')}"): [
-            "{typed} := {selected}",
+            '{typed}/text = "{}"',
             "-{selected}",
             '.selected = "{typed}"',
         ],
@@ -115,7 +115,7 @@ def test_files_are_named_by_what_says_where_they_are(actions: Sequence[str], lin
         ],
         ("pyautogui.write('Chair')\npyautogui.press('enter')", CTRL_S): [
             "{path}/modified = 1",
-            '{path}/sheets/Sheet1/A1 = "{}"',
+            '{path}/sheets = "{}"',
             "-{path}/text",
             "-.edits",
             "-.unsaved",
@@ -151,7 +151,7 @@ def test_cells_are_named_by_where_they_come_from(actions: Sequence[str], lines: 
             '.at/1 = "{column+typed}"',
             '.text = {"at":0,"drop":1,"lines":["{before+typed+after}"]}',
         ],
-        ("pyautogui.write('Honey and ')", CTRL_S): ["{path}/modified = 1", '{path}/text/0 = "{lines/0}"', "-.text"],
+        ("pyautogui.write('Honey and ')", CTRL_S): ["{path}/modified = 1", '{path}/text = "{}"', "-.text"],
         ("pyautogui.hotkey('ctrl', 'h')\npyautogui.write('Milk')",): [
             '.find = "{typed}"',
             '.focus = "find"',
