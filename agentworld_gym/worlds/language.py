@@ -200,10 +200,7 @@ class LanguageWorld:
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
     def collateral(self, sessions: Sequence[LanguageSession]) -> list[tuple[str, ...] | Failure | None]:
-        """Return for each session where its predicted state differs from the one that the expert of its task leaves.
-
-        None says that this cannot be known: no structured state is predicted, or the task has no expert.
-        """
+        """Return where each predicted state differs from what the task's expert leaves; None where that is unknown."""
         return [self._collateral(session) for session in sessions]
 
     def _collateral(self, session: LanguageSession) -> tuple[str, ...] | Failure | None:

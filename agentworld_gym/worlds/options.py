@@ -158,8 +158,7 @@ class WorldOptions(LanguageOptions):
         )
 
     def _grounded_outcomes(self, prompts: Prompts) -> GroundedWorld | None:
-        """Return the grounded world that knows what tasks change; None where no state is predicted to be held against
-        it."""
+        """Return the grounded world that knows what tasks change; None where no fields of a state are predicted."""
         answers = prompts.answers
         if not (isinstance(answers, StateAnswers) and answers.accounts and has_engine(self.spec.id)):
             return None

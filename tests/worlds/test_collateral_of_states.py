@@ -15,7 +15,7 @@ from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import Accounting
-from agentworld_gym.engines import Controls
+from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.catalog import load_engine, load_view
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.recipe.collect.config import SmallModelSessions
@@ -96,10 +96,11 @@ def test_the_fields_of_what_is_shown_are_those_of_the_machine(domain: str) -> No
         assert task is not None
         rules = Rules.of(spec.outcome, task)
         with closing(load_engine(domain).start(task.state, task.seed or 0, Controls({}, 0), task.hidden)) as machine:
+            assert isinstance(machine, Restorable)
             for action in (parser.parse(text, task.tools) for text in row.actions):
                 if action.error is None:
                     machine.act(action.parsed)
-                fields = view.fields(json.loads(json.dumps(machine.shown())))  # type: ignore[attr-defined]
+                fields = view.fields(json.loads(json.dumps(machine.shown())))
                 if fields is not None:
                     told += 1
                     assert counted(fields, rules) == counted(machine.state(), rules)

@@ -78,6 +78,11 @@ class CommandLine:
         return all(map(_reads, self.programs))
 
     @property
+    def is_filter(self) -> bool:
+        """Whether what it prints, or makes of its file, follows from the files: its programs only read, or it edits."""
+        return self.reads or self.edits is not None
+
+    @property
     def edits(self) -> str | None:
         """The line of a filter that makes the text of the only file that `sed -i` edits; None for any other line."""
         words = self.words

@@ -8,15 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState
+from agentworld_gym.engines.terminal.builtins.mkdir_rm_chmod import changed_mode
 from agentworld_gym.engines.terminal.command_line import CommandLine, absolute
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.structured_state import at, members_of
 
 _BRACES = re.compile("[{}]")
 _PATTERN = re.compile(r"[*?\[]")
-_CLASSES = re.compile(r"([ugoa]*)([+=-])([rwx]*)")
-_BITS = {"r": 4, "w": 2, "x": 1}
-_SHIFTS = {"u": (6,), "g": (3,), "o": (0,), "a": (6, 3, 0), "": (6, 3, 0)}
 _MOST = 20
 """The largest number of operands, and of members of an archive, that have names."""
 
@@ -109,11 +107,15 @@ def _kind(shown: StructuredState, path: str) -> str:
     node = at(shown, path)
     if not node:
         above = at(shown, path.rpartition("/")[0])
-        return "-" if "in" in above else "--" if not above else "-/"
-    kind = next((key for key in ("in", "text", "link", "tar", "bytes") if key in node), "")
-    words = {"in": "folder", "text": "file", "bytes": "file", "tar": f"tar {len(node.get('tar', ()))}"}
-    held = node.get(kind)
-    word = words.get(kind, kind) if held or kind == "link" else "empty" if kind == "text" else "empty folder"
+        return "-" if "in" in above else "-/" if above else "--"
+    if "in" in node:
+        word = "folder" if node["in"] else "empty folder"
+    elif "text" in node:
+        word = "file" if node["text"] else "empty"
+    elif "tar" in node:
+        word = f"tar {len(node['tar'])}"
+    else:
+        word = "link" if "link" in node else "file"
     return f"{word} {node['mode']}" if "mode" in node else word
 
 
@@ -126,33 +128,21 @@ def _effects(shown: StructuredState, line: CommandLine, paths: Mapping[str, str]
     output = printed(shown, line)
     if output is not None:
         yield "said", output.screen
-        before = at(shown, paths[">"]).get("text", "") if line.appends else ""
         if line.target or line.edits:
-            yield "text", before + output.output
+            begun = at(shown, paths[">"]).get("text", "") if line.appends else ""
+            yield "text", begun + output.output
     elif program in ("cp", "mv") and operands:
         yield "text", at(shown, paths["1"]).get("text")
     elif program == "chmod" and len(operands) > 1:
         node = at(shown, paths["2"])
-        yield "mode", _mode(operands[0], int(str(node.get("mode", "755" if "in" in node else "644")), 8))
+        before = int(str(node.get("mode", "755" if "in" in node else "644")), 8)
+        after = changed_mode(operands[0], before, "in" in node)
+        yield "mode", None if after is None else f"{after:o}"
     elif program == "cd":
         yield "cwd", paths["1"] if operands else shown["home"]
     elif program == "tar" and operands:
         nodes = ((word.rstrip("/"), at(shown, paths[str(number)])) for number, word in enumerate(operands, 1))
         yield "tar", [member for word, node in [*nodes][1:] if node for member in members_of(word, node)]
-
-
-def _mode(change: str, mode: int) -> str | None:
-    """Return the permissions after `chmod`; None where it refuses the change."""
-    if re.fullmatch("[0-7]{1,4}", change):
-        return f"{int(change, 8):o}"
-    for part in change.split(","):
-        found = _CLASSES.fullmatch(part)
-        if found is None:
-            return None
-        for shift in sorted({place for who in found[1] or "a" for place in _SHIFTS[who]}):
-            bits = sum(_BITS[letter] for letter in set(found[3])) << shift
-            mode = mode & ~(7 << shift) | bits if found[2] == "=" else mode | bits if found[2] == "+" else mode & ~bits
-    return f"{mode:o}"
 
 
 def _archived(shown: StructuredState, path: str) -> list[dict[str, Any]]:

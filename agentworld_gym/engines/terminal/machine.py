@@ -29,7 +29,7 @@ from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
 from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
-from agentworld_gym.engines.terminal.structured_state import Entered, entered, plain_terminal
+from agentworld_gym.engines.terminal.structured_state import Entered, entered_command, plain_terminal
 from agentworld_gym.engines.terminal.unfinished import UnfinishedScript
 
 LINE_SECONDS = 0.01
@@ -162,7 +162,7 @@ class TerminalMachine:
         """
         self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
-        self._asked = entered(self._observation, self.prompt().rstrip(), keys)
+        self._asked = entered_command(self._observation, self.prompt().rstrip(), keys)
         if not keys:
             self._observation = CONFIRM
             return CONFIRM

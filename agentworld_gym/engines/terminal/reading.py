@@ -55,7 +55,7 @@ def answered(shown: StructuredState, asked: Entered | None, observation: str) ->
     """
     line = None if asked is None else command_line(asked.command)
     output = None
-    if line is not None and (line.reads or line.edits is not None):
+    if line is not None and line.is_filter:
         with suppress(SpecError, LookupError, TypeError, ValueError, RuntimeError, OSError):  # Its folder may be gone.
             output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
     return with_answer(

@@ -28,7 +28,9 @@ Node = dict[str, Any]
 _KINDS = {"in": dict, "text": str, "link": str, "tar": list, "bytes": str}
 """The key that says what a node is, and the type of its value."""
 _MOST_LINKS = 40
+"""The largest number of links on the way to the working folder."""
 _MOST_MODE = 0o7777
+"""The largest number that says permissions."""
 ANSWER = ("line", "said", "screen")
 """The keys of the last answer."""
 
@@ -145,7 +147,7 @@ class Entered(NamedTuple):
     """The command."""
 
 
-def entered(screen: str, prompt_before: str, keys: Any) -> Entered | None:
+def entered_command(screen: str, prompt_before: str, keys: Any) -> Entered | None:
     """Return the command that keys enter on a screen.
 
     It is None where the terminal waits for no command, or where the keys are more than a line with Enter at its end.
@@ -155,7 +157,7 @@ def entered(screen: str, prompt_before: str, keys: Any) -> Entered | None:
         prompt_before: The prompt before, without the blank at its end.
         keys: The batches of keys.
 
-    >>> entered("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
+    >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
     Entered(line='dev@box:~$ ls -l', command='ls -l')
     """
     if screen.rpartition("\n")[2] != prompt_before or not isinstance(keys, list | tuple) or len(keys) != 1:
@@ -167,20 +169,20 @@ def entered(screen: str, prompt_before: str, keys: Any) -> Entered | None:
     return Entered(f"{prompt_before} {command}", command) if command.strip() and command.isprintable() else None
 
 
-def with_answer(shown: StructuredState, entered: str | None, observation: str, printed: str | None) -> StructuredState:
+def with_answer(shown: StructuredState, line: str | None, observation: str, printed: str | None) -> StructuredState:
     """Return a state with an answer, from which `screen_of` gives the observation.
 
     Args:
         shown: The state without an answer.
-        entered: The line on which a command was entered; None where there is none.
+        line: The line on which a command was entered; None where there is none.
         observation: The capture after it.
         printed: What the programs of the command print if they only read; they answer even where they print nothing.
     """
-    if entered is None:
+    if line is None:
         return shown if screen_of(shown) == observation else {**shown, "screen": observation}
-    below = observation.removeprefix(f"{entered.rstrip()}\n").removesuffix(prompt(shown))
+    below = observation.removeprefix(f"{line.rstrip()}\n").removesuffix(prompt(shown))
     for said in (printed, below) if printed is not None else (below,):
-        state = {**shown, "line": entered}
+        state = {**shown, "line": line}
         if said or printed is not None:
             state["said"] = said
         if screen_of(state) == observation:

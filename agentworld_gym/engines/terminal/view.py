@@ -15,7 +15,7 @@ from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.structured_state import (
     ANSWER,
-    entered,
+    entered_command,
     place,
     prompt,
     require_files,
@@ -76,7 +76,7 @@ class TerminalView:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            asked = entered(screen_of(shown), prompt(shown), action)
+            asked = entered_command(screen_of(shown), prompt(shown), action)
             state = {key: value for key, value in shown.items() if key not in ANSWER}
             return state if asked is None else {**state, "line": asked.line}
 
@@ -113,11 +113,10 @@ class TerminalView:
             line = self._line(shown, action)
             if line is None:
                 return ""
-            reads = line.reads or line.edits is not None
             paths = operand_paths(shown, line)
             if line.reads:
                 paths = {name: path for name, path in paths.items() if name == ">"}
-            return "\n".join([*([READS] if reads else []), *told_paths(shown, paths)])
+            return "\n".join([*([READS] if line.is_filter else []), *told_paths(shown, paths)])
 
     def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what a command gives, and what stands at its operands.
@@ -135,8 +134,7 @@ class TerminalView:
             if line is None:
                 return {}, {}
             paths = operand_paths(shown, line)
-            reads = line.reads or line.edits is not None
-            return given_values(shown, line, paths), {} if reads else found_values(shown, paths)
+            return given_values(shown, line, paths), {} if line.is_filter else found_values(shown, paths)
 
     def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
         """Return the places of the operands of a command by name; see `operand_paths`.
@@ -150,5 +148,5 @@ class TerminalView:
             return {name: place(path) for name, path in paths.items() if path != "/"}
 
     def _line(self, shown: StructuredState, action: Any) -> CommandLine | None:
-        asked = entered(screen_of(shown), prompt(shown), action)
+        asked = entered_command(screen_of(shown), prompt(shown), action)
         return None if asked is None else command_line(asked.command)
