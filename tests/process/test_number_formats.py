@@ -23,13 +23,14 @@ from agentworld_gym.generators import vllm_engine  # noqa: E402
 from agentworld_gym.process import number_formats  # noqa: E402
 from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
 from agentworld_gym.recipe.config_files import load_config  # noqa: E402
+from agentworld_gym.recipe.training import muon  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
 from agentworld_gym.recipe.training.flops import attention_pairs, count_flops  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import CHECKPOINTS  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.training.muon import Float32Muon, orthogonal  # noqa: E402
+from agentworld_gym.recipe.training.muon import BatchedMuon, orthogonal  # noqa: E402
 from agentworld_gym.recipe.training.pipeline import Outcome, fit  # noqa: E402
 from agentworld_gym.recipe.training.train_config import TrainConfig  # noqa: E402
 
@@ -63,16 +64,13 @@ class TestTraining:
         with pytest.raises(SpecError, match=r"train\.bfloat16"):
             load_config("tiny", changes={"train.bfloat16": "sometimes"})
 
-    @pytest.mark.parametrize(
-        "found, muon, format_", [(EMULATED, Float32Muon, "float32"), (NATIVE, torch.optim.Muon, "bfloat16")]
-    )
+    @pytest.mark.parametrize("found, format_", [(EMULATED, "float32"), (NATIVE, "bfloat16")])
     def test_the_faster_format_is_taken_and_said(
         self,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         caplog: pytest.LogCaptureFixture,
         found: Speeds,
-        muon: type,
         format_: str,
     ) -> None:
         measured_as(monkeypatch, found)
@@ -90,7 +88,7 @@ class TestTraining:
         with caplog.at_level(logging.INFO):
             train(tmp_path, max_steps=1)
         assert set(used[: SHAPE["num_hidden_layers"]]) == {getattr(torch, format_)}
-        assert type(made[0]) is muon
+        assert made[0].number_format == getattr(torch, format_)
         assert f"computing in {format_}, and Muon's iteration in {format_}" in caplog.text
         assert "GFLOPS in float32" in caplog.text
 
@@ -173,23 +171,37 @@ class TestInference:
 
 
 class TestMuon:
-    @pytest.mark.parametrize("shape", [(96, 96), (256, 96), (96, 256)])
-    def test_a_step_in_float32_is_torchs_step_up_to_rounding(self, shape: tuple[int, int]) -> None:
+    @pytest.mark.parametrize("format_", [torch.float32, torch.bfloat16])
+    @pytest.mark.parametrize("stack", [1, 1 << 26])
+    def test_a_step_is_torchs_step_up_to_rounding(
+        self, monkeypatch: pytest.MonkeyPatch, stack: int, format_: torch.dtype
+    ) -> None:
+        """It is so for matrices of several shapes, some of them alike, and where few of them fit a stack."""
+        monkeypatch.setattr(muon, "STACK", stack)
         torch.manual_seed(0)
-        first = torch.randn(shape)
-        ours, theirs = torch.nn.Parameter(first.clone()), torch.nn.Parameter(first.clone())
+        first = [torch.randn(shape) for shape in [(96, 96), (256, 96), (96, 256), (96, 96), (256, 96)]]
+        ours, theirs = ([torch.nn.Parameter(weight.clone()) for weight in first] for _ in range(2))
         optimizers = [
-            Float32Muon([ours], lr=0.02, weight_decay=0.01),
-            torch.optim.Muon([theirs], lr=0.02, weight_decay=0.01),
+            BatchedMuon(ours, lr=0.02, weight_decay=0.01, number_format=format_),
+            torch.optim.Muon(theirs, lr=0.02, weight_decay=0.01),
         ]
         for _ in range(3):
-            gradient = torch.randn(shape)
-            before = [ours.detach().clone(), theirs.detach().clone()]
-            for weight, optimizer in zip((ours, theirs), optimizers, strict=True):
-                weight.grad = gradient.clone()
+            before = [[weight.detach().clone() for weight in weights] for weights in (ours, theirs)]
+            gradients = [torch.randn_like(weight) for weight in first]
+            for weights, optimizer in zip((ours, theirs), optimizers, strict=True):
+                for weight, gradient in zip(weights, gradients, strict=True):
+                    weight.grad = gradient.clone()
                 optimizer.step()
-            changes = [weight.detach() - old for weight, old in zip((ours, theirs), before, strict=True)]
-            assert (changes[0] - changes[1]).norm() < 0.02 * changes[1].norm()
+            for number in range(len(first)):
+                own = ours[number].detach() - before[0][number]
+                other = theirs[number].detach() - before[1][number]
+                assert (own - other).norm() < 0.02 * other.norm()
+
+    def test_a_matrix_without_a_gradient_stays(self) -> None:
+        weights = [torch.nn.Parameter(torch.eye(4)) for _ in range(2)]
+        weights[0].grad = torch.randn(4, 4)
+        BatchedMuon(weights, lr=0.1, weight_decay=0.1, number_format=torch.float32).step()
+        assert not torch.equal(weights[0], torch.eye(4)) and torch.equal(weights[1], torch.eye(4))
 
     def test_each_goes_on_with_the_others_state(self) -> None:
         torch.manual_seed(0)
@@ -197,16 +209,17 @@ class TestMuon:
         weight.grad = torch.randn(32, 16)
         begun = torch.optim.Muon([weight], lr=0.02, weight_decay=0.01)
         begun.step()
-        for kind in (Float32Muon, torch.optim.Muon):
-            other = kind([weight], lr=0.02, weight_decay=0.01)
+        ours = BatchedMuon([weight], lr=0.02, weight_decay=0.01, number_format=torch.float32)
+        for other in (ours, torch.optim.Muon([weight], lr=0.02, weight_decay=0.01)):
             other.load_state_dict(begun.state_dict())
             other.step()
             begun = other
         assert torch.isfinite(weight).all()
 
-    def test_singular_values_come_near_one(self) -> None:
+    @pytest.mark.parametrize("shape", [(2, 40, 60), (3, 60, 40)])
+    def test_singular_values_come_near_one(self, shape: tuple[int, int, int]) -> None:
         torch.manual_seed(0)
-        values = torch.linalg.svdvals(orthogonal(torch.randn(40, 60), (3.4445, -4.7750, 2.0315), 5, 1e-7))
+        values = torch.linalg.svdvals(orthogonal(torch.randn(shape), (3.4445, -4.7750, 2.0315), 5, 1e-7))
         assert values.min() > 0.5 and values.max() < 1.5
 
 

@@ -28,7 +28,7 @@ def make_optimizers(
     """
     import torch
 
-    from agentworld_gym.recipe.training.muon import Float32Muon
+    from agentworld_gym.recipe.training.muon import BatchedMuon
 
     network: Any = model  # some of it untyped
     ends = {id(layer.weight) for layer in (network.get_input_embeddings(), network.get_output_embeddings()) if layer}
@@ -43,9 +43,9 @@ def make_optimizers(
     others = [parameter for parameter in trained if id(parameter) not in chosen]
     adamw: dict[str, Any] = {"lr": options.adamw_lr, "betas": options.adamw_betas}
     if muon and matrices:
-        kind = torch.optim.Muon if number_format == "bfloat16" else Float32Muon
+        chosen_format = getattr(torch, number_format)
         optimizers: list[torch.optim.Optimizer] = [
-            kind(matrices, lr=options.muon_lr, weight_decay=options.weight_decay)
+            BatchedMuon(matrices, lr=options.muon_lr, weight_decay=options.weight_decay, number_format=chosen_format)
         ]
         return optimizers + ([torch.optim.AdamW(others, weight_decay=0.0, **adamw)] if others else [])
     groups = [
