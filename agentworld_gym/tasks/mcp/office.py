@@ -34,6 +34,7 @@ def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
     if level > 1:
         scene.need(len(rooms) > 1)
         taken, room = rooms[:2]
+        scene.need(not _booked(scene, room["room_id"], _at(day, hour), _at(day, hour + 1)))
         _add(scene, others[3], other_title, _at(day, hour), 60, {}, taken["room_id"])
         old_room = taken["room_id"] if level == 3 else None
     event = _add(scene, ME, title, _at(old_day, 10), 60, dict.fromkeys(guests, "accepted"), old_room)
@@ -309,6 +310,17 @@ def _busy(scene: ToolScene, people: Sequence[str], start: str, end: str) -> bool
         start=start,
         end=end,
         **{f"p{index}": email for index, email in enumerate(people)},
+    )
+    return bool(events)
+
+
+def _booked(scene: ToolScene, room: int, start: str, end: str) -> bool:
+    """Tell whether a room is booked between two times."""
+    events = scene.values(
+        "SELECT 1 FROM events WHERE room_id = :room AND status <> 'cancelled' AND start < :end AND \"end\" > :start",
+        room=room,
+        start=start,
+        end=end,
     )
     return bool(events)
 
