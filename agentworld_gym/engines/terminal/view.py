@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -10,19 +10,22 @@ from agentworld_gym.domain.view import StructuredState, predicted
 from agentworld_gym.engines import Controls, Restorable, Scalar
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
+from agentworld_gym.engines.terminal.entered import Entered, entered_command
 from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
+from agentworld_gym.engines.terminal.steps import Step, Typed, inner_steps, played, steps_of, stepped
 from agentworld_gym.engines.terminal.structured_state import (
     ANSWER,
-    entered_command,
+    bare_prompt,
     place,
-    prompt,
     require_files,
     screen_of,
     shell_of,
 )
 
+NEXT = ";"
+"""Parts what is told of the commands of a line."""
 READS = "reads"
 """What is told of a command whose programs only read."""
 
@@ -72,13 +75,73 @@ class TerminalView:
     def noted(self, shown: StructuredState, action: Any) -> StructuredState:
         """Return the state with a command on its line, and without what was printed before.
 
+        Of a command that only reads, the status is known as what it prints is.
+
         Raises:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            asked = entered_command(screen_of(shown), prompt(shown), action)
-            state = {key: value for key, value in shown.items() if key not in ANSWER}
-            return state if asked is None else {**state, "line": asked.line}
+            step = self._step(shown, action)
+            state = {key: value for key, value in shown.items() if key not in (*ANSWER, "typed")}
+            if step is None:
+                return {**state, **({"typed": shown["typed"]} if "typed" in shown else {})}
+            if not step.first:
+                state["line"] = shown.get("line", "")
+                state["above"] = f"{shown.get('above', '')}{shown.get('said', '')}"
+                if step.line is not None:
+                    state["above"] += f"{step.line}\n"
+            elif step.line is not None:
+                state["line"] = step.line
+            if step.typed:
+                state["typed"] = step.typed
+            if step.sets is not None:
+                state["env"] = {**state.get("env", {}), step.sets[0]: step.sets[1]}
+            if step.status is not None:
+                state["status"] = step.status
+            if not step.command:
+                return state
+            state.pop("status", None)
+            line = command_line(step.command)
+            found = None if line is None else printed(shown, line)
+            if found is not None and found.env:
+                state["env"] = {**state.get("env", {}), **dict(found.env)}
+            return {**state, "status": found.status} if found is not None and found.status else state
+
+    def steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
+        """Return the commands of which an action consists, one after the other; None where it is none but itself.
+
+        A command that a list leaves out consists of nothing. What is entered is a line and what is typed after it.
+
+        >>> view = TerminalView()
+        >>> state = view.begin({}, seed=0)
+        >>> [step.command for step in view.steps(state, [{"keystrokes": "ls > a\\npwd > b\\n"}])[:1]]
+        ['ls > a']
+
+        Raises:
+            AnswerError: This is no state of a terminal.
+        """
+        with predicted():
+            if isinstance(action, Step | Typed):
+                return inner_steps(shown, action)
+            asked = self._asked(shown, action)
+            return None if asked is None else steps_of(asked)
+
+    def silent(self, action: Any) -> bool:
+        """Whether a step is none that has an answer: an empty line, or text that stays on the line."""
+        return isinstance(action, Step) and not action.command
+
+    def joined(self, shown: StructuredState) -> StructuredState:
+        """Return the state after the last step of an action, with all that its steps have printed."""
+        said = f"{shown.get('above', '')}{shown.get('said', '')}"
+        if "above" not in shown:
+            return shown
+        state = {key: value for key, value in shown.items() if key not in ("above", "said")}
+        return {**state, "said": said} if said else state
+
+    def played(self, shown: StructuredState, action: Any) -> Sequence[StructuredState] | None:
+        """Return the states after the steps of a recorded action; see `steps.played`."""
+        with predicted():
+            return played(shown, self.steps(shown, action) or (), self.noted)
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a command whose programs only read and print; None after any other action.
@@ -110,13 +173,17 @@ class TerminalView:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            line = self._line(shown, action)
-            if line is None:
-                return ""
-            paths = operand_paths(shown, line)
-            if line.reads:
-                paths = {name: path for name, path in paths.items() if name == ">"}
-            return "\n".join([*([READS] if line.is_filter else []), *told_paths(shown, paths)])
+            told: list[str] = []
+            seen: dict[str, str] = {}
+
+            def tell(state: StructuredState, step: Any) -> StructuredState:
+                if not self.silent(step):
+                    told.append(self._told(state, step, seen, f"{len(told) + 1}:"))
+                return state if not isinstance(step, Step) or step.sets is None else self.noted(state, step)
+
+            asked = self.steps(shown, action)
+            stepped(shown, [action] if asked is None else asked, self._all_steps, tell)
+            return f"\n{NEXT}\n".join(told)
 
     def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what a command gives, and what stands at its operands.
@@ -147,6 +214,34 @@ class TerminalView:
             paths = {} if line is None else operand_paths(shown, line)
             return {name: place(path) for name, path in paths.items() if path != "/"}
 
+    def _told(self, shown: StructuredState, action: Any, seen: dict[str, str], step: str) -> str:
+        line = self._line(shown, action)
+        if line is None:
+            return ""
+        paths = operand_paths(shown, line)
+        if line.reads:
+            paths = {name: path for name, path in paths.items() if name == ">"}
+        return "\n".join([*([READS] if line.is_filter else []), *told_paths(shown, paths, seen, step)])
+
+    def _all_steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
+        """Return the steps of an action, whether or not a list leaves them out."""
+        if not isinstance(action, Step | Typed):
+            return None
+        return inner_steps(shown, action._replace(link=";") if isinstance(action, Step) else action)
+
     def _line(self, shown: StructuredState, action: Any) -> CommandLine | None:
-        asked = entered_command(screen_of(shown), prompt(shown), action)
-        return None if asked is None else command_line(asked.command)
+        step = self._step(shown, action)
+        return None if step is None else command_line(step.command)
+
+    def _step(self, shown: StructuredState, action: Any) -> Step | None:
+        if isinstance(action, Step):
+            return action
+        asked = self._asked(shown, action)
+        if asked is None:
+            return None
+        first = steps_of(asked)[0]
+        assert isinstance(first, Step)
+        return first
+
+    def _asked(self, shown: StructuredState, action: Any) -> Entered | None:
+        return entered_command(screen_of(shown), bare_prompt(shown), action, str(shown.get("typed", "")))
