@@ -123,7 +123,9 @@ class StateAnswers:
         if action_read is None or not isinstance(self.view, Stepping):
             return self._constraint(state, references)
         steps = StepAnswers(self.view, self._written, self._applied)
-        return StepConstraint(steps, json.loads(before), action_read, self._constraint(state, references), self._constraint)
+        return StepConstraint(
+            steps, json.loads(before), action_read, self._constraint(state, references), self._constraint
+        )
 
     def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
         choices = self.view.choices if isinstance(self.view, Choosing) else None

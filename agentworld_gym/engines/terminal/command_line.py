@@ -46,6 +46,7 @@ _KEPT = re.compile(r"2>>?|[12]?>&|&>>?|<<?-?|<<<")
 _NOWHERE = "/dev/null"
 _IN_PLACE = re.compile(r"(?<=\s)-i\s")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_TEE = re.compile(r"tee(?:\s+-a)?\s+[^\s<>|&;'\"$]+(?=\s*<)")
 _ALL_OUTPUT = re.compile(r"(.*(?:\bdone|\bfi|[})]))\s*(>>?)\s*([^\s;&|<>()]+)", re.DOTALL)
 """A loop or a group whose output goes into a file."""
 
@@ -226,7 +227,8 @@ def _with_target(
     text: str, programs: list[list[str]], typed: list[str], targets: Sequence[tuple[str, str, int, int]]
 ) -> CommandLine | None:
     target, appends, source = "", False, text
-    for target, sign, start, end in targets:
+    if targets:
+        target, sign, start, end = targets[0]
         source, appends = f"{text[:start].rstrip()}{text[end:]}", sign == ">>"
     if targets and programs == [[]]:
         programs, source = [[":"]], ":"
@@ -237,6 +239,8 @@ def _with_target(
             return None
         programs, typed = [["=", *programs[0]]], ["=", *typed]
     shows = False
+    if len(programs) == 1 and not target and _TEE.match(text) and (tee := _tee(programs[0])) is not None:
+        return CommandLine((("cat",),), _TEE.sub("cat", text), tee, "-a" in programs[0], ("cat",), shows=True)
     if len(programs) > 1 and not target and (tee := _tee(programs[-1])) is not None:
         target, appends, shows = tee, "-a" in programs[-1], True
         source = text[: text.rindex("|")].rstrip()

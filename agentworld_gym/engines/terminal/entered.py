@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines.terminal.keyboard import CONTINUATION, keys_of
@@ -26,54 +26,74 @@ class Entered(NamedTuple):
     """What stays on the line."""
     status: int | None = None
     """The value of `$?` where nothing is run and it changes."""
+    pending: str = ""
+    """The lines of a script that goes on."""
+
+    @property
+    def enters(self) -> bool:
+        """Whether the line is left, and does not wait for more on it."""
+        return bool(self.command or not self.typed or (self.pending and "\n" in self.line))
 
 
-def entered_command(screen: str, prompt_before: str, keys: Any, typed: str = "") -> Entered | None:
+def entered_command(
+    screen: str, prompt_before: str, keys: Any, typed: str = "", pending: str = ""
+) -> Entered | None:
     """Return what keys enter on a screen.
 
-    It is None where the terminal waits for no command, where keys move the cursor or the like, and where the script
-    goes on.
+    It is None where the terminal waits for no command, and where keys move the cursor or the like.
 
     Args:
         screen: The capture before.
         prompt_before: The prompt before, without the blank at its end.
         keys: The batches of keys.
         typed: What stands behind the prompt.
+        pending: The lines of a script that goes on.
 
     >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
-    Entered(line='dev@box:~$ ls -l', command='ls -l', rest='', typed='', status=None)
+    Entered(line='dev@box:~$ ls -l', command='ls -l', rest='', typed='', status=None, pending='')
     >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "C-c"}])
-    Entered(line='dev@box:~$ ^C', command='', rest='', typed='', status=130)
+    Entered(line='dev@box:~$ ^C', command='', rest='', typed='', status=130, pending='')
     """
     if screen.rpartition("\n")[2] != f"{prompt_before} {typed}".rstrip() or not isinstance(keys, list | tuple):
         return None
     text = _text_of(keys)
-    return first_entered(prompt_before, typed + text) if text else None
+    return first_entered(prompt_before, typed + text, pending) if text else None
 
 
-def first_entered(prompt_before: str, text: str) -> Entered | None:
-    """Return what the first keys of a text enter; None where they are a script that goes on.
+def first_entered(prompt_before: str, text: str, pending: str = "") -> Entered:
+    """Return what the first keys of a text enter.
 
-    >>> first_entered("$", "for x in a; do\\nls\\ndone\\npwd\\n")
-    Entered(line='$ for x in a; do\\n> ls\\n> done', command='for x in a; do\\nls\\ndone', rest='pwd\\n', typed='', status=None)
+    Args:
+        prompt_before: The prompt before, without the blank at its end.
+        text: The text.
+        pending: The lines of a script that goes on.
+
+    >>> first_entered("$", "for x in a; do\\nls\\ndone\\npwd\\n")[:3]
+    ('$ for x in a; do\\n> ls\\n> done', 'for x in a; do\\nls\\ndone', 'pwd\\n')
     """
     *lines, last = text.split("\n")
     if not lines:
         if last.endswith(INTERRUPT):
             return Entered(f"{prompt_before} {last[:-1]}^C", "", status=INTERRUPTED)
-        return Entered(f"{prompt_before} {last}", "", typed=last)
+        return Entered(f"{prompt_before} {last}", "", typed=last, pending=pending)
     for end in range(1, len(lines) + 1):
-        script = "\n".join(lines[:end])
+        script = pending + "\n".join(lines[:end])
         try:
             parse(f"{script}\n")
         except Incomplete:
             continue
         except (Unexpected, TooDeep):
             pass
-        shown = f"\n{CONTINUATION}".join(lines[:end])
-        command = "" if not script.strip() or script.lstrip().startswith("#") else script
-        return Entered(f"{prompt_before} {shown}".rstrip(), command, "\n".join((*lines[end:], last)))
-    return None
+        command = script if [line for line in script.split("\n") if line.strip() and line.lstrip()[0] != "#"] else ""
+        return Entered(_echo(prompt_before, lines[:end]), command, "\n".join((*lines[end:], last)))
+    script = "".join(f"{line}\n" for line in lines)
+    return Entered(_echo(prompt_before, lines), "", typed=last, pending=pending + script)
+
+
+def _echo(prompt_before: str, lines: Sequence[str]) -> str:
+    """Return how lines of a script stand on the screen."""
+    shown = f"\n{CONTINUATION}".join(lines)
+    return f"{prompt_before} {shown}".rstrip()
 
 
 def _text_of(keys: Any) -> str:

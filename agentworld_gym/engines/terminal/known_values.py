@@ -153,7 +153,7 @@ def _effects(shown: StructuredState, line: CommandLine, paths: Mapping[str, str]
     program, operands = line.words[0], expanded_operands(shown, line)
     for word in line.typed[1:] if program in ("=", "export") else ():
         name, sign, _ = word.partition("=")
-        if sign and (value := words_of(shown, [f'"{name}"{word[len(name):]}'])):
+        if sign and (value := words_of(shown, [f'"{name}"{word[len(name) :]}'])):
             yield name, " ".join(value)[len(name) + 1 :]
     output = printed(shown, line)
     if output is not None:

@@ -120,7 +120,7 @@ class TerminalMachine:
 
     def shown_as(self, asked: Entered | None, observation: str) -> dict[str, Any]:
         """Return what the view reads of the machine where a command was answered in another way than by itself."""
-        about = {"typed": self.typed, "status": self._status}
+        about = {"typed": self.typed, "pending": self.pending, "status": self._status}
         return answered(plain_terminal(self._open()) | {k: v for k, v in about.items() if v}, asked, observation)
 
     @classmethod
@@ -164,7 +164,8 @@ class TerminalMachine:
         """
         self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
-        self._asked = entered_command(self._observation, self.prompt().rstrip(), keys, self.typed)
+        prompt = CONTINUATION if self.pending else self.prompt()
+        self._asked = entered_command(self._observation, prompt.rstrip(), keys, self.typed, self.pending)
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
@@ -265,7 +266,12 @@ class TerminalMachine:
     def typed(self) -> str:
         """The text that stands on the line and was not entered, while the cursor is at its end."""
         line = self._line
-        return "" if line.running or line.pending or line.behind else line.typed
+        return "" if line.running or line.behind else line.typed
+
+    @property
+    def pending(self) -> str:
+        """The lines of a script that goes on."""
+        return "" if self._line.running else self._line.pending
 
     @property
     def running(self) -> bool:

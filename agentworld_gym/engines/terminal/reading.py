@@ -74,7 +74,7 @@ def answered(shown: StructuredState, asked: Entered | None, observation: str) ->
         asked: The command; None where what was typed is no command.
         observation: The capture after it.
     """
-    if asked is None or (asked.typed and not asked.command):
+    if asked is None or not asked.enters:
         return with_answer(shown, None, observation, None)
     line = None if asked.rest else command_line(asked.command)
     output = None
@@ -100,7 +100,7 @@ def _run(shown: str, source: str, aside: bool) -> Printed | None:
         try:
             outcome = shell.run(EnteredScript(script, commands), state.get("status", 0))
             shell.context.history.append(source)
-            env = tuple(sorted((variables_of(shell).items() - state.get("env", {}).items())))
+            env = tuple(sorted(variables_of(shell).items() - state.get("env", {}).items()))
             output = bytes(shell.files.read_file(_ASIDE)) if aside else b""
         except (EngineError, RuntimeError, OSError, ValueError):
             return None

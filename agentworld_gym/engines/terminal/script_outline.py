@@ -20,9 +20,7 @@ from agentworld_gym.engines.terminal.parser import (
 KEYWORDS = frozenset(("for", "while", "until", "if", "case", "{", "(", "[[", "((", "select", "function", "!", "time"))
 """The words with which a command begins that holds others, or is no program."""
 _FOR = re.compile(r"for\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*[;\n]\s*do\s+(.*?)\s*;?\s*done", re.DOTALL)
-_IF = re.compile(
-    r"if\s+(.+?)\s*[;\n]\s*then\s+(.+?)(?:\s*[;\n]\s*else\s+(.+?))?\s*[;\n]\s*fi", re.DOTALL
-)
+_IF = re.compile(r"if\s+(.+?)\s*[;\n]\s*then\s+(.+?)(?:\s*[;\n]\s*else\s+(.+?))?\s*[;\n]\s*fi", re.DOTALL)
 _SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
 _NO_FILE = re.compile(r"/dev/null|&?\d|-")
 
@@ -90,8 +88,8 @@ def outlined(script: str) -> Outline | None:
     except (Incomplete, Unexpected, TooDeep, RecursionError):
         return None
     commands, pieces = tuple(parser.commands), tuple(parser.pieces())
-    if "<<" in script.replace("<<<", ""):  # The text of a here-document stands behind the whole line.
-        pieces = (Piece(script.strip()),)
+    if any("<<" in piece.text.replace("<<<", "") and "\n" not in piece.text for piece in pieces):
+        pieces = (Piece(script.strip()),)  # The text of the here-document stands behind other commands.
     background = any(command.background for command in commands)
     return Outline(pieces, commands, tuple(parser.targets), background)
 

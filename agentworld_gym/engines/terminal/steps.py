@@ -48,6 +48,10 @@ class Step(NamedTuple):
     """The value of `$?` where nothing is run and it changes."""
     sets: tuple[str, str] | None = None
     """The variable that the round of a loop sets, and its value."""
+    part: bool = False
+    """Whether it is one of several steps of a line."""
+    pending: str = ""
+    """The lines of a script that goes on."""
 
 
 class Typed(NamedTuple):
@@ -58,9 +62,10 @@ class Typed(NamedTuple):
 
 def steps_of(asked: Entered) -> list[Step | Typed]:
     """Return what keys enter: a line, and what is typed after it."""
-    line = asked.line if asked.command or not asked.typed else None
-    step = Step(asked.command, line=line, first=True, typed=asked.typed, status=asked.status)
-    return [step, *([Typed(asked.rest)] if asked.rest else [])]
+    part = bool(asked.rest)
+    line = asked.line if asked.enters else None
+    step = Step(asked.command, ";", line, True, asked.typed, asked.status, part=part, pending=asked.pending)
+    return [step, *([Typed(asked.rest)] if part else [])]
 
 
 def inner_steps(shown: StructuredState, step: Step | Typed) -> Sequence[Step | Typed] | None:
@@ -76,21 +81,21 @@ def inner_steps(shown: StructuredState, step: Step | Typed) -> Sequence[Step | T
     ()
     """
     if isinstance(step, Typed):
-        asked = first_entered(bare_prompt(shown), shown.get("typed", "") + step.text)
+        asked = first_entered(bare_prompt(shown), shown.get("typed", "") + step.text, shown.get("pending", ""))
         return () if asked is None else [_later(one) for one in steps_of(asked)]
     if (step.link == "&&" and shown.get("status", 0)) or (step.link == "||" and not shown.get("status", 0)):
         return ()
     if not step.command:
         return None
     if step.sets is not None:  # The variable of a round is set before its first command.
-        return [step._replace(command=""), Step(step.command)]
+        return [step._replace(command="", part=True), Step(step.command, part=True)]
     parts = _parts(shown, step.command)
     if parts is None:
         return None
     if not parts:
         return [step._replace(command="")]
     first, *others = parts
-    return [first._replace(line=step.line, first=step.first), *others]
+    return [first._replace(line=step.line, first=step.first, part=True), *others]
 
 
 def _later(step: Step | Typed) -> Step | Typed:
@@ -125,7 +130,7 @@ def _chosen(shown: StructuredState, choice: Any) -> list[Step] | None:
     if found is None:
         return None
     body = choice.otherwise if found.status else choice.then
-    return [Step(choice.condition), *([Step(body)] if body else [])]
+    return [Step(choice.condition), Step(body) if body else Step("", status=0)]
 
 
 def _handed(shown: StructuredState, command: str) -> Iterator[str]:
@@ -150,7 +155,7 @@ def _handed(shown: StructuredState, command: str) -> Iterator[str]:
 
 
 def _lines(shown: StructuredState, reader: str, words: bool = False) -> list[str]:
-    line = command_line(reader) if script_reads(reader) else None
+    line = command_line(f"{reader} | cat") if script_reads(reader) else None
     found = None if line is None else printed(shown, line)
     if found is None or found.status:
         return []
@@ -202,7 +207,10 @@ def played(before: StructuredState, steps: Sequence[Step | Typed], noted: Act) -
 
 
 def stepped(
-    state: StructuredState, steps: Sequence[Any], inner: Callable[[StructuredState, Any], Sequence[Any] | None], act: Act
+    state: StructuredState,
+    steps: Sequence[Any],
+    inner: Callable[[StructuredState, Any], Sequence[Any] | None],
+    act: Act,
 ) -> StructuredState:
     """Return the state after steps, each of which may consist of others.
 

@@ -20,6 +20,7 @@ from posixpath import join, normpath
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState
+from agentworld_gym.engines.terminal.keyboard import CONTINUATION
 from agentworld_gym.engines.terminal.screen import capture
 from agentworld_gym.engines.terminal.shell import SYSTEM, Shell
 from agentworld_gym.engines.terminal.state import FileState, TerminalState
@@ -34,9 +35,7 @@ _MOST_MODE = 0o7777
 """The largest number that says permissions."""
 ANSWER = ("line", "above", "said", "screen")
 """The keys of the last answer: `above` is what stands above `said` while the commands of one line follow each other."""
-_SET = re.compile(
-    r"\b([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)|\bread\s+(?:-\w+\s+)*((?:[A-Za-z_]\w*[ \t]*)+)"
-)
+_SET = re.compile(r"\b([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)|\bread\s+(?:-\w+\s+)*((?:[A-Za-z_]\w*[ \t]*)+)")
 """How a line sets a variable."""
 _CANDIDATE = re.compile(r"[A-Za-z_]\w*")
 _OWN = frozenset(("RANDOM", "SECONDS", "PWD", "OLDPWD", "PATH", "HOME", "USER", "SHELL", "IFS", "PS1", "_"))
@@ -147,7 +146,9 @@ def prompt(shown: Mapping[str, Any]) -> str:
 
 
 def bare_prompt(shown: Mapping[str, Any]) -> str:
-    """Return the prompt of a state, without the blank at its end."""
+    """Return the prompt of a state, without the blank at its end; that of a script that goes on is `>`."""
+    if shown.get("pending"):
+        return CONTINUATION.rstrip()
     cwd, home = shown["cwd"], shown["home"]
     if cwd == home or cwd.startswith(f"{home}/"):
         cwd = f"~{cwd.removeprefix(home)}"
@@ -188,7 +189,7 @@ def with_answer(shown: StructuredState, line: str | None, observation: str, prin
             state["said"] = said
         if screen_of(state) == observation:
             return state
-    return {**shown, "screen": observation}
+    return {**shown, "line": line, "screen": observation}
 
 
 def require_files(shown: Mapping[str, Any]) -> None:

@@ -10,15 +10,17 @@ from agentworld_gym.domain.view import StructuredState, predicted
 from agentworld_gym.engines import Controls, Restorable, Scalar
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
-from agentworld_gym.engines.terminal.entered import Entered, entered_command
+from agentworld_gym.engines.terminal.entered import INTERRUPT, Entered, entered_command
 from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
-from agentworld_gym.engines.terminal.steps import Step, Typed, inner_steps, played, steps_of, stepped
+from agentworld_gym.engines.terminal.screen import capture
+from agentworld_gym.engines.terminal.steps import Step, Typed, inner_steps, played, stepped, steps_of
 from agentworld_gym.engines.terminal.structured_state import (
     ANSWER,
     bare_prompt,
     place,
+    prompt,
     require_files,
     screen_of,
     shell_of,
@@ -82,22 +84,26 @@ class TerminalView:
         """
         with predicted():
             step = self._step(shown, action)
-            state = {key: value for key, value in shown.items() if key not in (*ANSWER, "typed")}
+            state = {key: value for key, value in shown.items() if key not in (*ANSWER, "typed", "pending")}
             if step is None:
-                return {**state, **({"typed": shown["typed"]} if "typed" in shown else {})}
+                kept = ("typed", "pending", *(("screen",) if self._holds(shown) else ()))
+                return {**state, **{key: shown[key] for key in kept if key in shown}}
             if not step.first:
                 state["line"] = shown.get("line", "")
                 state["above"] = f"{shown.get('above', '')}{shown.get('said', '')}"
                 if step.line is not None:
                     state["above"] += f"{step.line}\n"
-            elif step.line is not None:
-                state["line"] = step.line
-            if step.typed:
-                state["typed"] = step.typed
+            else:
+                state |= {"line": step.line} if step.line is not None else {}
+                state |= {"above": ""} if step.part else {}
+            for key in ("typed", "pending"):
+                if value := getattr(step, key):
+                    state[key] = value
             if step.sets is not None:
                 state["env"] = {**state.get("env", {}), step.sets[0]: step.sets[1]}
             if step.status is not None:
-                state["status"] = step.status
+                state.pop("status", None)
+                state |= {"status": step.status} if step.status else {}
             if not step.command:
                 return state
             state.pop("status", None)
@@ -197,11 +203,13 @@ class TerminalView:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
+            screens = self._screens(shown, action)
             line = self._line(shown, action)
             if line is None:
-                return {}, {}
+                return screens, {}
             paths = operand_paths(shown, line)
-            return given_values(shown, line, paths), {} if line.is_filter else found_values(shown, paths)
+            given = {**given_values(shown, line, paths), **screens}
+            return given, {} if line.is_filter else found_values(shown, paths)
 
     def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
         """Return the places of the operands of a command by name; see `operand_paths`.
@@ -213,6 +221,18 @@ class TerminalView:
             line = self._line(shown, action)
             paths = {} if line is None else operand_paths(shown, line)
             return {name: place(path) for name, path in paths.items() if path != "/"}
+
+    def _screens(self, shown: StructuredState, action: Any) -> dict[str, str]:
+        """Return what the screen becomes where a program takes it or gives it back, and the prompt of one cleared."""
+        at_prompt = bare_prompt({**shown, "pending": ""})
+        step = self._step(shown, action)
+        if step is not None and step.line is not None:
+            return {"screen": capture(step.line), "prompt": at_prompt}
+        if not self._holds(shown):
+            return {"prompt": prompt(shown)}
+        keys = "".join(str(entry.get("keystrokes", "")) for entry in action if isinstance(entry, Mapping))
+        left = "^C\n" if keys in ("C-c", INTERRUPT) else ""
+        return {"screen": capture(f"{screen_of(shown)}\n{left}{at_prompt}"), "prompt": at_prompt}
 
     def _told(self, shown: StructuredState, action: Any, seen: dict[str, str], step: str) -> str:
         line = self._line(shown, action)
@@ -244,4 +264,9 @@ class TerminalView:
         return first
 
     def _asked(self, shown: StructuredState, action: Any) -> Entered | None:
-        return entered_command(screen_of(shown), bare_prompt(shown), action, str(shown.get("typed", "")))
+        typed, pending = str(shown.get("typed", "")), str(shown.get("pending", ""))
+        return entered_command(screen_of(shown), bare_prompt(shown), action, typed, pending)
+
+    def _holds(self, shown: StructuredState) -> bool:
+        """Whether a program holds the screen."""
+        return screen_of(shown).rpartition("\n")[2] != prompt(shown)
