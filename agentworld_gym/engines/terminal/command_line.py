@@ -46,6 +46,7 @@ _KEPT = re.compile(r"2>>?|[12]?>&|&>>?|<<?-?|<<<")
 _NOWHERE = "/dev/null"
 _IN_PLACE = re.compile(r"(?<=\s)-i\s")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_COMPOUND = re.compile(r"(?:for|while|until|if|case)\s|\{\s|\(")
 _TEE = re.compile(r"tee(?:\s+-a)?\s+[^\s<>|&;'\"$]+(?=\s*<)")
 _ALL_OUTPUT = re.compile(r"(.*(?:\bdone|\bfi|[})]))\s*(>>?)\s*([^\s;&|<>()]+)", re.DOTALL)
 """A loop or a group whose output goes into a file."""
@@ -118,6 +119,10 @@ def reads(words: Sequence[str]) -> bool:
         return bool(others) and not others[0].startswith("-") and reads(others)
     if program == "command":
         return others[:1] == ["-v"]
+    if program in ("bash", "sh"):
+        return len(others) == 2 and others[0] == "-c" and script_reads(others[1])
+    if program == "eval":
+        return script_reads(" ".join(others))
     if program == "printf" and others[:1] == ["-v"]:
         return False
     return (program in READERS or program == "sed") and not writes(program, others)
@@ -132,9 +137,11 @@ def script_reads(script: str) -> bool:
     outline = outlined(script)
     if outline is None or outline.background or writes_files(outline) or not outline.commands:
         return False
-    inner = script.lstrip().startswith("(")
+    inner, compound = script.lstrip().startswith("("), _COMPOUND.match(script.lstrip())
     for command in outline.commands:
         words = [unquoted(word) for word in command.words]
+        if not words and compound:  # Variables that are set on the way are known as what is printed is.
+            continue
         if not words or not (words[0] in _OF_SCRIPTS or (words[0] == "cd" and inner) or reads(words)):
             return False
     return all(script_reads(part) for part in substituted(script))

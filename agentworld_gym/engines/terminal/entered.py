@@ -9,6 +9,8 @@ from agentworld_gym.engines.terminal.keyboard import CONTINUATION, keys_of
 from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
 
 INTERRUPT = "\x03"
+LONGEST = 50_000
+"""The largest number of characters of a script that is told by its commands."""
 INTERRUPTED = 130
 """The value of `$?` after a line that Ctrl-C left."""
 
@@ -57,7 +59,9 @@ def entered_command(
     if screen.rpartition("\n")[2] != f"{prompt_before} {typed}".rstrip() or not isinstance(keys, list | tuple):
         return None
     text = _text_of(keys)
-    return first_entered(prompt_before, typed + text, pending) if text else None
+    if not text or len(text) + len(pending) > LONGEST:
+        return None
+    return first_entered(prompt_before, typed + text, pending)
 
 
 def first_entered(prompt_before: str, text: str, pending: str = "") -> Entered:
@@ -76,11 +80,15 @@ def first_entered(prompt_before: str, text: str, pending: str = "") -> Entered:
         if last.endswith(INTERRUPT):
             return Entered(f"{prompt_before} {last[:-1]}^C", "", status=INTERRUPTED)
         return Entered(f"{prompt_before} {last}", "", typed=last, pending=pending)
-    for end in range(1, len(lines) + 1):
+    waiting = None
+    for end, line in enumerate(lines, 1):
+        if waiting is not None and not waiting.ends(line):
+            continue
         script = pending + "\n".join(lines[:end])
         try:
             parse(f"{script}\n")
-        except Incomplete:
+        except Incomplete as incomplete:
+            waiting = incomplete.waiting
             continue
         except (Unexpected, TooDeep):
             pass

@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.domain.view import StructuredState
 from agentworld_gym.engines.terminal.builtins.mkdir_rm_chmod import changed_mode
 from agentworld_gym.engines.terminal.command_line import CommandLine, absolute
-from agentworld_gym.engines.terminal.reading import printed, words_of
+from agentworld_gym.engines.terminal.reading import is_program, printed, words_of
 from agentworld_gym.engines.terminal.structured_state import at, members_of
 
 _BRACES = re.compile("[{}]")
@@ -127,6 +127,22 @@ def told_paths(
     for name, path in paths.items():
         same, own = seen.setdefault(path, f"{step}{name}"), f"{step}{name}"
         yield f"{name} {_kind(shown, path)}" if same == own else f"{name} = {same.removeprefix(step)}"
+
+
+def told_programs(shown: StructuredState, line: CommandLine) -> Iterator[str]:
+    """Yield a line for each program of a command that is not there, or that is a file of the state.
+
+    >>> from agentworld_gym.engines.terminal.command_line import command_line
+    >>> shown = {"cwd": "/srv", "home": "/home/dev", "files": {"srv": {"in": {"run.sh": {"text": "ls"}}}}}
+    >>> [*told_programs(shown, command_line("zsh run.sh | sort"))], [*told_programs(shown, command_line("./run.sh"))]
+    (['0 -'], ['0 file'])
+    """
+    for number, (program, *_) in enumerate(line.programs):
+        name = f"|{number}" if number else "0"
+        if "/" in program:
+            yield f"{name} {_kind(shown, _path(shown, program))}"
+        elif program != "=" and not is_program(program):
+            yield f"{name} -"
 
 
 def _kind(shown: StructuredState, path: str) -> str:

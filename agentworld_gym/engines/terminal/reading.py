@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import lru_cache
@@ -14,6 +15,8 @@ from agentworld_gym.engines.terminal.command_line import CommandLine, command_li
 from agentworld_gym.engines.terminal.entered import Entered
 from agentworld_gym.engines.terminal.keyboard import EnteredScript
 from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
+from agentworld_gym.engines.terminal.shell import Shell
+from agentworld_gym.engines.terminal.state import TerminalState
 from agentworld_gym.engines.terminal.structured_state import ANSWER, shell_of, variables_of, with_answer
 from agentworld_gym.errors import SpecError
 
@@ -82,6 +85,20 @@ def answered(shown: StructuredState, asked: Entered | None, observation: str) ->
         with suppress(SpecError, LookupError, TypeError, ValueError, RuntimeError, OSError):  # Its folder may be gone.
             output = printed(shown, line) if not (line.target or line.edits) else Printed("", "")
     return with_answer(shown, asked.line, observation, None if output is None else output.screen)
+
+
+@lru_cache(maxsize=1024)
+def is_program(name: str) -> bool:
+    """Whether the shell knows a program, a builtin or a keyword of a name.
+
+    >>> is_program("sort"), is_program("cd"), is_program("zsh")
+    (True, True, False)
+    """
+    state = TerminalState.of({})
+    script = f"{shlex.quote(name)} </dev/null\n"
+    with closing(Shell.start(state, 0)) as shell, suppress(EngineError, RuntimeError, OSError):
+        return not shell.run(EnteredScript(script, tuple(parse(script))), 0).text.endswith(": command not found\n")
+    return True
 
 
 @lru_cache(maxsize=128)

@@ -21,7 +21,7 @@ KEYWORDS = frozenset(("for", "while", "until", "if", "case", "{", "(", "[[", "((
 """The words with which a command begins that holds others, or is no program."""
 _FOR = re.compile(r"for\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*[;\n]\s*do\s+(.*?)\s*;?\s*done", re.DOTALL)
 _IF = re.compile(r"if\s+(.+?)\s*[;\n]\s*then\s+(.+?)(?:\s*[;\n]\s*else\s+(.+?))?\s*[;\n]\s*fi", re.DOTALL)
-_SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
+_SUBSTITUTION = re.compile(r"[$<]\((?!\()|`[^`]*`|>\(")
 _NO_FILE = re.compile(r"/dev/null|&?\d|-")
 
 
@@ -40,7 +40,7 @@ class Outline:
 
     >>> outline = outlined("mkdir a && cd a; for x in 1 2; do echo $x > $x.txt; done")
     >>> [tuple(piece) for piece in outline.pieces][:2], outline.targets
-    ((('mkdir a', ';'), ('cd a', '&&')), ('$x.txt',))
+    ([('mkdir a', ';'), ('cd a', '&&')], ('$x.txt',))
     """
 
     pieces: tuple[Piece, ...]
@@ -135,14 +135,14 @@ def choice_of(text: str) -> Choice | None:
 
 
 def substituted(text: str) -> Iterator[str]:
-    """Yield the scripts within the words of another; one that cannot be told apart is empty.
+    """Yield the scripts within the words of another; one that gets what is written is empty.
 
-    >>> [*substituted("echo $(cat a) `ls` $((1 + 2))")]
-    ['cat a', '']
+    >>> [*substituted("echo $(cat a) `ls` $((1 + 2)) > >(tac)")]
+    ['cat a', 'ls', '']
     """
     for found in _SUBSTITUTION.finditer(text):
-        if found[0] != "$(":
-            yield ""
+        if found[0][0] in "`>":
+            yield found[0][1:-1]
             continue
         level, at = 1, found.end()
         while at < len(text) and level:

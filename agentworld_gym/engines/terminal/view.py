@@ -11,7 +11,7 @@ from agentworld_gym.engines import Controls, Restorable, Scalar
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
 from agentworld_gym.engines.terminal.entered import INTERRUPT, Entered, entered_command
-from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths
+from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths, told_programs
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.screen import capture
@@ -241,7 +241,8 @@ class TerminalView:
         paths = operand_paths(shown, line)
         if line.reads:
             paths = {name: path for name, path in paths.items() if name == ">"}
-        return "\n".join([*([READS] if line.is_filter else []), *told_paths(shown, paths, seen, step)])
+        programs = [READS] if line.is_filter else told_programs(shown, line)
+        return "\n".join([*programs, *told_paths(shown, paths, seen, step)])
 
     def _all_steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
         """Return the steps of an action, whether or not a list leaves them out."""
