@@ -1,7 +1,7 @@
 """Types lines that a newcomer might type into a terminal of a language world, and compares what both worlds show.
 
     python benchmarks/free_lines.py --world tiny
-    python benchmarks/free_lines.py --world transformers:runs/terminal-state/model --profile compact --form state --wrong
+    python benchmarks/free_lines.py --world transformers:runs/mine/model --profile compact --form state --wrong
 
 `free_lines.yaml` holds the lines, which were written by hand, and the files that they speak of. Each entry is typed
 into a fresh episode of the language world, which has its own answers as its history, and into one of the grounded
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -91,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

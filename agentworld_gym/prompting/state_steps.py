@@ -182,6 +182,8 @@ class StepConstraint:
 
     def __call__(self, text: str, whole: bool = False) -> bool:
         """Whether a text may begin an answer; or, if it is the `whole` answer, whether it is one."""
+        if self._after(()) is None:  # The action has no step about which there is anything to say.
+            return text == SAME if whole else SAME.startswith(text)
         if text.startswith(f"{ALL}\n"):
             return self._whole(text.removeprefix(f"{ALL}\n"), whole)
         if not whole and ALL.startswith(text):
@@ -189,7 +191,7 @@ class StepConstraint:
         *before, last = text.split(PARTED)
         allows = self._after(tuple(before))
         if allows is None:
-            return whole and not before and last == SAME
+            return False
         if not whole and last.endswith(PARTED[:-1]):
             last = last.removesuffix(PARTED[:-1])
             return allows(last, True) and self._after((*before, last)) is not None

@@ -37,9 +37,7 @@ class Entered(NamedTuple):
         return bool(self.command or not self.typed or (self.pending and "\n" in self.line))
 
 
-def entered_command(
-    screen: str, prompt_before: str, keys: Any, typed: str = "", pending: str = ""
-) -> Entered | None:
+def entered_command(screen: str, prompt_before: str, keys: Any, typed: str = "", pending: str = "") -> Entered | None:
     """Return what keys enter on a screen.
 
     It is None where the terminal waits for no command, and where keys move the cursor or the like.

@@ -120,8 +120,8 @@ class TerminalMachine:
 
     def shown_as(self, asked: Entered | None, observation: str) -> dict[str, Any]:
         """Return what the view reads of the machine where a command was answered in another way than by itself."""
-        about = {"typed": self.typed, "pending": self.pending, "status": self._status}
-        return answered(plain_terminal(self._open()) | {k: v for k, v in about.items() if v}, asked, observation)
+        about = {"typed": self.typed, "pending": "" if self.running else self._line.pending, "status": self._status}
+        return answered(plain_terminal(self._open(), about), asked, observation)
 
     @classmethod
     def restore(cls, structured_state: Mapping[str, Any]) -> TerminalMachine:
@@ -164,8 +164,7 @@ class TerminalMachine:
         """
         self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
-        prompt = CONTINUATION if self.pending else self.prompt()
-        self._asked = entered_command(self._observation, prompt.rstrip(), keys, self.typed, self.pending)
+        self._asked = self.entered(self._observation, keys)
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
@@ -262,16 +261,16 @@ class TerminalMachine:
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
+    def entered(self, screen: str, keys: Any) -> Entered | None:
+        """Return what keys enter on a screen; see `entered_command`."""
+        pending = "" if self.running else self._line.pending
+        prompt = CONTINUATION if pending else self.prompt()
+        return entered_command(screen, prompt.rstrip(), keys, self.typed, pending)
+
     @property
     def typed(self) -> str:
         """The text that stands on the line and was not entered, while the cursor is at its end."""
-        line = self._line
-        return "" if line.running or line.behind else line.typed
-
-    @property
-    def pending(self) -> str:
-        """The lines of a script that goes on."""
-        return "" if self._line.running else self._line.pending
+        return "" if self.running or self._line.behind else self._line.typed
 
     @property
     def running(self) -> bool:
@@ -279,8 +278,7 @@ class TerminalMachine:
         return self._line.running
 
     def _type(self, keys: Iterable[str], end: float, printed: list[str]) -> None:
-        line = self._line
-        at_prompt = not line.running
+        line, at_prompt = self._line, not self.running
         for key in keys:
             shell = self._open()
             self._in_time(end)

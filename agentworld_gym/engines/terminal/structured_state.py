@@ -42,8 +42,13 @@ _OWN = frozenset(("RANDOM", "SECONDS", "PWD", "OLDPWD", "PATH", "HOME", "USER", 
 """Variables that are no part of a state, because they follow from it or change by themselves."""
 
 
-def plain_terminal(shell: Shell) -> StructuredState:
-    """Return what the view reads of a shell, without the last answer."""
+def plain_terminal(shell: Shell, about: Mapping[str, str | int] | None = None) -> StructuredState:
+    """Return what the view reads of a shell, without the last answer.
+
+    Args:
+        shell: The shell.
+        about: What else there is to say, of which nothing is kept that is empty or 0.
+    """
     context = shell.context
     return {
         "user": context.user,
@@ -53,6 +58,7 @@ def plain_terminal(shell: Shell) -> StructuredState:
         "cwd": shell.cwd,
         "files": _plain_files(shell),
         **({"env": env} if (env := variables_of(shell)) else {}),
+        **{key: value for key, value in (about or {}).items() if value},
     }
 
 

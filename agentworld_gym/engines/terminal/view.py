@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState, predicted
@@ -11,7 +11,13 @@ from agentworld_gym.engines import Controls, Restorable, Scalar
 from agentworld_gym.engines.terminal.command_line import CommandLine, command_line
 from agentworld_gym.engines.terminal.engine import TerminalEngine
 from agentworld_gym.engines.terminal.entered import INTERRUPT, Entered, entered_command
-from agentworld_gym.engines.terminal.known_values import found_values, given_values, operand_paths, told_paths, told_programs
+from agentworld_gym.engines.terminal.known_values import (
+    found_values,
+    given_values,
+    operand_paths,
+    told_paths,
+    told_programs,
+)
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.screen import capture
@@ -25,6 +31,7 @@ from agentworld_gym.engines.terminal.structured_state import (
     screen_of,
     shell_of,
 )
+from agentworld_gym.errors import SpecError
 
 NEXT = ";"
 """Parts what is told of the commands of a line."""
@@ -108,7 +115,11 @@ class TerminalView:
                 return state
             state.pop("status", None)
             line = command_line(step.command)
-            found = None if line is None else printed(shown, line)
+            found = None
+            with suppress(
+                SpecError, LookupError, TypeError, ValueError, RuntimeError, OSError
+            ):  # It can be no shell's.
+                found = None if line is None else printed(shown, line)
             if found is not None and found.env:
                 state["env"] = {**state.get("env", {}), **dict(found.env)}
             return {**state, "status": found.status} if found is not None and found.status else state

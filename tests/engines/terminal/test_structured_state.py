@@ -167,7 +167,7 @@ def test_a_change_names_what_a_command_prints_and_what_becomes_of_its_operands(c
 @pytest.mark.parametrize(
     ("command", "written"),
     [
-        ("mkdir x && mv a.txt x; ls", ['{1}/in = {}', '-{1}\n{2/1} = "{*1}"', 'said = "{}"']),
+        ("mkdir x && mv a.txt x; ls", ["{1}/in = {}", '-{1}\n{2/1} = "{*1}"', 'said = "{}"']),
         ("cd nowhere && ls; pwd", ['said = "bash: cd: {1}: No such file or directory\\n"\nstatus = 1', 'said = "{}"']),
         ("grep kiwi a.txt && rm a.txt", ['said = "{}"']),
         ("[ -f a.txt ] && rm a.txt", ['said = "{}"', "-{1}"]),
@@ -214,6 +214,7 @@ def test_what_keys_type_at_the_prompt_is_the_view_s(keystrokes: list[str]) -> No
         machine.act(PARSER.parse(action).parsed)
         written = ANSWERS.write(None, before, compact(machine.shown()), action)
         assert written in ("same", 'said = "{}"')
+        assert ANSWERS.allows(None, before, action)(written, whole=True)
         assert ANSWERS.printed(ANSWERS.read(None, before, written, action)) == machine.observation
 
 
@@ -228,6 +229,13 @@ def test_the_answers_to_free_form_lines_print_every_observation_again(number: in
             after = ANSWERS.read(None, before, written, action)
             assert json.loads(after) == machine.shown(), action
             assert ANSWERS.printed(after) == machine.observation, action
+
+
+def test_only_no_change_is_allowed_for_an_empty_line() -> None:
+    allows = ANSWERS.allows(None, BEFORE, json.dumps([{"keystrokes": "\n"}]))
+    assert allows("sa")
+    assert not allows("said")
+    assert not allows("al")
 
 
 def test_a_long_line_has_a_short_answer() -> None:
