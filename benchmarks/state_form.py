@@ -1,10 +1,12 @@
 """Measures the structured state of a domain: whether it is complete, and how short the answers of a world model get.
 
-python benchmarks/state_form.py DOMAIN [--episodes 500] [--sessions 24]
+python benchmarks/state_form.py DOMAIN [--episodes 500] [--sessions 24] [--policy NAME ...] [--split SPLIT]
 
 An episode is restored from its state, as JSON, at a random step, and goes on beside the machine that it was taken from;
-every second one with controls in force. Answers are those to the steps of recorded sessions, half of them of experts
-and half of explorers, in compact prompts; the tokens are those of a small tokenizer of 4,096 pieces that is built from
+every second one with controls in force. Answers are those to the steps of recorded sessions in compact prompts, half of
+them of experts and half of explorers if no policies are named; each answer in the state form is read again, and the
+view has to print the observation. Answers that say no more than that a view is right (`same`, and in a terminal that
+what is printed is what programs print that read) are counted. The tokens are those of a small tokenizer of 4,096 pieces that is built from
 these answers and turns, one for each form.
 """
 
@@ -16,19 +18,21 @@ import random
 import statistics
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, get_args
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import Form, load_spec
+from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_engine, load_view
 from agentworld_gym.engines.web.sites.site import site_names
-from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
-from agentworld_gym.sessions.rerendering import prompts_for
+from agentworld_gym.sessions.rerendering import prompts_for, rendered_turns, task_of
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate
 
@@ -178,10 +182,10 @@ def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, 
     return same, printed
 
 
-def recorded(domain: str, sessions: int) -> list[Row]:
-    """Sessions of experts and explorers."""
-    config = SmallModelSessions(policies={"expert": 0.5, "explore": 0.5}, max_turns=12)
-    recorder = Recorder([load_spec(domain)], config, seed=5)
+def recorded(domain: str, sessions: int, policies: Sequence[PolicyName], split: Split) -> list[Row]:
+    """Sessions of some policies."""
+    config = SmallModelSessions(policies=dict.fromkeys(policies, 1.0), max_turns=12)
+    recorder = Recorder([load_spec(domain)], config, seed=5, split=split)
     return [row for number in range(sessions) if (row := recorder.row(number)) is not None]
 
 
@@ -192,6 +196,22 @@ def messages(rows: Sequence[Row], form: Form) -> dict[str, list[str]]:
         for message in cpt_sample(row, prompts_for(row, form=form)).messages:
             contents.setdefault(message["role"], []).append(message["content"])
     return contents
+
+
+def read_again(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """How many answers there are in the state form, how many print their observation, and how many are the view's."""
+    count = right = plain = 0
+    for row in rows:
+        prompts, task = prompts_for(row, form="state"), task_of(row)
+        assert task is not None
+        assert isinstance(prompts.answers, StateAnswers)
+        for turn, observation in zip(rendered_turns(row, prompts, task), row.observations, strict=True):
+            before, after, _, action = turn.seen
+            answer = prompts.answers.write(task, before, after, action)
+            count += 1
+            right += prompts.answers.printed(prompts.answers.read(task, before, answer, action)) == observation
+            plain += all(part in ("same", 'said = "{}"') for part in answer.split("\n;\n"))
+    return count, right, plain
 
 
 def spread(texts: Sequence[str], size: Callable[[str], int]) -> str:
@@ -205,14 +225,18 @@ def main() -> None:
     parser.add_argument("domain", choices=sorted(WALKS))
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--sessions", type=int, default=24)
+    parser.add_argument("--policy", action="append", choices=get_args(PolicyName))
+    parser.add_argument("--split", choices=get_args(Split), default="train")
     options = parser.parse_args()
     spec = load_spec(options.domain)
     strengths: dict[str, Any] = {name: 0.1 for name in spec.controls}
     results = [exact(options.domain, number, strengths) for number in range(options.episodes)]
     print(f"restored machines that went on exactly: {sum(same for same, _ in results)} of {len(results)}")
     print(f"episodes whose screens the view printed exactly: {sum(view for _, view in results)} of {len(results)}")
-    rows = recorded(options.domain, options.sessions)
+    rows = recorded(options.domain, options.sessions, options.policy or ("expert", "explore"), options.split)
     print(f"{sum(len(row.actions) for row in rows)} steps of {len(rows)} sessions; median, mean, ninth decile")
+    count, right, plain = read_again(rows)
+    print(f"answers from which the observation is printed again: {right} of {count}; that are the view's: {plain}")
     forms: tuple[Form, ...] = ("full", "change", "state") if spec.turn.restates else ("full", "state")
     for form in forms:
         contents = messages(rows, form)

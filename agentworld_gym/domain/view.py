@@ -112,6 +112,49 @@ class Repeating(View, Protocol):
 
 
 @runtime_checkable
+class Stepping(Repeating, Protocol):
+    """A view that reads several actions from one, such as the commands of a line.
+
+    The change of such an action is that of each of them, one after the other. What each of them does is predicted, and
+    what it reads of those before it is read off the predicted state.
+    """
+
+    def steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
+        """Return the steps of which an action, or a step, consists; None where it consists of none but itself.
+
+        Args:
+            shown: The structured state in which it is its turn.
+            action: The action as its parser read it, or a step.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+    def silent(self, action: Any) -> bool:
+        """Whether nothing about a step is predicted, once it is noted."""
+        ...
+
+    def joined(self, shown: StructuredState) -> StructuredState:
+        """Return the state after the last step of an action, with what all steps have left."""
+        ...
+
+    def played(self, shown: StructuredState, action: Any) -> Sequence[StructuredState] | None:
+        """Return the states after each step of an action that was recorded; None where they cannot be told.
+
+        It is for recordings alone: no world plays in this way.
+
+        Args:
+            shown: The structured state before the action.
+            action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
 class Opening(View, Protocol):
     """A view that knows what a probe shows which only opens what is there, such as a file, a page or an app.
 

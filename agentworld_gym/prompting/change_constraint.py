@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic_core import from_json
 
@@ -33,6 +33,14 @@ _CUT = "EOF while parsing"
 ChoicesOf = Callable[[StructuredState, tuple[str, ...]], Choices | None]
 Makes = Literal["nothing", "entry", "path"]
 """What of a path may be missing in a state: nothing, the last key of an object, or all from any object on."""
+
+
+class Constraint(Protocol):
+    """Tells which texts an answer may begin with, and which are one."""
+
+    def __call__(self, text: str, whole: bool = False) -> bool:
+        """Whether a text may begin an answer; or, if it is the `whole` answer, whether it is one."""
+        ...
 
 
 class ChangeConstraint:

@@ -16,18 +16,18 @@ from agentworld_gym.domain.view import (
     Completing,
     Counting,
     Opening,
-    Placing,
-    Referring,
     Repeating,
+    Stepping,
     StructuredState,
     Summing,
     View,
     compact,
 )
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.change_constraint import ChangeConstraint
+from agentworld_gym.prompting.change_constraint import ChangeConstraint, Constraint
 from agentworld_gym.prompting.state_changes import SAME, Completed, applied, written
 from agentworld_gym.prompting.state_references import References
+from agentworld_gym.prompting.state_steps import ALL, StepAnswers, StepConstraint, references_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +96,13 @@ class StateAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
-        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
-        place = self.view.place(state)
-        after = json.loads(observation)
-        marked = self.view.marked(state, after) if isinstance(self.view, Summing) else after
-        return written(state, marked, place, counts, references, self._completed(state))
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        after: StructuredState = json.loads(observation)
+        if action_read is None or not isinstance(self.view, Stepping):
+            return self._written(state, after, references)
+        return StepAnswers(self.view, self._written, self._applied).write(
+            json.loads(before), action_read, after, lambda: self._written(state, after, references)
+        )
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the structured state after a change.
@@ -109,15 +110,35 @@ class StateAnswers:
         Raises:
             AnswerError: The change does not fit the state before.
         """
-        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        after = applied(state, answer, self.view.place(state), references, self._completed(state))
-        return compact(self.view.summed(after) if isinstance(self.view, Summing) else after)
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        if action_read is None or not isinstance(self.view, Stepping) or answer.startswith(f"{ALL}\n"):
+            return compact(self._applied(state, answer.removeprefix(f"{ALL}\n"), references))
+        return compact(
+            StepAnswers(self.view, self._written, self._applied).read(json.loads(before), action_read, answer)
+        )
 
-    def allows(self, task: Task | None, before: str, action: str | None = None) -> ChangeConstraint:
+    def allows(self, task: Task | None, before: str, action: str | None = None) -> Constraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
-        state, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        if action_read is None or not isinstance(self.view, Stepping):
+            return self._constraint(state, references)
+        steps = StepAnswers(self.view, self._written, self._applied)
+        return StepConstraint(
+            steps, json.loads(before), action_read, self._constraint(state, references), self._constraint
+        )
+
+    def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
         choices = self.view.choices if isinstance(self.view, Choosing) else None
         return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
+
+    def _written(self, state: StructuredState, after: StructuredState, references: References | None) -> str:
+        counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
+        marked = self.view.marked(state, after) if isinstance(self.view, Summing) else after
+        return written(state, marked, self.view.place(state), counts, references, self._completed(state))
+
+    def _applied(self, state: StructuredState, answer: str, references: References | None) -> StructuredState:
+        after = applied(state, answer, self.view.place(state), references, self._completed(state))
+        return self.view.summed(after) if isinstance(self.view, Summing) else after
 
     def _completed(self, state: StructuredState) -> Completed | None:
         return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
@@ -150,8 +171,10 @@ class _Same:
 @lru_cache(maxsize=128)
 def _asked(
     answers: StateAnswers, before: str, action: str | None, same: _Same
-) -> tuple[StructuredState, References | None]:
-    """Return a state with the action noted, and what the answer to the action can refer to; neither is changed.
+) -> tuple[StructuredState, Any, References | None]:
+    """Return a state with the action noted, the action as its parser read it, and what the answer to it can refer to.
+
+    None of these is changed.
 
     A turn of a world asks three times: what the model may write, what it has written, and how the history has it.
     """
@@ -160,18 +183,7 @@ def _asked(
     if action is not None and answers.parser is not None:
         read = answers.parser.parse(action, same.tools)
         parsed = read.parsed if read.error is None else None
-    references = _references(answers.view, state, parsed)
+    references = references_of(answers.view, state, parsed)
     if parsed is not None and isinstance(answers.view, Repeating):
         state = answers.view.noted(state, parsed)
-    return state, references
-
-
-def _references(view: View, state: StructuredState, parsed: Any) -> References | None:
-    """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
-    if not isinstance(view, Referring):
-        return None
-    try:
-        places = view.places(state, parsed) if isinstance(view, Placing) else None
-        return References(*view.known(state, parsed), places)
-    except AnswerError:
-        return References({}, {}, {} if isinstance(view, Placing) else None)
+    return state, parsed, references

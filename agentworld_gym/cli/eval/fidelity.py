@@ -69,6 +69,12 @@ def fidelity(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only exactness, from a forward pass; for a model in this process.")
     ] = False,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", help="A policy that plays the recorded sessions, as free; may be given several times."
+        ),
+    ] = None,
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
@@ -98,7 +104,10 @@ def fidelity(
     domains = domains or list(recorded or (["mcp"] if own else ENGINES))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
-    source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    played = f" by {', '.join(policy)}" if policy else ""
+    source = (
+        f"{tasks} sessions of {split} tasks{played}, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    )
     levels, families = level or ([1] if own else [1, 2, 3]), family or []
     measured: list[DomainFidelity] = []
     interrupted = False
@@ -117,8 +126,8 @@ def fidelity(
             options = EnvOptions(**given)
             others = seed + 1 if own else seed  # Without splits only the seed tells the sessions apart.
             plan = Plan(
-                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth),
-                record(domain, nearest, others, "train", levels, families, begin, truth),
+                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or ()),
+                record(domain, nearest, others, "train", levels, families, begin, truth, policy or ()),
                 free,
                 range(seed, seed + plans),
                 width,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from posixpath import join, normpath
 
 from agentworld_gym.engines.terminal.lexer import Incomplete, Lexer, TooDeep, unquoted
+from agentworld_gym.engines.terminal.script_outline import KEYWORDS, is_wrong, outlined, substituted, writes_files
 
 _READERS = """
-awk basename cat cmp comm cut diff dirname du echo egrep expand fgrep file find fold grep head hostname id join ls
-md5sum nl od paste printf pwd readlink realpath rev seq sha1sum sha256sum sort stat strings tac tail tr tree
-uniq wc whoami
+: [ awk base64 basename cat cmp comm cut diff dirname du echo egrep expand expr false fgrep file find fold grep head
+hostname id join ls md5sum nl od paste printf pwd readlink realpath rev seq sha1sum sha256sum sort stat strings tac tail
+test tr tree true type uname uniq wc which whoami
 """
 READERS = frozenset(_READERS.split())
 """The programs that only read files, but for some of their options."""
@@ -38,15 +39,22 @@ _SED_READS = re.compile(
 """A script of `sed` that writes no file and runs no command."""
 _LISTS = re.compile(r"-?(?=\w*[tO])[txOvfzjJ]+")
 """The flags with which `tar` prints what is in an archive."""
-_SUBSTITUTED = re.compile(r"`|[$<>]\(")
-"""The beginning of a command within a word."""
+_OF_SCRIPTS = frozenset(("[[", "((", "read", "break", "continue"))
+"""What only reads within a script, beside `READERS`: tests, and what reads a line into a variable."""
+_KEPT = re.compile(r"2>>?|[12]?>&|&>>?|<<?-?|<<<")
+"""Redirections that stay in a source."""
+_NOWHERE = "/dev/null"
 _IN_PLACE = re.compile(r"(?<=\s)-i\s")
-_ASSIGNED = re.compile(r"\w+=")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_COMPOUND = re.compile(r"(?:for|while|until|if|case)\s|\{\s|\(")
+_TEE = re.compile(r"tee(?:\s+-a)?\s+[^\s<>|&;'\"$]+(?=\s*<)")
+_ALL_OUTPUT = re.compile(r"(.*(?:\bdone|\bfi|[})]))\s*(>>?)\s*([^\s;&|<>()]+)", re.DOTALL)
+"""A loop or a group whose output goes into a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """One pipeline of plain programs.
+    """One pipeline of plain programs, or a script whose programs all only read.
 
     >>> line = command_line("sort -u 'my list.txt' | head -n 1 >> top.txt")
     >>> line.programs, line.source, line.target
@@ -54,18 +62,22 @@ class CommandLine:
     """
 
     programs: tuple[tuple[str, ...], ...]
-    """The words of each program, without quotes."""
+    """The words of each program, without quotes. A script has none, and so has a line with an error of syntax."""
     source: str
     """The line without the redirection of its output."""
     target: str = ""
     """The file that gets the output; empty where it is printed."""
     appends: bool = False
     """Whether the output goes to the end of that file."""
+    typed: tuple[str, ...] = ()
+    """The words of the first program as they are typed."""
+    shows: bool = False
+    """Whether what goes into the file is printed too, as by `tee`."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the first program."""
-        return self.programs[0]
+        """The words of the first program; one empty word where there is none."""
+        return self.programs[0] if self.programs else ("",)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -75,7 +87,7 @@ class CommandLine:
     @property
     def reads(self) -> bool:
         """Whether all programs only read."""
-        return all(map(_reads, self.programs))
+        return all(map(reads, self.programs))
 
     @property
     def is_filter(self) -> bool:
@@ -88,17 +100,51 @@ class CommandLine:
         words = self.words
         if len(self.programs) > 1 or self.target or words[0] != "sed" or words.count("-i") != 1:
             return None
-        if len(self.operands) != 2 or not _reads(tuple(word for word in words if word != "-i")):
+        if len(self.operands) != 2 or not reads(tuple(word for word in words if word != "-i")):
             return None
         source, options = _IN_PLACE.subn("", self.source)
         return source if options == 1 else None
 
 
-def _reads(words: tuple[str, ...]) -> bool:
+def reads(words: Sequence[str]) -> bool:
+    """Whether a program only reads.
+
+    >>> reads(["grep", "-n", "x"]), reads(["xargs", "grep", "x"]), reads(["rm", "x"])
+    (True, True, False)
+    """
     program, *others = words
     if program == "tar":
         return bool(others) and bool(_LISTS.fullmatch(others[0])) and not any(w.startswith("-") for w in others[1:])
+    if program == "xargs":
+        return bool(others) and not others[0].startswith("-") and reads(others)
+    if program == "command":
+        return others[:1] == ["-v"]
+    if program in ("bash", "sh"):
+        return len(others) == 2 and others[0] == "-c" and script_reads(others[1])
+    if program == "eval":
+        return script_reads(" ".join(others))
+    if program == "printf" and others[:1] == ["-v"]:
+        return False
     return (program in READERS or program == "sed") and not writes(program, others)
+
+
+def script_reads(script: str) -> bool:
+    """Whether all programs of a script only read, and no output goes into a file.
+
+    >>> script_reads("for f in *; do wc -l $f; done"), script_reads("for f in *; do rm $f; done")
+    (True, False)
+    """
+    outline = outlined(script)
+    if outline is None or outline.background or writes_files(outline) or not outline.commands:
+        return False
+    inner, compound = script.lstrip().startswith("("), _COMPOUND.match(script.lstrip())
+    for command in outline.commands:
+        words = [unquoted(word) for word in command.words]
+        if not words and compound:  # Variables that are set on the way are known as what is printed is.
+            continue
+        if not words or not (words[0] in _OF_SCRIPTS or (words[0] == "cd" and inner) or reads(words)):
+            return False
+    return all(script_reads(part) for part in substituted(script))
 
 
 def writes(program: str, words: Sequence[str]) -> bool:
@@ -131,39 +177,102 @@ def _sed_writes(words: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def command_line(text: str) -> CommandLine | None:
-    """Read a command line; None where it is more than a pipeline of plain programs, or less.
+    """Read a command line; None where it is more than a pipeline of plain programs and does not only read, or less.
 
-    >>> command_line("make && ./run") is command_line("x=1 ls") is command_line("echo $(ls)") is None
+    >>> command_line("make && ./run") is command_line("rm $(cat list; rm list)") is command_line("") is None
     True
+    >>> command_line("for f in a b; do cat $f; done > all.txt").target
+    'all.txt'
     """
+    if not text.strip() or text.lstrip().startswith("#"):
+        return None
+    return _pipeline(text) or _script(text)
+
+
+def _pipeline(text: str) -> CommandLine | None:
+    text, end, document = text.partition("\n") if "<<" in text else (text, "", "")
     try:
         tokens = [*Lexer(text).tokens()]
     except (Incomplete, TooDeep, RecursionError):
         return None
-    programs: list[list[str]] = [[]]
-    target, redirection, end = "", "", len(text)
+    if not all(script_reads(part) for part in substituted(text)) or (tokens and tokens[0].text in KEYWORDS):
+        return None
+    programs, typed = [list[str]()], list[str]()
+    targets: list[tuple[str, str, int, int]] = []
+    redirection, start = "", 0
     for token in tokens:
-        if target or _SUBSTITUTED.search(token.text):  # The output is redirected at the end, if at all.
-            return None
         if token.kind == "operator":
-            if redirection or not programs[-1] or token.text not in ("|", "<", ">", ">>"):
+            if redirection or (targets and token.text == "|") or not _follows(token.text, programs):
                 return None
             if token.text == "|":
                 programs.append([])
             else:
-                redirection = token.text
-                end = token.start if redirection != "<" else end
-        elif redirection == "<":
-            redirection = ""
+                redirection, start = token.text, token.start
         elif redirection:
-            target = unquoted(token.text)
-        elif not programs[-1] and _ASSIGNED.match(token.text):
-            return None
+            if redirection in (">", ">>") and token.text != _NOWHERE:
+                targets.append((unquoted(token.text), redirection, start, token.end))
+            elif ">" in redirection and token.text not in (_NOWHERE, "1", "2"):
+                return None
+            redirection = ""
         else:
             programs[-1].append(unquoted(token.text))
-    if not programs[-1] or bool(redirection) != bool(target):
+            if len(programs) == 1:
+                typed.append(token.text)
+    if redirection or len(targets) > 1:
         return None
-    return CommandLine(tuple(map(tuple, programs)), text[:end].strip(), target, redirection == ">>")
+    line = _with_target(text, programs, typed, targets)
+    return line and replace(line, source=f"{line.source}{end}{document}")
+
+
+def _follows(operator: str, programs: Sequence[Sequence[str]]) -> bool:
+    if operator == "|":
+        return bool(programs[-1])
+    return operator in (">", ">>") or _KEPT.fullmatch(operator) is not None
+
+
+def _with_target(
+    text: str, programs: list[list[str]], typed: list[str], targets: Sequence[tuple[str, str, int, int]]
+) -> CommandLine | None:
+    target, appends, source = "", False, text
+    if targets:
+        target, sign, start, end = targets[0]
+        source, appends = f"{text[:start].rstrip()}{text[end:]}", sign == ">>"
+    if targets and programs == [[]]:
+        programs, source = [[":"]], ":"
+    if not programs[-1] or any(_ASSIGNED.match(words[0]) for words in programs[1:]):
+        return None
+    if _ASSIGNED.match(programs[0][0]):
+        if len(programs) > 1 or targets or not all(map(_ASSIGNED.match, programs[0])):
+            return None
+        programs, typed = [["=", *programs[0]]], ["=", *typed]
+    shows = False
+    if len(programs) == 1 and not target and _TEE.match(text) and (tee := _tee(programs[0])) is not None:
+        return CommandLine((("cat",),), _TEE.sub("cat", text), tee, "-a" in programs[0], ("cat",), shows=True)
+    if len(programs) > 1 and not target and (tee := _tee(programs[-1])) is not None:
+        target, appends, shows = tee, "-a" in programs[-1], True
+        source = text[: text.rindex("|")].rstrip()
+        programs.pop()
+    return CommandLine(tuple(map(tuple, programs)), source.strip(), target, appends, tuple(typed), shows)
+
+
+def _tee(words: Sequence[str]) -> str | None:
+    names = [word for word in words[1:] if word != "-a"]
+    return names[0] if words[0] == "tee" and len(names) == 1 and not names[0].startswith("-") else None
+
+
+def _script(text: str) -> CommandLine | None:
+    """Read a script that only reads, whose output may go into a file as a whole, or a line with an error of syntax."""
+    outline = outlined(text)
+    if outline is None:
+        return CommandLine((), text.strip()) if is_wrong(text) else None
+    if len(outline.pieces) != 1 and writes_files(outline):
+        return None
+    if script_reads(text):
+        return CommandLine((), text.strip())
+    found = _ALL_OUTPUT.fullmatch(text.strip())
+    if found is None or not script_reads(found[1]):
+        return None
+    return CommandLine((), found[1], unquoted(found[3]), found[2] == ">>")
 
 
 def absolute(folder: str, name: str, home: str) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 from agentworld_gym.domain.view import StructuredState
 from agentworld_gym.engines.terminal.builtins.mkdir_rm_chmod import changed_mode
 from agentworld_gym.engines.terminal.command_line import CommandLine, absolute
-from agentworld_gym.engines.terminal.reading import printed
+from agentworld_gym.engines.terminal.reading import is_program, printed, words_of
 from agentworld_gym.engines.terminal.structured_state import at, members_of
 
 _BRACES = re.compile("[{}]")
 _PATTERN = re.compile(r"[*?\[]")
+_EXPANDED = re.compile(r"[$`{]")
+"""What the shell may expand in a word that is typed, beside patterns."""
 _MOST = 20
 """The largest number of operands, and of members of an archive, that have names."""
 
@@ -28,13 +30,21 @@ def expanded_operands(shown: StructuredState, line: CommandLine) -> list[str]:
     ['a.log', 'b.log', 'x']
     """
     found: list[str] = []
-    for word in line.operands:
+    for word in _operands(shown, line):
         folder, slash, pattern = word.rpartition("/")
         names = at(shown, _path(shown, folder + slash)).get("in", {}) if _PATTERN.search(pattern) else {}
         hidden = pattern.startswith(".")
         matches = [name for name in sorted(names) if fnmatchcase(name, pattern) and (hidden or name[:1] != ".")]
         found += [f"{folder}{slash}{name}" for name in matches] or [word]
     return found[:_MOST]
+
+
+def _operands(shown: StructuredState, line: CommandLine) -> Sequence[str]:
+    """Return the operands of a command with the values of what the shell expands, but for patterns."""
+    if not any(_EXPANDED.search(word) for word in line.typed[1:]):
+        return line.operands
+    words = words_of(shown, line.typed[1:])
+    return [word for word in words if not word.startswith("-")]
 
 
 def operand_paths(shown: StructuredState, line: CommandLine) -> dict[str, str]:
@@ -48,7 +58,7 @@ def operand_paths(shown: StructuredState, line: CommandLine) -> dict[str, str]:
     >>> operand_paths(shown, command_line("mv a.txt d"))
     {'1': '/srv/a.txt', '2': '/srv/d', '2/1': '/srv/d/a.txt'}
     """
-    paths = {">": _path(shown, line.target)} if line.target else {}
+    paths = {">": _path(shown, target)} if (target := target_of(shown, line)) else {}
     operands = expanded_operands(shown, line)
     paths |= {str(number): _path(shown, word) for number, word in enumerate(operands, 1)}
     if len(operands) > 1:
@@ -61,6 +71,13 @@ def operand_paths(shown: StructuredState, line: CommandLine) -> dict[str, str]:
         for number, member in enumerate(_archived(shown, paths["1"]), 1):
             paths[f"1.{number}"] = _path(shown, "/".join((*folder, member["id"].rstrip("/"))))
     return paths
+
+
+def target_of(shown: StructuredState, line: CommandLine) -> str:
+    """Return the name of the file that gets the output of a command; empty where it is printed."""
+    if not _EXPANDED.search(line.target):
+        return line.target
+    return next(iter(words_of(shown, [line.target])), line.target)
 
 
 def given_values(shown: StructuredState, line: CommandLine, paths: Mapping[str, str]) -> dict[str, Any]:
@@ -76,8 +93,9 @@ def given_values(shown: StructuredState, line: CommandLine, paths: Mapping[str, 
     """
     operands = expanded_operands(shown, line)
     words = {"0": line.words[0], **{str(number): word for number, word in enumerate(operands, 1)}}
+    words |= {f"|{number}": program[0] for number, program in enumerate(line.programs[1:], 1)}
     if line.target:
-        words[">"] = line.target
+        words[">"] = target_of(shown, line)
     return _named({**dict(_effects(shown, line, paths)), **words})
 
 
@@ -90,17 +108,41 @@ def found_values(shown: StructuredState, paths: Mapping[str, str]) -> dict[str, 
     return _named({name: node for name, node in nodes.items() if node})
 
 
-def told_paths(shown: StructuredState, paths: Mapping[str, str]) -> Iterator[str]:
+def told_paths(
+    shown: StructuredState, paths: Mapping[str, str], seen: dict[str, str] | None = None, step: str = ""
+) -> Iterator[str]:
     """Yield a line for each path: what stands there, or that nothing or not even its folder does.
+
+    Args:
+        shown: The structured state.
+        paths: The paths by name.
+        seen: The names of paths that were told before, to which others are added.
+        step: What stands before the names that are added there.
 
     >>> shown = {"files": {"srv": {"in": {"a": {"text": "", "mode": "600"}, "b": {"text": "1"}}}}}
     >>> [*told_paths(shown, {"1": "/srv/a", "2": "/srv/b", "3": "/srv/c", "4": "/tmp/d", "5": "/srv/a"})]
     ['1 empty 600', '2 file', '3 -', '4 --', '5 = 1']
     """
-    seen: dict[str, str] = {}
+    seen = {} if seen is None else seen
     for name, path in paths.items():
-        same = seen.setdefault(path, name)
-        yield f"{name} {_kind(shown, path)}" if same == name else f"{name} = {same}"
+        same, own = seen.setdefault(path, f"{step}{name}"), f"{step}{name}"
+        yield f"{name} {_kind(shown, path)}" if same == own else f"{name} = {same.removeprefix(step)}"
+
+
+def told_programs(shown: StructuredState, line: CommandLine) -> Iterator[str]:
+    """Yield a line for each program of a command that is not there, or that is a file of the state.
+
+    >>> from agentworld_gym.engines.terminal.command_line import command_line
+    >>> shown = {"cwd": "/srv", "home": "/home/dev", "files": {"srv": {"in": {"run.sh": {"text": "ls"}}}}}
+    >>> [*told_programs(shown, command_line("zsh run.sh | sort"))], [*told_programs(shown, command_line("./run.sh"))]
+    (['0 -'], ['0 file'])
+    """
+    for number, (program, *_) in enumerate(line.programs):
+        name = f"|{number}" if number else "0"
+        if "/" in program:
+            yield f"{name} {_kind(shown, _path(shown, program))}"
+        elif program != "=" and not is_program(program):
+            yield f"{name} -"
 
 
 def _kind(shown: StructuredState, path: str) -> str:
@@ -125,6 +167,10 @@ def _path(shown: StructuredState, word: str) -> str:
 
 def _effects(shown: StructuredState, line: CommandLine, paths: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     program, operands = line.words[0], expanded_operands(shown, line)
+    for word in line.typed[1:] if program in ("=", "export") else ():
+        name, sign, _ = word.partition("=")
+        if sign and (value := words_of(shown, [f'"{name}"{word[len(name) :]}'])):
+            yield name, " ".join(value)[len(name) + 1 :]
     output = printed(shown, line)
     if output is not None:
         yield "said", output.screen

@@ -13,6 +13,7 @@ from typing import Any
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal import shell as shells
 from agentworld_gym.engines.terminal.completion import completion
+from agentworld_gym.engines.terminal.entered import Entered, entered_command
 from agentworld_gym.engines.terminal.keyboard import (
     CLEAR,
     CLEARED,
@@ -29,7 +30,7 @@ from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
 from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
-from agentworld_gym.engines.terminal.structured_state import Entered, entered_command, plain_terminal
+from agentworld_gym.engines.terminal.structured_state import plain_terminal
 from agentworld_gym.engines.terminal.unfinished import UnfinishedScript
 
 LINE_SECONDS = 0.01
@@ -119,7 +120,8 @@ class TerminalMachine:
 
     def shown_as(self, asked: Entered | None, observation: str) -> dict[str, Any]:
         """Return what the view reads of the machine where a command was answered in another way than by itself."""
-        return answered(plain_terminal(self._open()), asked, observation)
+        about = {"typed": self.typed, "pending": "" if self.running else self._line.pending, "status": self._status}
+        return answered(plain_terminal(self._open(), about), asked, observation)
 
     @classmethod
     def restore(cls, structured_state: Mapping[str, Any]) -> TerminalMachine:
@@ -162,7 +164,7 @@ class TerminalMachine:
         """
         self._open()
         end = time.monotonic() + shells.LAST_RESORT_SECONDS
-        self._asked = entered_command(self._observation, self.prompt().rstrip(), keys)
+        self._asked = self.entered(self._observation, keys)
         if not keys:
             self._observation = CONFIRM
             return CONFIRM
@@ -259,14 +261,24 @@ class TerminalMachine:
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
+    def entered(self, screen: str, keys: Any) -> Entered | None:
+        """Return what keys enter on a screen; see `entered_command`."""
+        pending = "" if self.running else self._line.pending
+        prompt = CONTINUATION if pending else self.prompt()
+        return entered_command(screen, prompt.rstrip(), keys, self.typed, pending)
+
+    @property
+    def typed(self) -> str:
+        """The text that stands on the line and was not entered, while the cursor is at its end."""
+        return "" if self.running or self._line.behind else self._line.typed
+
     @property
     def running(self) -> bool:
         """Whether a program holds the screen."""
         return self._line.running
 
     def _type(self, keys: Iterable[str], end: float, printed: list[str]) -> None:
-        line = self._line
-        at_prompt = not line.running
+        line, at_prompt = self._line, not self.running
         for key in keys:
             shell = self._open()
             self._in_time(end)

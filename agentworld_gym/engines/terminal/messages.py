@@ -26,6 +26,10 @@ _CLAP = re.compile(
 _CANNOT_OPEN = re.compile(r"^(head|tail): ((?!cannot )[^\n]*?): No such file or directory$", re.MULTILINE)
 _CANNOT_READ = re.compile(r"^sort: ((?!cannot )[^\n]*?): No such file or directory$", re.MULTILINE)
 _REV = re.compile(r"^rev: ((?!cannot )[^\n]*?): No such file or directory$", re.MULTILINE)
+_SPACED = re.compile(
+    r"^(cat|tac|nl|wc|cut|paste|fold|od): ([^':\n]* [^':\n]*)(?=: (?:No such file or directory|Is a directory)$)",
+    re.MULTILINE,
+)
 _IO = re.compile(r": io error: (?:file )?not found$", re.MULTILINE)
 _IO_FOLDER = re.compile(r": io error: parent directory not found$", re.MULTILINE)
 _TIMED = re.compile(r"^(real|user|sys)(\t| )(?:\S+)$", re.MULTILINE)
@@ -94,6 +98,7 @@ def repaired(text: str, script: str = "", cwd: str = "/") -> str:
     if "No such file" in text:
         text = _CANNOT_OPEN.sub(r"\1: cannot open '\2' for reading: No such file or directory", text)
         text = _CANNOT_READ.sub(r"sort: cannot read: \1: No such file or directory", text)
+        text = _SPACED.sub(r"\1: '\2'", text)
         text = _REV.sub(r"rev: cannot open \1: No such file or directory", text)
         text = _TAR_FAILED.sub(r"\1tar: Exiting with failure status due to previous errors\n", text)
         text = _EXIT_TOLD.sub(r"\1tar: Error is not recoverable: exiting now\n", text)

@@ -20,7 +20,7 @@ from agentworld_gym.engines.terminal.lexer import (
     unquoted,
 )
 
-__all__ = ["HereDocument", "Incomplete", "SimpleCommand", "TooDeep", "Unexpected", "parse"]
+__all__ = ["HereDocument", "Incomplete", "Parser", "SimpleCommand", "TooDeep", "Unexpected", "parse"]
 
 _REDIRECT = re.compile(r"(?:\d*[<>]|&>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
@@ -54,17 +54,20 @@ def parse(text: str) -> list[SimpleCommand]:
     >>> [(c.words, c.hidden) for c in parse("ls -l | wc; echo 'a b'")]
     [(['ls', '-l'], True), (['wc'], False), (['echo', "'a b'"], False)]
     """
-    parser = _Parser(text)
+    parser = Parser(text)
     parser.script()
     return parser.commands
 
 
-class _Parser(Lexer):
+class Parser(Lexer):
+    """Follows the grammar of a script; `commands` holds the simple commands that were read."""
+
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.commands: list[SimpleCommand] = []
 
     def script(self) -> None:
+        """Read the whole script."""
         self._list(frozenset())
         if self.token.kind != "end":
             raise Unexpected(_shown(self.token))
@@ -337,15 +340,15 @@ class _Parser(Lexer):
 
 
 _COMPOUND = {
-    "if": _Parser._if,
-    "while": _Parser._loop,
-    "until": _Parser._loop,
-    "for": _Parser._for,
-    "select": _Parser._for,
-    "case": _Parser._case,
-    "{": _Parser._group,
-    "[[": _Parser._condition,
-    "function": _Parser._declared,
+    "if": Parser._if,
+    "while": Parser._loop,
+    "until": Parser._loop,
+    "for": Parser._for,
+    "select": Parser._for,
+    "case": Parser._case,
+    "{": Parser._group,
+    "[[": Parser._condition,
+    "function": Parser._declared,
 }
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.engines import Controls, Scalar, Span
+from agentworld_gym.engines.terminal.entered import Entered
 from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.screen import capture
-from agentworld_gym.engines.terminal.structured_state import Entered, entered_command
 
 VISIBLE_LINES = 3
 """The number of lines that `truncated-output` leaves of an output."""
@@ -52,7 +52,7 @@ class PerturbedTerminal:
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type keys and return a capture of the screen, with the faults that strike."""
-        self._asked = entered_command(self._observation, self._machine.prompt().rstrip(), keys)
+        self._asked = self._machine.entered(self._observation, keys)
         readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
         self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
         return self._observation

@@ -10,15 +10,17 @@ it.
 from __future__ import annotations
 
 import io
+import re
 import shlex
 import tarfile
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import join, normpath
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentworld_gym.domain.view import StructuredState
+from agentworld_gym.engines.terminal.keyboard import CONTINUATION
 from agentworld_gym.engines.terminal.screen import capture
 from agentworld_gym.engines.terminal.shell import SYSTEM, Shell
 from agentworld_gym.engines.terminal.state import FileState, TerminalState
@@ -31,12 +33,22 @@ _MOST_LINKS = 40
 """The largest number of links on the way to the working folder."""
 _MOST_MODE = 0o7777
 """The largest number that says permissions."""
-ANSWER = ("line", "said", "screen")
-"""The keys of the last answer."""
+ANSWER = ("line", "above", "said", "screen")
+"""The keys of the last answer: `above` is what stands above `said` while the commands of one line follow each other."""
+_SET = re.compile(r"\b([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)|\bread\s+(?:-\w+\s+)*((?:[A-Za-z_]\w*[ \t]*)+)")
+"""How a line sets a variable."""
+_CANDIDATE = re.compile(r"[A-Za-z_]\w*")
+_OWN = frozenset(("RANDOM", "SECONDS", "PWD", "OLDPWD", "PATH", "HOME", "USER", "SHELL", "IFS", "PS1", "_"))
+"""Variables that are no part of a state, because they follow from it or change by themselves."""
 
 
-def plain_terminal(shell: Shell) -> StructuredState:
-    """Return what the view reads of a shell, without the last answer."""
+def plain_terminal(shell: Shell, about: Mapping[str, str | int] | None = None) -> StructuredState:
+    """Return what the view reads of a shell, without the last answer.
+
+    Args:
+        shell: The shell.
+        about: What else there is to say, of which nothing is kept that is empty or 0.
+    """
     context = shell.context
     return {
         "user": context.user,
@@ -45,7 +57,22 @@ def plain_terminal(shell: Shell) -> StructuredState:
         "clock": datetime.fromtimestamp(context.clock.start, UTC).isoformat(),
         "cwd": shell.cwd,
         "files": _plain_files(shell),
+        **({"env": env} if (env := variables_of(shell)) else {}),
+        **{key: value for key, value in (about or {}).items() if value},
     }
+
+
+def variables_of(shell: Shell) -> dict[str, str]:
+    """Return the variables that lines of the session have set, by name."""
+    names = {name for line in shell.context.history for found in _SET.finditer(line) for name in _names_in(found)}
+    if not names - _OWN:
+        return {}
+    variables = shell.bash.shell_state().variables
+    return {name: variables[name] for name in sorted(names - _OWN) if name in variables}
+
+
+def _names_in(found: re.Match[str]) -> list[str]:
+    return _CANDIDATE.findall(" ".join(filter(None, found.groups())))
 
 
 def shell_of(shown: Mapping[str, Any]) -> Shell:
@@ -72,9 +99,14 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
         if "mode" in node:
             modes[path] = _mode(node["mode"])
     about = {key: shown[key] for key in ("user", "host", "home", "clock")}
+    env = {name: str(value) for name, value in shown.get("env", {}).items()}
     state = TerminalState(**about, cwd=_reached(shown), files=files, dirs=tuple(folders), links=links)
     shell = Shell.start(state, 0)
     try:
+        if env:
+            assigned = [f"{name}={shlex.quote(value)}" for name, value in env.items() if _CANDIDATE.fullmatch(name)]
+            shell.context.history.extend(assigned)
+            shell.bash.execute_sync("\n".join(assigned))
         for path, content in archives.items():
             shell.files.write_file(path, content)
         shell.context.modes.update(modes)
@@ -115,7 +147,14 @@ def at(shown: Mapping[str, Any], path: str) -> Node:
 
 
 def prompt(shown: Mapping[str, Any]) -> str:
-    """Return the prompt of a state, without the blank at its end."""
+    """Return the prompt of a state with what stands on its line, without blanks at its end."""
+    return f"{bare_prompt(shown)} {shown.get('typed', '')}".rstrip()
+
+
+def bare_prompt(shown: Mapping[str, Any]) -> str:
+    """Return the prompt of a state, without the blank at its end; that of a script that goes on is `>`."""
+    if shown.get("pending"):
+        return CONTINUATION.rstrip()
     cwd, home = shown["cwd"], shown["home"]
     if cwd == home or cwd.startswith(f"{home}/"):
         cwd = f"~{cwd.removeprefix(home)}"
@@ -135,38 +174,7 @@ def screen_of(shown: Mapping[str, Any]) -> str:
     said = shown.get("said", "")
     if not isinstance(said, str):
         raise TypeError(f"a program prints a text, and not {said!r}")
-    return capture(f"{shown['line']}\n{said}{prompt(shown)}")
-
-
-class Entered(NamedTuple):
-    """A command that was entered."""
-
-    line: str
-    """The line of the screen, with its prompt."""
-    command: str
-    """The command."""
-
-
-def entered_command(screen: str, prompt_before: str, keys: Any) -> Entered | None:
-    """Return the command that keys enter on a screen.
-
-    It is None where the terminal waits for no command, or where the keys are more than a line with Enter at its end.
-
-    Args:
-        screen: The capture before.
-        prompt_before: The prompt before, without the blank at its end.
-        keys: The batches of keys.
-
-    >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
-    Entered(line='dev@box:~$ ls -l', command='ls -l')
-    """
-    if screen.rpartition("\n")[2] != prompt_before or not isinstance(keys, list | tuple) or len(keys) != 1:
-        return None
-    typed = keys[0].get("keystrokes") if isinstance(keys[0], Mapping) else None
-    if not isinstance(typed, str) or not typed.endswith("\n"):
-        return None
-    command = typed[:-1]
-    return Entered(f"{prompt_before} {command}", command) if command.strip() and command.isprintable() else None
+    return capture(f"{shown['line']}\n{shown.get('above', '')}{said}{prompt(shown)}")
 
 
 def with_answer(shown: StructuredState, line: str | None, observation: str, printed: str | None) -> StructuredState:
@@ -187,7 +195,7 @@ def with_answer(shown: StructuredState, line: str | None, observation: str, prin
             state["said"] = said
         if screen_of(state) == observation:
             return state
-    return {**shown, "screen": observation}
+    return {**shown, "line": line, "screen": observation}
 
 
 def require_files(shown: Mapping[str, Any]) -> None:

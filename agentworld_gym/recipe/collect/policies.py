@@ -1,5 +1,5 @@
-"""Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, and explorers beside
-these.
+"""Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, explorers beside these,
+and what types free-form command lines.
 
 Each policy is a generator that yields actions and is sent what each of them showed, so that policies which read and
 policies which do not are driven alike.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
+from agentworld_gym.policies.exploring.free_lines import free_lines
 from agentworld_gym.policies.exploring.terminal import compute_policy, explore_policy
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
@@ -40,7 +41,7 @@ def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[Polic
     """
     missing: set[PolicyName] = set() if domain == "terminal" or domain in EXPLORERS else {"explore", "blend"}
     if domain != "terminal":
-        missing.add("compute")
+        missing |= {"compute", "free"}
     return {name: share for name, share in shares.items() if name not in missing}
 
 
@@ -111,5 +112,6 @@ _STREAMS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Act
     "menu": lambda task, rng, config: menu_policy(task, rng),
     "explore": _explore,
     "compute": lambda task, rng, config: compute_policy(task, rng, rng.randint(4, 12)),
+    "free": lambda task, rng, config: free_lines(task, rng, rng.randint(6, 14)),
     "blend": _blend,
 }
