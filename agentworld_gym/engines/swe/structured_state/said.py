@@ -31,6 +31,7 @@ from agentworld_gym.engines.swe.results import (
     Written,
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
+from agentworld_gym.engines.swe.structured_state.command_list import COMMITTED, shown_script
 from agentworld_gym.engines.swe.structured_state.read_only import after_fetch, only_reads
 from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
@@ -148,13 +149,10 @@ def text_of(episode: Episode, said: Any) -> str:
 
 
 def _result(episode: Episode, said: Mapping[str, Any]) -> Result:
-    """Return the result of a call that is not refused."""
+    """Return the result of a call of which nothing is said; one that finds nothing to read is refused."""
     tool = said["tool"]
     if tool in READING:
-        result = use(episode, tool, said["arguments"])
-        if isinstance(result, Refused):
-            raise ValueError(f"{tool} shows nothing here ({result.reason}), which is refused")
-        return result
+        return use(episode, tool, said["arguments"])
     if tool == "write_file" or (tool == "edit" and said.get("creates")):
         return Written(_path(said), bool(said.get("there")))
     if tool == "edit":
@@ -183,6 +181,8 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
             return _read_text(episode, said)
         if is_commit(command):
             output = _commit_text(episode)
+        elif (script := shown_script(command)) is not None:
+            return _script_text(episode, said, script)
         elif (plan := _plan(episode, command, said.get("path"))) is not None:
             output, code = report_text(plan, episode.files.texts(), episode.failures)
             output = f"{said.get('before', '')}{output}"
@@ -195,11 +195,20 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
 
 def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
     """Return what a command that only reads shows; the commits that it fetches before are in the state already."""
-    command = said["command"]
-    result = use(episode, SHELL, {"command": after_fetch(command), "directory": said.get("path")})
+    return _script_text(episode, said, after_fetch(said["command"]))
+
+
+def _script_text(episode: Episode, said: Mapping[str, Any], script: str) -> str:
+    """Return what a script that only reads shows in the place of a command whose files are in the state already."""
+    result = use(episode, SHELL, {"command": script, "directory": said.get("path")})
+    if isinstance(result, Refused):
+        return PRINTERS[FIRST](result)
     if not isinstance(result, Envelope):
         raise ValueError("the command shows nothing here")
-    return replace(result, command=command, output=f"{said.get('before', '')}{result.output}").text
+    output = result.output
+    if f"{COMMITTED}\n" in output:
+        output = output.replace(COMMITTED, _commit_text(episode).rstrip("\n"), 1)
+    return replace(result, command=said["command"], output=f"{said.get('before', '')}{output}").text
 
 
 def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
@@ -226,12 +235,12 @@ def _commit_text(episode: Episode) -> str:
 
 def _candidates(episode: Episode, note: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
     """Yield what may be said of a result, the shortest first."""
+    yield dict(note)
     if isinstance(result, Refused):
         yield {**note, "refused": result.reason}
         details = {key: value for key, value in result.details.items() if key not in ("noun", "old")}
         yield {**note, "refused": result.reason, **details}
         return
-    yield dict(note)
     if isinstance(result, Envelope):
         found = _FETCHED.match(result.output)
         if before := found[0] if found else result.output[: report_in(result.output)]:
