@@ -1,5 +1,5 @@
-"""Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, and explorers beside
-these.
+"""Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, explorers beside these,
+and free agents, which do what people and language models do.
 
 Each policy is a generator that yields actions and is sent what each of them showed, so that policies which read and
 policies which do not are driven alike.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
+from agentworld_gym.policies.exploring.free import FREE
 from agentworld_gym.policies.exploring.terminal import compute_policy, explore_policy
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
@@ -33,14 +34,17 @@ _FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
 
 
 def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[PolicyName, float]:
-    """Return the policies that can play a domain, with their shares; exploring needs an explorer of the domain.
+    """Return the policies that can play a domain, with their shares: exploring needs an explorer of the domain, and
+    acting freely a free agent.
 
-    >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "explore": 2})
+    >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "free": 2})
     ({'expert': 1, 'explore': 2}, {'expert': 1})
     """
     missing: set[PolicyName] = set() if domain == "terminal" or domain in EXPLORERS else {"explore", "blend"}
     if domain != "terminal":
         missing.add("compute")
+    if domain not in FREE:
+        missing.add("free")
     return {name: share for name, share in shares.items() if name not in missing}
 
 
@@ -112,4 +116,5 @@ _STREAMS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Act
     "explore": _explore,
     "compute": lambda task, rng, config: compute_policy(task, rng, rng.randint(4, 12)),
     "blend": _blend,
+    "free": lambda task, rng, config: FREE[task.domain](task, rng, rng.randint(*EXPLORED)),
 }
