@@ -276,6 +276,30 @@ def test_the_path_of_a_file_is_no_text_that_a_file_gets() -> None:
     assert given == {"content": "b\n"}
 
 
+def test_a_call_is_refused_for_reasons_of_its_tool_alone() -> None:
+    shown = VIEW.begin(STATE, 0)
+    for action, reason, known in (
+        (shell("ls"), "no text", False),
+        (edit("a", "b"), "no text", True),
+        (call("write_file", file_path="/repo/a", content=""), "many", False),
+    ):
+        noted = VIEW.noted(shown, action)
+        ((*reasons,),) = [list(choice or ()) for choice in VIEW.choices(noted, ("said", "refused")) or ()]
+        assert (reason in reasons) is known
+        allows = ANSWERS.allows(None, compact(shown), json.dumps(action))
+        assert allows(f'.refused = "{reason}"') is known
+        if not known:
+            with pytest.raises(AnswerError, match="never refused so"):
+                VIEW.view({**noted, "said": {**noted["said"], "refused": reason}})
+    assert not ANSWERS.allows(None, compact(shown), json.dumps(shell("ls")))('.exit = "1')
+
+
+def test_a_command_cannot_run_in_a_folder_that_is_not_there() -> None:
+    machine = started()
+    assert change(machine, call("run_shell_command", command="python a.py", directory="none")) == ["same"]
+    assert machine.observation == "Directory not found: /repo/none"
+
+
 def test_the_names_are_there_whether_or_not_the_call_succeeds() -> None:
     shown = VIEW.begin(STATE, 0)
     for old in ("sum", "prices", "product", ""):

@@ -21,6 +21,8 @@ READING = READERS | frozenset(_OTHERS.split())
 """The programs that only read, with most of their options."""
 GIT_READING = frozenset(("blame", "diff", "grep", "log", "ls-files", "rev-list", "rev-parse", "show", "status"))
 """The commands of git that only read."""
+MISSING = 127
+"""The exit status of a program that the shell does not find."""
 _PROGRAM = re.compile(r"[A-Za-z][\w.-]*")
 """A name that stands for a program wherever the command runs."""
 _FETCH = re.compile(r"git fetch(?: -q)?; *(?=\S)")
@@ -100,13 +102,17 @@ def program_reads(words: Sequence[str]) -> bool:
 def is_program(name: str) -> bool:
     """Whether the shell of a repository has a program or a builtin of a name.
 
-    >>> is_program("rm"), is_program("npm")
-    (True, False)
+    >>> is_program("rm"), is_program("npm"), is_program("make")
+    (True, False, False)
     """
     if not _PROGRAM.fullmatch(name):
         return True
     episode = Episode.of(RepositoryState.of({"files": {"/repo/a": ""}}), 0, Controls({}, 0), NO_SANDBOX)
+    # What has a place among the programs of the system may be missing all the same.
     found = use(episode, SHELL, {"command": f"command -v {name}"})
+    if isinstance(found, Envelope) and found.output.startswith("/"):
+        found = use(episode, SHELL, {"command": f"{name} --version < /dev/null"})
+        return not isinstance(found, Envelope) or found.exit_code != MISSING
     return not isinstance(found, Envelope) or found.exit_code == 0
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.episode import Episode
@@ -22,6 +22,7 @@ from agentworld_gym.engines.swe.git.pretty import committed
 from agentworld_gym.engines.swe.python.testing.collection import Plan
 from agentworld_gym.engines.swe.results import (
     Edited,
+    Reason,
     Refused,
     Remembered,
     Result,
@@ -49,6 +50,17 @@ PATHS = {
     "write_file": "file_path",
 }
 """The argument that is a path, by tool."""
+_ALL_REASONS: tuple[str, ...] = get_args(Reason)
+_ARGUMENT = ("argument",)
+_WRITING = ("argument", "is a directory", "no space", "not in a directory", "permission", "relative", "too long")
+_REASONS = {
+    "edit": (*_WRITING, "binary", "exists", "many", "no change", "no file", "no text"),
+    "save_memory": _ARGUMENT,
+    SHELL: _ARGUMENT,
+    "todo_write": _ARGUMENT,
+    "write_file": _WRITING,
+    **dict.fromkeys(READING, _ALL_REASONS),
+}
 _COMMAND = {"output": "", "error": "", "exit": 0, "signal": None, "pids": []}
 """What a command does that succeeds and prints nothing."""
 
@@ -141,11 +153,24 @@ def text_of(episode: Episode, said: Any) -> str:
         return said
     tool = said.get("tool", "")
     if "refused" in said:
+        if said["refused"] not in reasons_of(tool):
+            raise ValueError(f"{tool} is never refused so: {said['refused']!r}")
         noun = "occurrence" if said.get("expected") == 1 else "occurrences"
         return PRINTERS[FIRST](Refused(said["refused"], **{"name": tool, "noun": noun, **said}))
     if tool == SHELL:
         return _command_text(episode, said)
     return answer_text(episode, FIRST, _result(episode, said), tool, said.get("arguments", {}))
+
+
+def reasons_of(tool: Any) -> tuple[str, ...]:
+    """Return why a call of a tool can be refused.
+
+    >>> reasons_of("run_shell_command"), reasons_of("fly")
+    (('argument',), ('no tool',))
+    """
+    if tool == "":
+        return _ALL_REASONS
+    return _REASONS.get(tool, ("no tool",)) if isinstance(tool, str) else ()
 
 
 def _result(episode: Episode, said: Mapping[str, Any]) -> Result:
@@ -177,6 +202,8 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
         raise TypeError("a command and its folder are texts")
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
     if not said.keys() & _COMMAND.keys():
+        if (refused := _refused_folder(episode, said.get("path"))) is not None:
+            return PRINTERS[FIRST](refused)
         if only_reads(after_fetch(command)):
             return _read_text(episode, said)
         if is_commit(command):
@@ -201,14 +228,24 @@ def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
 def _script_text(episode: Episode, said: Mapping[str, Any], script: str) -> str:
     """Return what a script that only reads shows in the place of a command whose files are in the state already."""
     result = use(episode, SHELL, {"command": script, "directory": said.get("path")})
-    if isinstance(result, Refused):
-        return PRINTERS[FIRST](result)
     if not isinstance(result, Envelope):
         raise ValueError("the command shows nothing here")
     output = result.output
     if f"{COMMITTED}\n" in output:
         output = output.replace(COMMITTED, _commit_text(episode).rstrip("\n"), 1)
     return replace(result, command=said["command"], output=f"{said.get('before', '')}{output}").text
+
+
+def _refused_folder(episode: Episode, path: Any) -> Refused | None:
+    """Return why a command cannot run in a folder: it is not there."""
+    # The shell is a compiled library; only episodes that run a command load it.
+    from agentworld_gym.engines.swe.shell import folder_of
+
+    try:
+        folder_of(episode, path)
+    except Refused as refused:
+        return refused.with_traceback(None)
+    return None
 
 
 def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
