@@ -343,7 +343,9 @@ def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() ->
     (*gone, broken) = change(machine, run)
     assert gone == []
     assert broken.startswith('failures/tests~1test_shop.py = "3\\nImportError: cannot import name')
-    assert change(machine, shell("echo runs; python -m pytest -q")) == ['.before = "runs\\n"']
+    assert change(machine, shell("echo runs; python -m pytest -q")) == ["same"]
+    assert change(machine, shell("python --version && python -m pytest -q")) == ["same"]
+    assert change(machine, shell("echo a | tee b; python -m pytest -q"))[-1] == '.before = "a\\n"'
 
 
 def test_a_report_that_the_state_does_not_tell_is_told_in_letters() -> None:

@@ -236,3 +236,18 @@ def shown_script(line: str) -> str | None:
             return None
         script = script[:start] + ("true" if kind == "silent" else f'echo "{COMMITTED}"') + script[end:]
     return script
+
+
+@lru_cache(maxsize=1024)
+def script_before_last(line: str) -> str:
+    """Return the script of what a line shows before its last step; nothing where that is not known.
+
+    >>> script_before_last("cat a; python -m pytest -q"), script_before_last("python a.py; pytest")
+    ('cat a; true', '')
+    """
+    steps = steps_of(line)
+    if len(steps) < 2 or steps[-1].has_document:
+        return ""
+    start, end = steps[-1].span
+    script = shown_script(f"{line[:start]}true{line[end:]}") or ""
+    return "" if COMMITTED in script else script

@@ -32,7 +32,7 @@ from agentworld_gym.engines.swe.results import (
     Written,
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
-from agentworld_gym.engines.swe.structured_state.command_list import COMMITTED, shown_script
+from agentworld_gym.engines.swe.structured_state.command_list import COMMITTED, script_before_last, shown_script
 from agentworld_gym.engines.swe.structured_state.read_only import after_fetch, only_reads
 from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
@@ -212,7 +212,7 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
             return _script_text(episode, said, script)
         elif (plan := _plan(episode, command, said.get("path"))) is not None:
             output, code = report_text(plan, episode.files.texts(), episode.failures)
-            output = f"{said.get('before', '')}{output}"
+            output = f"{_before_tests(episode, said)}{output}"
     if not isinstance(output, str) or not isinstance(error, str) or not isinstance(pids, list):
         raise TypeError("a command prints texts")
     if not all(value is None or type(value) is int for value in (code, signal, *pids)):
@@ -234,6 +234,15 @@ def _script_text(episode: Episode, said: Mapping[str, Any], script: str) -> str:
     if f"{COMMITTED}\n" in output:
         output = output.replace(COMMITTED, _commit_text(episode).rstrip("\n"), 1)
     return replace(result, command=said["command"], output=f"{said.get('before', '')}{output}").text
+
+
+def _before_tests(episode: Episode, said: Mapping[str, Any]) -> str:
+    """Return what a command prints before its tests run; what only reads shows that itself."""
+    script = script_before_last(said["command"])
+    if "before" in said or not script:
+        return str(said.get("before", ""))
+    result = use(episode.copy(), SHELL, {"command": script, "directory": said.get("path")})
+    return result.output if isinstance(result, Envelope) else ""
 
 
 def _refused_folder(episode: Episode, path: Any) -> Refused | None:
