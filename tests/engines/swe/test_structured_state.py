@@ -340,12 +340,32 @@ def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() ->
     change(machine, edit("sum(prices)", "sum(prices) + 1"))
     assert len(change(machine, run)) == 3
     change(machine, edit("def total", "def totals"))
-    (*gone, broken) = change(machine, run)
-    assert gone == []
-    assert broken.startswith('failures/tests~1test_shop.py = "3\\nImportError: cannot import name')
+    told = VIEW.told(machine.shown(), run).split("\n")[0]
+    assert told.endswith('"broken":true}')
+    assert change(machine, run) == ['failures/tests~1test_shop.py = "{}"']
+    assert "cannot import name 'total' from 'shop'" in machine.observation
     assert change(machine, shell("echo runs; python -m pytest -q")) == ["same"]
     assert change(machine, shell("python --version && python -m pytest -q")) == ["same"]
     assert change(machine, shell("echo a | tee b; python -m pytest -q"))[-1] == '.before = "a\\n"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from shop import mean, total", "from shop import mean, totals"),
+        ("from shop import mean, total", "from shop import (\n    mean,\n    median,\n)"),
+        ("from shop import mean, total", "import shop.none\nfrom shop import mean, total"),
+        ("import pytest\n", "import pytest\nimport kiosk\n"),
+        ("import pytest\n", "import pytest\nfrom kiosk import open_it\n"),
+        ("import pytest\n", "import pytest\nfrom kiosk.till import *\n"),
+    ],
+)
+def test_an_import_that_finds_nothing_is_named_as_the_test_run_tells_it(old: str, new: str) -> None:
+    kiosk = {"/repo/kiosk/__init__.py": "import os\nfrom .till import Till\n", "/repo/kiosk/till.py": "Tills = 1\n"}
+    machine = started({**STATE, "files": {**STATE["files"], **kiosk}})
+    change(machine, edit(old, new, "/repo/tests/test_shop.py"))
+    (line,) = change(machine, shell("python -m pytest -q"))
+    assert line == 'failures/tests~1test_shop.py = "{}"'
 
 
 def test_a_report_that_the_state_does_not_tell_is_told_in_letters() -> None:

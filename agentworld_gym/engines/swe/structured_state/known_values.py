@@ -16,8 +16,10 @@ from agentworld_gym.engines.swe.git.history import History
 from agentworld_gym.engines.swe.git.objects import Tree
 from agentworld_gym.engines.swe.structured_state.episode import path_in
 from agentworld_gym.engines.swe.structured_state.history import changes_between
+from agentworld_gym.engines.swe.structured_state.imports import broken_import
 from agentworld_gym.engines.swe.structured_state.leaving import Left, folder_of_steps, left_by
 from agentworld_gym.engines.swe.structured_state.said import PATHS, named_path
+from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of
 from agentworld_gym.engines.swe.structured_state.words import commit_message, operands_of, words_of
 from agentworld_gym.engines.swe.tools import SHELL, read_call
 
@@ -47,7 +49,9 @@ def given_values(episode: Episode, call: Any) -> dict[str, Any]:
 
 
 def found_values(episode: Episode, call: Any) -> dict[str, Any]:
-    """Return what a command of git finds, by name.
+    """Return what a command of git or a test run finds, by name.
+
+    Of a test run these are the files of tests that import what is not there, with the failure that this is.
 
     `head`, `origin` and `remote` are the short hashes of the commits that are checked out, were fetched last, and stand
     at the remote. `fetched`, `forward`, `pushed` and `status` are what git prints where it fetches commits, moves to
@@ -57,16 +61,17 @@ def found_values(episode: Episode, call: Any) -> dict[str, Any]:
     """
     name, arguments = read_call(call)
     history = episode.history
-    if name != SHELL or not isinstance(arguments, Mapping) or history is None:
+    if name != SHELL or not isinstance(arguments, Mapping):
         return {}
     command = arguments.get("command")
+    broken = _broken(episode, arguments) if isinstance(command, str) and "pytest" in command else {}
     commands = [words[1:] for words in words_of(command) if words[0] == "git"] if isinstance(command, str) else []
-    if not commands:
-        return {}
+    if history is None or not commands:
+        return broken
     verbs = {words[0] for words in commands if words}
     server = history.server.get(history.branch or "", "")
     tips = {"head": history.head.id, "origin": history.tracking.get(history.branch or "", ""), "remote": server}
-    values: dict[str, Any] = {name: tip[:_SHORT] for name, tip in tips.items() if tip}
+    values: dict[str, Any] = {**broken, **{name: tip[:_SHORT] for name, tip in tips.items() if tip}}
     left = _left(episode, arguments)
     work = left.work
     if server and history.branch:
@@ -79,6 +84,16 @@ def found_values(episode: Episode, call: Any) -> dict[str, Any]:
         values["staged"] = changes_between(history.head.tree, left.staged)
     values.update(_committed(_target(history, verbs, server), work))
     return values
+
+
+def _broken(episode: Episode, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    files = episode.files.texts()
+    try:
+        plan = plan_of(files, str(arguments["command"]), _folder(episode, arguments))
+    except (NoTests, RecursionError):
+        return {}
+    found = {file.shown: broken_import(files, file.path, plan.root) for file in plan.files}
+    return {name: failure for name, failure in found.items() if failure is not None}
 
 
 def named_places(episode: Episode, call: Any) -> dict[str, tuple[str, ...]]:

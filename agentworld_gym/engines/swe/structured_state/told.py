@@ -15,6 +15,7 @@ from agentworld_gym.engines.swe.git.diff import compare
 from agentworld_gym.engines.swe.git.history import History
 from agentworld_gym.engines.swe.state import parents
 from agentworld_gym.engines.swe.structured_state.files import USUAL
+from agentworld_gym.engines.swe.structured_state.imports import broken_import
 from agentworld_gym.engines.swe.structured_state.leaving import folder_of_steps, left_by
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
 from agentworld_gym.engines.swe.structured_state.said import named_path
@@ -88,15 +89,22 @@ def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[
 
 
 def _told_tests(episode: Episode, command: str, folder: str) -> dict[str, dict[str, Any]]:
-    """Return the chosen tests of a command that runs tests, by file, with the lines in which they begin."""
+    """Return the chosen tests of a command that runs tests, by file, with the lines in which they begin.
+
+    A file is `broken` where it imports what is not there.
+    """
     files = episode.files.texts()
     try:
         plan = plan_of(files, command, folder)
     except (NoTests, RecursionError):
         return {}
+    broken = {file.path: {"broken": True} for file in plan.files if broken_import(files, file.path, plan.root)}
     chosen = {plan.ids[number].partition("[")[0] for number in plan.chosen}
     return {
-        file.path: {"tests": {name: line for name, line in lines_of(file).items() if f"{file.shown}::{name}" in chosen}}
+        file.path: {
+            "tests": {name: line for name, line in lines_of(file).items() if f"{file.shown}::{name}" in chosen},
+            **broken.get(file.path, {}),
+        }
         for file in plan.files
     }
 
