@@ -8,6 +8,11 @@ from agentworld_gym.domain.spec import DomainSpec, Profile
 from agentworld_gym.prompting.templates import ticks
 from agentworld_gym.text.escaping import escape
 
+LONGEST = 600
+"""The largest number of characters of an action that is shown as a whole where long ones are abridged."""
+BEGINNING = 480
+"""The number of characters of its beginning that are shown of any longer one."""
+
 
 class ActionBlocks:
     r"""The action blocks of one domain and profile.
@@ -15,6 +20,7 @@ class ActionBlocks:
     Args:
         spec: The domain.
         profile: The profile of the prompts; a compact prompt shows what a batch of keystrokes types.
+        abridged: Whether an action that is long is shown without its middle.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> blocks = ActionBlocks(load_spec("terminal"), "compact")
@@ -22,8 +28,8 @@ class ActionBlocks:
     ('```', '````')
     """
 
-    def __init__(self, spec: DomainSpec, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, spec: DomainSpec, profile: Profile, *, abridged: bool = False) -> None:
+        self._profile, self._abridged = profile, abridged
         self._parser = ActionParser(spec)
 
     def variables(self, action: Action, other: str = "", screen: str = "") -> dict[str, str]:
@@ -38,6 +44,7 @@ class ActionBlocks:
             screen: What the agent acted on.
         """
         raw = self._parser.raw(action) if self._profile == "full" else self._parser.typed(action)
+        raw = abridged(raw) if self._abridged else raw
         text = self._parser.shown(action, screen) if self._profile == "full" else raw
         return {
             "action": escape(text),
@@ -45,6 +52,17 @@ class ActionBlocks:
             "fence": self._parser.fence(action) if text != raw or action.error is None else "text",
             "ticks": ticks("\n".join([*_fences(text), other])),
         }
+
+
+def abridged(text: str) -> str:
+    """Return a text without its middle where it is long.
+
+    >>> abridged("echo hi"), len(abridged("x" * 5000)), abridged("x" * 5000)[475:510]
+    ('echo hi', 625, 'xxxxx[... 4400 characters ...]xxxxx')
+    """
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:BEGINNING]}[... {len(text) - LONGEST} characters ...]{text[BEGINNING - LONGEST :]}"
 
 
 def _fences(text: str) -> list[str]:

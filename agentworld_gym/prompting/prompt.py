@@ -110,7 +110,8 @@ class Prompts:
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
-        self._blocks = ActionBlocks(spec, profile)
+        # Where answers name what an action gives, no letter of a long one has to be copied.
+        self._blocks = ActionBlocks(spec, profile, abridged=self.form == "state")
         self.system_message = SystemMessage(
             spec,
             templates,

@@ -241,6 +241,9 @@ class LanguageWorld:
         if not session.turn:
             raise ValueError("a session without a turn has no observation of the world to correct")
         action, _ = session.seen.turns[-1]
+        if action.error is not None:
+            session.seen.correct(text)
+            return
         shown = self._shown(session, Observation(text, state=state))
         past = self.prompts.past(session.task, session.screen_before, shown, ledger, action.raw)
         session.history[-1] = Message(role="assistant", content=past)
@@ -254,7 +257,7 @@ class LanguageWorld:
         return list(self._request(session, action, self._turn(session, action)).messages)
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
-        turn = session.seen.next_turn
+        turn = (len(session.history) + 1) // 2  # Refused actions and looks are none of the history.
         return self.prompts.turn(session.task, turn, action, session.screen, session.screen_before)
 
     def _request(self, session: LanguageSession, action: Action, turn: str, reasks: int = 0) -> ChatRequest:
@@ -304,9 +307,12 @@ class LanguageWorld:
         if session.looked:
             self._fold(session, action, observed)
             return
+        if action.error is not None:  # It never reaches the model, and the state stays as it was.
+            session.seen.append(action, observed.text)
+            session.note(action, observed.text, observed.ledger)
+            return
         session.history.append(Message(role="user", content=turn))
-        # An action that cannot be read never reaches the model, and the state stays as it was.
-        shown = session.screen if session.states and action.error else self._shown(session, observed, action)
+        shown = self._shown(session, observed, action)
         past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
         session.history.append(Message(role="assistant", content=past))
         session.seen.append(action, observed.text)
@@ -321,7 +327,7 @@ class LanguageWorld:
         shown = self._shown(session, observed, action)
         if session.states is not None:  # The change that was written is that of the action, and a look adds nothing.
             session.states = session.states[0] if session.turn else shown, shown
-        elif session.turn:
+        elif session.turn and session.seen.turns[-1][0].error is None:
             _, before = split_ledger(session.history[-1]["content"])
             ledger = unescape(before) + observed.ledger
             done = session.seen.turns[-1][0].raw

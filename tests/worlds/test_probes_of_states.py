@@ -166,7 +166,6 @@ def test_info_counts_which_probes_were_read_and_which_were_asked() -> None:
         ("web", None),
         ("swe", {"name": "edit", "arguments": {"file_path": "/repo/a", "old_string": "", "new_string": "b"}}),
         ("swe", {"name": "run_shell_command", "arguments": {"command": "python -m pytest -q"}}),
-        ("swe", {"name": "read_file", "arguments": {"absolute_path": "/repo/none.py"}}),
         ("swe", None),
     ],
 )

@@ -220,14 +220,15 @@ def test_a_change_that_cannot_be_applied_or_viewed_is_a_malformed_failure(domain
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_an_action_that_cannot_be_read_leaves_the_state(domain: str) -> None:
+def test_an_action_that_cannot_be_read_leaves_the_state_and_the_prompts(domain: str) -> None:
     states = world(domain)
     session, _ = begun(states, recorded(domain)[0])
-    before = session.screen
-    (answer,) = states.step([session], [ActionParser(load_spec(domain)).parse("[1]", ())])
+    before, history = session.screen, list(session.history)
+    (answer,) = states.step([session], [ActionParser(load_spec(domain)).parse("\ud800", ())])
     assert isinstance(answer, Observation)
     assert session.screen == before
-    assert session.history[-1]["content"] == "same"
+    assert session.observation == answer.text
+    assert session.history == history
 
 
 def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_before() -> None:

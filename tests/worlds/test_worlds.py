@@ -29,8 +29,8 @@ def test_histories_only_grow(env_id):
     world = language_world(lambda request: predicted("something new"), domain)
     session, parser = begun(world, domain)
     before = None
-    for text in load_spec(domain).action.examples[:4]:
-        action = parser.parse(text, session.task.tools)
+    actions = [parser.parse(text, session.task.tools) for text in load_spec(domain).action.examples]
+    for action in [action for action in actions if action.error is None][:4]:
         messages = world.messages(session, action)
         if before is not None:
             assert messages[: len(before) - 1] == before[:-1]

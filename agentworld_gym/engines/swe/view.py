@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domain.view import Entries, StructuredState, predicted
-from agentworld_gym.engines import Controls, EngineError, Scalar
+from agentworld_gym.domain.view import Choices, Entries, StructuredState, predicted
+from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.flat_state import flat_state
 from agentworld_gym.engines.swe.machine import SweMachine
-from agentworld_gym.engines.swe.python.sandbox import PythonResult
 from agentworld_gym.engines.swe.structured_state.episode import episode_of, marked_files, timed_files
 from agentworld_gym.engines.swe.structured_state.known_values import found_values, given_values, named_places
+from agentworld_gym.engines.swe.structured_state.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
-from agentworld_gym.engines.swe.structured_state.said import READING, noted_call, text_of
+from agentworld_gym.engines.swe.structured_state.said import READING, noted_call, reasons_of, text_of
 from agentworld_gym.engines.swe.structured_state.told import told_lines
 from agentworld_gym.engines.swe.tools import SHELL
 from agentworld_gym.errors import AnswerError
-
-
-class _NoSandbox:
-    """Runs no Python: a view computes nothing."""
-
-    name = "none"
-
-    def run(
-        self,
-        files: Mapping[str, str],
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        stdin: str = "",
-        env: Mapping[str, str] = {},
-        timeout_s: float = 10.0,
-    ) -> PythonResult:
-        """Refuse."""
-        raise EngineError("a view runs no Python")
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-NO_SANDBOX = _NoSandbox()
 
 
 class SweView:
@@ -134,6 +109,19 @@ class SweView:
         """
         with predicted():
             return named_places(_episode(shown), action)
+
+    def choices(self, shown: StructuredState, path: tuple[str, ...]) -> Choices | None:
+        """Return why a call can be refused; how a command ends is no text, and any other one may be anything.
+
+        Raises:
+            AnswerError: This is no state of a repository.
+        """
+        if path in (("said", "exit"), ("said", "signal")):
+            return ((),)
+        if path != ("said", "refused"):
+            return None
+        with predicted():
+            return (reasons_of(shown["said"].get("tool", "")),)
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a call that only reads; None after any other action.

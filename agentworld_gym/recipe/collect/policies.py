@@ -1,5 +1,5 @@
 """Policies that play tasks for recordings: experts, menu agents, mixtures of both, explorers, explorers beside these,
-and what types free-form command lines.
+and free agents, which do what people and language models do.
 
 Each policy is a generator that yields actions and is sent what each of them showed, so that policies which read and
 policies which do not are driven alike.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside
-from agentworld_gym.policies.exploring.free_lines import free_lines
+from agentworld_gym.policies.exploring.free import FREE
 from agentworld_gym.policies.exploring.terminal import compute_policy, explore_policy
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
@@ -34,14 +34,17 @@ _FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
 
 
 def policy_shares(domain: str, shares: Mapping[PolicyName, float]) -> dict[PolicyName, float]:
-    """Return the policies that can play a domain, with their shares; exploring needs an explorer of the domain.
+    """Return the policies that can play a domain, with their shares: exploring needs an explorer of the domain, and
+    acting freely a free agent.
 
-    >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "explore": 2})
+    >>> policy_shares("mcp", {"expert": 1, "explore": 2}), policy_shares("chess", {"expert": 1, "free": 2})
     ({'expert': 1, 'explore': 2}, {'expert': 1})
     """
     missing: set[PolicyName] = set() if domain == "terminal" or domain in EXPLORERS else {"explore", "blend"}
     if domain != "terminal":
-        missing |= {"compute", "free"}
+        missing.add("compute")
+    if domain not in FREE:
+        missing.add("free")
     return {name: share for name, share in shares.items() if name not in missing}
 
 
@@ -112,6 +115,6 @@ _STREAMS: Mapping[PolicyName, Callable[[Task, random.Random, CollectConfig], Act
     "menu": lambda task, rng, config: menu_policy(task, rng),
     "explore": _explore,
     "compute": lambda task, rng, config: compute_policy(task, rng, rng.randint(4, 12)),
-    "free": lambda task, rng, config: free_lines(task, rng, rng.randint(6, 14)),
     "blend": _blend,
+    "free": lambda task, rng, config: FREE[task.domain](task, rng, rng.randint(*EXPLORED)),
 }

@@ -161,6 +161,10 @@ def test_what_a_tool_shows_of_the_files_is_not_told() -> None:
         call("list_directory", path="/repo"),
         call("glob", pattern="**/*.py"),
         call("search_file_content", pattern="mean"),
+        call("list_directory", path="/repo/none"),
+        call("read_file", absolute_path="/repo/none.py"),
+        call("read_file", absolute_path="shop.py"),
+        call("search_file_content", pattern="("),
         call("todo_write", todos=[{"id": "1", "content": "Look", "status": "pending"}]),
         call("save_memory", fact="The tests are slow."),
         shell("cat shop.py | head -n 1; ls none"),
@@ -178,24 +182,122 @@ def test_a_change_says_which_files_change_and_names_their_texts() -> None:
     assert change(machine, call("write_file", file_path="/repo/a/b.txt", content="one\ntwo\n")) == [
         '{file} = "{content}"'
     ]
-    assert change(machine, shell("sed -i s/one/three/ a/b.txt")) == ['{word} = "{sed}"']
-    assert change(machine, shell("rm a/b.txt")) == ["-{word}"]
+    assert change(machine, shell("sed -i s/one/three/ a/b.txt")) == ['{to} = "{}"']
+    assert change(machine, shell("rm a/b.txt")) == ["-{from}"]
     assert change(machine, shell("git checkout -q -- shop.py")) == ['{word} = "{}"']
 
 
 def test_a_refusal_is_told_by_its_reason() -> None:
     machine = started()
-    assert change(machine, call("read_file", absolute_path="/repo/none.py")) == ['.refused = "no file"']
     assert change(machine, edit("product", "sum")) == ['.refused = "no text"']
     assert change(machine, edit("prices", "costs")) == ['.refused = "many"']
     assert change(machine, edit("prices", "costs", expected_replacements=2)) == ['.refused = "many"']
     assert machine.observation.startswith("Failed to edit, expected 2 occurrences but found 5")
-    assert change(machine, call("list_directory", path="/repo/shop.py")) == ['.refused = "not a directory"']
-    assert change(machine, call("read_file", absolute_path="shop.py")) == ['.refused = "relative"']
+    assert change(machine, edit("a", "b", "shop.py")) == ['.refused = "relative"']
     assert change(machine, call("save_memory", fact=" ")) == [
         '.problem = "fact must be a non-empty string"',
         '.refused = "argument"',
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("echo hi > note", ['{to} = "{}"']),
+        ("echo hi >> notes.md; cat notes.md", ['{to} = "{}"']),
+        ("cat > a.py <<'EOF'\nprint($x)\nEOF\nwc -l a.py", ['{to} = "{}"']),
+        ("mkdir -p a/b && echo c > a/b/d && ls a/b", ['{to/1} = "{}"']),
+        ("mkdir a; touch a/b; cp shop.py a; ls a", ['{to/1} = "{}"', '{to/2} = "{}"']),
+        ("mv shop.py store.py && ls", ['{to} = "{}"', "-{from}"]),
+        ("mv tests specs", ['{to} = "{}"', "-{from}"]),
+        ("rm -r tests *.md; ls", ["-{from}", "-{from/1}"]),
+        ("cd tests && sed -i s/mean/average/ test_shop.py && grep -c average test_shop.py", ['{to} = "{}"']),
+        ("grep -n def shop.py | head -n 1 > out.txt", ['{to} = "{}"']),
+        ("cat none > out.txt", ['{to} = "{}"']),
+        ("echo a > new; git add new && git status --short", ['{to} = "{}"', 'git/staged = "{}"']),
+        (
+            "git rm -q notes.md && git commit -m 'No notes' && git log --oneline",
+            ["-{from}", "git/branches/main = 3", '+git/commits {"message":"{}","files":"{}"}'],
+        ),
+        ("rm -f none", ["same"]),
+        ("npm test; ls", ["same"]),
+        ("echo $((6 * 7)) $(cat notes.md)", ["same"]),
+        ("ls none && echo a > b", ["same"]),
+        ("cd none && echo a > b", ["same"]),
+        ("date; python --version", ["same"]),
+    ],
+)
+def test_a_line_of_plain_steps_is_told_by_what_it_leaves(command: str, expected: list[str]) -> None:
+    assert change(started(), shell(command)) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo a > none/b",
+        "cat notes.md && echo a >> notes.md && cat notes.md",
+        "for name in a b; do touch $name; done",
+        "mkdir tests",
+        "rm tests && ls",
+        "echo a | tee b",
+        "rm -v notes.md",
+        "python shop.py > out.txt",
+        "echo a > $(basename a/b)",
+        "cat > a <<A; cat > b <<B\n1\nA\n2\nB",
+        "sed -i.bak s/a/b/ notes.md",
+        "(cd tests && rm test_shop.py)",
+        "echo '[a commit]'; git commit -qm None",
+        "> 'a{b}'; touch x/a y/a",
+        "git mv shop.py store.py; git add -A .; git commit -am Moved; git show --stat",
+        "cp -r tests specs; rm -rf tests; mv specs tests",
+    ],
+)
+def test_any_other_line_is_told_exactly_too(command: str) -> None:
+    machine = started()
+    change(machine, shell(command))
+    change(machine, shell("ls; git status --short"))
+
+
+def test_what_a_line_leaves_is_named_and_not_done() -> None:
+    shown = VIEW.begin(STATE, 0)
+    before = json.dumps(shown)
+    given, _ = VIEW.known(shown, shell("echo a > b/c; rm notes.md"))
+    assert given["c"] == "a\n"
+    assert VIEW.places(shown, shell("echo a > b/c; rm notes.md"))["to"] == ("files", "b", "c")
+    assert VIEW.told(shown, shell("echo a > b/c; rm notes.md")).split("\n") == ["b/c nowhere", 'notes.md {"lines":3}']
+    assert json.dumps(shown) == before
+    state = ANSWERS.read(None, compact(shown), "same", json.dumps(shell("rm notes.md; ls")))
+    assert "notes.md" in ANSWERS.printed(state)
+
+
+def test_the_path_of_a_file_is_no_text_that_a_file_gets() -> None:
+    write = call("write_file", file_path="/repo/a.txt", content="b\n")
+    given, _ = VIEW.known(VIEW.begin(STATE, 0), write)
+    assert given == {"content": "b\n"}
+
+
+def test_a_call_is_refused_for_reasons_of_its_tool_alone() -> None:
+    shown = VIEW.begin(STATE, 0)
+    for action, reason, known in (
+        (shell("ls"), "no text", False),
+        (edit("a", "b"), "no text", True),
+        (call("write_file", file_path="/repo/a", content=""), "many", False),
+    ):
+        noted = VIEW.noted(shown, action)
+        ((*reasons,),) = [list(choice or ()) for choice in VIEW.choices(noted, ("said", "refused")) or ()]
+        assert (reason in reasons) is known
+        allows = ANSWERS.allows(None, compact(shown), json.dumps(action))
+        assert allows(f'.refused = "{reason}"') is known
+        if not known:
+            with pytest.raises(AnswerError, match="never refused so"):
+                VIEW.view({**noted, "said": {**noted["said"], "refused": reason}})
+    assert not ANSWERS.allows(None, compact(shown), json.dumps(shell("ls")))('.exit = "1')
+
+
+def test_a_command_cannot_run_in_a_folder_that_is_not_there() -> None:
+    machine = started()
+    assert change(machine, call("run_shell_command", command="python a.py", directory="none")) == ["same"]
+    assert machine.observation == "Directory not found: /repo/none"
 
 
 def test_the_names_are_there_whether_or_not_the_call_succeeds() -> None:
@@ -238,10 +340,32 @@ def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() ->
     change(machine, edit("sum(prices)", "sum(prices) + 1"))
     assert len(change(machine, run)) == 3
     change(machine, edit("def total", "def totals"))
-    (*gone, broken) = change(machine, run)
-    assert gone == []
-    assert broken.startswith('failures/tests~1test_shop.py = "3\\nImportError: cannot import name')
-    assert change(machine, shell("echo runs; python -m pytest -q")) == ['.before = "runs\\n"']
+    told = VIEW.told(machine.shown(), run).split("\n")[0]
+    assert told.endswith('"broken":true}')
+    assert change(machine, run) == ['failures/tests~1test_shop.py = "{}"']
+    assert "cannot import name 'total' from 'shop'" in machine.observation
+    assert change(machine, shell("echo runs; python -m pytest -q")) == ["same"]
+    assert change(machine, shell("python --version && python -m pytest -q")) == ["same"]
+    assert change(machine, shell("echo a | tee b; python -m pytest -q"))[-1] == '.before = "a\\n"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from shop import mean, total", "from shop import mean, totals"),
+        ("from shop import mean, total", "from shop import (\n    mean,\n    median,\n)"),
+        ("from shop import mean, total", "import shop.none\nfrom shop import mean, total"),
+        ("import pytest\n", "import pytest\nimport kiosk\n"),
+        ("import pytest\n", "import pytest\nfrom kiosk import open_it\n"),
+        ("import pytest\n", "import pytest\nfrom kiosk.till import *\n"),
+    ],
+)
+def test_an_import_that_finds_nothing_is_named_as_the_test_run_tells_it(old: str, new: str) -> None:
+    kiosk = {"/repo/kiosk/__init__.py": "import os\nfrom .till import Till\n", "/repo/kiosk/till.py": "Tills = 1\n"}
+    machine = started({**STATE, "files": {**STATE["files"], **kiosk}})
+    change(machine, edit(old, new, "/repo/tests/test_shop.py"))
+    (line,) = change(machine, shell("python -m pytest -q"))
+    assert line == 'failures/tests~1test_shop.py = "{}"'
 
 
 def test_a_report_that_the_state_does_not_tell_is_told_in_letters() -> None:
@@ -256,7 +380,7 @@ def test_a_commit_is_added_and_the_view_prints_its_summary() -> None:
     change(machine, edit("sum", "max"))
     assert change(machine, shell("git commit -am 'Take the largest'")) == [
         "git/branches/main = 3",
-        '+git/commits {"message":"{}","files":"{changes}"}',
+        '+git/commits {"message":"{}","files":"{}"}',
     ]
     assert change(machine, shell("git commit -am 'Once more'")) == [".exit = 1", '.output = "{status}"']
     assert change(machine, shell("git log --oneline"))[0] == "same"
@@ -300,10 +424,10 @@ def test_what_a_program_prints_is_told_in_letters_and_how_it_ends() -> None:
     ]
 
 
-def test_a_call_that_can_only_be_refused_shows_nothing_else() -> None:
-    read = json.dumps(call("read_file", absolute_path="/repo/none.py"))
-    with pytest.raises(AnswerError, match="shows nothing here"):
-        ANSWERS.printed(ANSWERS.read(None, compact(VIEW.begin(STATE, 0)), "same", read))
+def test_a_call_that_finds_nothing_to_read_is_refused_by_the_view() -> None:
+    read = json.dumps(call("list_directory", path="/repo/none"))
+    state = ANSWERS.read(None, compact(VIEW.begin(STATE, 0)), "same", read)
+    assert ANSWERS.printed(state) == "Directory not found: /repo/none"
 
 
 def test_files_are_read_as_they_are_predicted() -> None:

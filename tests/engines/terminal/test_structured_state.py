@@ -26,7 +26,7 @@ from agentworld_gym.engines.terminal.machine import TerminalMachine
 from agentworld_gym.engines.terminal.reading import printed
 from agentworld_gym.engines.terminal.view import TerminalView
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.policies.exploring.free_lines import free_lines
+from agentworld_gym.policies.exploring.free.terminal import free_lines
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.tasks import families, generate
 from tests.helpers.predicted_states import ABSURD, operations, printed_state

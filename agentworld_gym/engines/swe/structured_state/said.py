@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from agentworld_gym.engines.swe import perturbations
 from agentworld_gym.engines.swe.episode import Episode
@@ -22,6 +22,7 @@ from agentworld_gym.engines.swe.git.pretty import committed
 from agentworld_gym.engines.swe.python.testing.collection import Plan
 from agentworld_gym.engines.swe.results import (
     Edited,
+    Reason,
     Refused,
     Remembered,
     Result,
@@ -31,6 +32,7 @@ from agentworld_gym.engines.swe.results import (
     Written,
 )
 from agentworld_gym.engines.swe.scaffolds import FIRST, PRINTERS
+from agentworld_gym.engines.swe.structured_state.command_list import COMMITTED, script_before_last, shown_script
 from agentworld_gym.engines.swe.structured_state.read_only import after_fetch, only_reads
 from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.engines.swe.structured_state.words import is_commit
@@ -48,6 +50,17 @@ PATHS = {
     "write_file": "file_path",
 }
 """The argument that is a path, by tool."""
+_ALL_REASONS: tuple[str, ...] = get_args(Reason)
+_ARGUMENT = ("argument",)
+_WRITING = ("argument", "is a directory", "no space", "not in a directory", "permission", "relative", "too long")
+_REASONS = {
+    "edit": (*_WRITING, "binary", "exists", "many", "no change", "no file", "no text"),
+    "save_memory": _ARGUMENT,
+    SHELL: _ARGUMENT,
+    "todo_write": _ARGUMENT,
+    "write_file": _WRITING,
+    **dict.fromkeys(READING, _ALL_REASONS),
+}
 _COMMAND = {"output": "", "error": "", "exit": 0, "signal": None, "pids": []}
 """What a command does that succeeds and prints nothing."""
 
@@ -140,6 +153,8 @@ def text_of(episode: Episode, said: Any) -> str:
         return said
     tool = said.get("tool", "")
     if "refused" in said:
+        if said["refused"] not in reasons_of(tool):
+            raise ValueError(f"{tool} is never refused so: {said['refused']!r}")
         noun = "occurrence" if said.get("expected") == 1 else "occurrences"
         return PRINTERS[FIRST](Refused(said["refused"], **{"name": tool, "noun": noun, **said}))
     if tool == SHELL:
@@ -147,14 +162,22 @@ def text_of(episode: Episode, said: Any) -> str:
     return answer_text(episode, FIRST, _result(episode, said), tool, said.get("arguments", {}))
 
 
+def reasons_of(tool: Any) -> tuple[str, ...]:
+    """Return why a call of a tool can be refused.
+
+    >>> reasons_of("run_shell_command"), reasons_of("fly")
+    (('argument',), ('no tool',))
+    """
+    if tool == "":
+        return _ALL_REASONS
+    return _REASONS.get(tool, ("no tool",)) if isinstance(tool, str) else ()
+
+
 def _result(episode: Episode, said: Mapping[str, Any]) -> Result:
-    """Return the result of a call that is not refused."""
+    """Return the result of a call of which nothing is said; one that finds nothing to read is refused."""
     tool = said["tool"]
     if tool in READING:
-        result = use(episode, tool, said["arguments"])
-        if isinstance(result, Refused):
-            raise ValueError(f"{tool} shows nothing here ({result.reason}), which is refused")
-        return result
+        return use(episode, tool, said["arguments"])
     if tool == "write_file" or (tool == "edit" and said.get("creates")):
         return Written(_path(said), bool(said.get("there")))
     if tool == "edit":
@@ -179,13 +202,17 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
         raise TypeError("a command and its folder are texts")
     output, error, code, signal, pids = (said.get(key, usual) for key, usual in _COMMAND.items())
     if not said.keys() & _COMMAND.keys():
+        if (refused := _refused_folder(episode, said.get("path"))) is not None:
+            return PRINTERS[FIRST](refused)
         if only_reads(after_fetch(command)):
             return _read_text(episode, said)
         if is_commit(command):
             output = _commit_text(episode)
+        elif (script := shown_script(command)) is not None:
+            return _script_text(episode, said, script)
         elif (plan := _plan(episode, command, said.get("path"))) is not None:
             output, code = report_text(plan, episode.files.texts(), episode.failures)
-            output = f"{said.get('before', '')}{output}"
+            output = f"{_before_tests(episode, said)}{output}"
     if not isinstance(output, str) or not isinstance(error, str) or not isinstance(pids, list):
         raise TypeError("a command prints texts")
     if not all(value is None or type(value) is int for value in (code, signal, *pids)):
@@ -195,11 +222,39 @@ def _command_text(episode: Episode, said: Mapping[str, Any]) -> str:
 
 def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
     """Return what a command that only reads shows; the commits that it fetches before are in the state already."""
-    command = said["command"]
-    result = use(episode, SHELL, {"command": after_fetch(command), "directory": said.get("path")})
+    return _script_text(episode, said, after_fetch(said["command"]))
+
+
+def _script_text(episode: Episode, said: Mapping[str, Any], script: str) -> str:
+    """Return what a script that only reads shows in the place of a command whose files are in the state already."""
+    result = use(episode, SHELL, {"command": script, "directory": said.get("path")})
     if not isinstance(result, Envelope):
         raise ValueError("the command shows nothing here")
-    return replace(result, command=command, output=f"{said.get('before', '')}{result.output}").text
+    output = result.output
+    if f"{COMMITTED}\n" in output:
+        output = output.replace(COMMITTED, _commit_text(episode).rstrip("\n"), 1)
+    return replace(result, command=said["command"], output=f"{said.get('before', '')}{output}").text
+
+
+def _before_tests(episode: Episode, said: Mapping[str, Any]) -> str:
+    """Return what a command prints before its tests run; what only reads shows that itself."""
+    script = script_before_last(said["command"])
+    if "before" in said or not script:
+        return str(said.get("before", ""))
+    result = use(episode.copy(), SHELL, {"command": script, "directory": said.get("path")})
+    return result.output if isinstance(result, Envelope) else ""
+
+
+def _refused_folder(episode: Episode, path: Any) -> Refused | None:
+    """Return why a command cannot run in a folder: it is not there."""
+    # The shell is a compiled library; only episodes that run a command load it.
+    from agentworld_gym.engines.swe.shell import folder_of
+
+    try:
+        folder_of(episode, path)
+    except Refused as refused:
+        return refused.with_traceback(None)
+    return None
 
 
 def _plan(episode: Episode, command: str, folder: str | None) -> Plan | None:
@@ -226,12 +281,12 @@ def _commit_text(episode: Episode) -> str:
 
 def _candidates(episode: Episode, note: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
     """Yield what may be said of a result, the shortest first."""
+    yield dict(note)
     if isinstance(result, Refused):
         yield {**note, "refused": result.reason}
         details = {key: value for key, value in result.details.items() if key not in ("noun", "old")}
         yield {**note, "refused": result.reason, **details}
         return
-    yield dict(note)
     if isinstance(result, Envelope):
         found = _FETCHED.match(result.output)
         if before := found[0] if found else result.output[: report_in(result.output)]:

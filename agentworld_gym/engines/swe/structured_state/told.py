@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from posixpath import dirname
 from typing import Any
 
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.file_operations import rows_of
 from agentworld_gym.engines.swe.files import absolute, relative
+from agentworld_gym.engines.swe.git.call import GitCall
 from agentworld_gym.engines.swe.git.diff import compare
 from agentworld_gym.engines.swe.git.history import History
 from agentworld_gym.engines.swe.state import parents
 from agentworld_gym.engines.swe.structured_state.files import USUAL
+from agentworld_gym.engines.swe.structured_state.imports import broken_import
+from agentworld_gym.engines.swe.structured_state.leaving import folder_of_steps, left_by
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
 from agentworld_gym.engines.swe.structured_state.said import named_path
 from agentworld_gym.engines.swe.structured_state.test_reports import NoTests, lines_of, plan_of
@@ -43,8 +47,8 @@ def told_lines(episode: Episode, call: Any) -> Iterator[str]:
     yield _standing(episode, path, facts)
 
 
-def _standing(episode: Episode, path: str, facts: Mapping[str, Any]) -> str:
-    """Return the line about what stands at a path."""
+def _standing(episode: Episode, path: str, facts: Mapping[str, Any], *, in_shell: bool = False) -> str:
+    """Return the line about what stands at a path; the shell makes no missing folders."""
     shown = relative(path, episode.root)[:LONGEST].encode("unicode_escape").decode()
     file = episode.files.get(path)
     if file is not None:
@@ -54,7 +58,9 @@ def _standing(episode: Episode, path: str, facts: Mapping[str, Any]) -> str:
     if path in episode.files.folders or path == "/":
         return f"{shown} folder"
     above = next((parent for parent in parents(path) if parent in episode.files), None)
-    return f"{shown} none" if above is None else f"{shown} below a file"
+    if above is not None:
+        return f"{shown} below a file"
+    return f"{shown} {'nowhere' if in_shell and dirname(path) not in episode.files.folders | {'/'} else 'none'}"
 
 
 def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -69,9 +75,13 @@ def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[
         return
     tests = _told_tests(episode, command, folder)
     words = [word for word in operands_of(command) if "\0" not in word][:MOST]
-    paths = dict.fromkeys((*(absolute(word.partition("::")[0], folder) for word in words), *tests))
-    for path in paths:
-        yield _standing(episode, path, tests.get(path, {}))
+    left = left_by(episode, command, folder)
+    inner = folder_of_steps(command, folder)
+    if inner != folder:
+        yield _standing(episode, inner, {})
+    named = (absolute(word.partition("::")[0], inner) for word in words)
+    for path in dict.fromkeys((*left.entries, *left.gone, *named, *tests)):
+        yield _standing(episode, path, tests.get(path, {}), in_shell=True)
     if tests and episode.failures:
         yield f"failures {compact(sorted(episode.failures)[:MOST])}"
     if episode.history is not None and any(words[0] in ("git", "python", "pytest") for words in words_of(command)):
@@ -79,15 +89,22 @@ def _before_command(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[
 
 
 def _told_tests(episode: Episode, command: str, folder: str) -> dict[str, dict[str, Any]]:
-    """Return the chosen tests of a command that runs tests, by file, with the lines in which they begin."""
+    """Return the chosen tests of a command that runs tests, by file, with the lines in which they begin.
+
+    A file is `broken` where it imports what is not there.
+    """
     files = episode.files.texts()
     try:
         plan = plan_of(files, command, folder)
     except (NoTests, RecursionError):
         return {}
+    broken = {file.path: {"broken": True} for file in plan.files if broken_import(files, file.path, plan.root)}
     chosen = {plan.ids[number].partition("[")[0] for number in plan.chosen}
     return {
-        file.path: {"tests": {name: line for name, line in lines_of(file).items() if f"{file.shown}::{name}" in chosen}}
+        file.path: {
+            "tests": {name: line for name, line in lines_of(file).items() if f"{file.shown}::{name}" in chosen},
+            **broken.get(file.path, {}),
+        }
         for file in plan.files
     }
 
@@ -103,5 +120,6 @@ def _told_history(episode: Episode, history: History) -> dict[str, Any]:
     work = episode.work()
     tracked = {path: text for path, text in work.items() if path in history.index}
     told["changed"] = [change.path for change in compare(history.index, tracked)][:MOST]
+    told["untracked"] = GitCall(history, work, episode.root, episode.root, episode.now).untracked()[:MOST]
     told["staged"] = [change.path for change in compare(history.head.tree, history.index)][:MOST]
     return {key: value for key, value in told.items() if value not in ([], None)}

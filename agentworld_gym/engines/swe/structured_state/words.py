@@ -5,8 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
+from agentworld_gym.engines.swe.structured_state.command_list import WRITERS, steps_of
 from agentworld_gym.engines.swe.structured_state.read_only import simple_commands
 from agentworld_gym.engines.terminal.lexer import unquoted
+
+_GIT_NAMING = {("git", verb) for verb in ("add", "branch", "checkout", "merge", "mv", "rm", "switch", "tag")}
+"""The commands of git whose operands are names."""
 
 
 @lru_cache(maxsize=1024)
@@ -46,34 +50,24 @@ def commit_message(command: str) -> str | None:
 
 
 def operands_of(command: str) -> list[str]:
-    """Return the words of a command line that may name files: no options, programs, scripts, and commands of git.
+    """Return the words of a command line that may name files or branches: no options, programs, scripts, and commands
+    of git. Words that are no paths by their looks count where the program takes nothing else.
 
     >>> operands_of("rm tests/a.py; sed -i s/b/c/ d.md; git checkout -- e.py; python -m pytest -q f.py::test_g")
     ['tests/a.py', 'd.md', 'e.py', 'f.py::test_g']
     """
     found = []
     for words in words_of(command):
+        if words[0] == "cd":
+            continue
         first = 3 if words[1:2] == ("-m",) else 2 if words[0] == "git" else 1
         operands = [word for word in words[first:] if not word.startswith("-")]
-        if words[0] == "sed" and "-e" not in words:
+        if words[0] == "chmod" or (words[0] == "sed" and "-e" not in words):
             del operands[:1]
-        found += [word for word in operands if _is_path(word)]
+        named = words[0] in WRITERS or words[:2] in _GIT_NAMING
+        found += [word for word in operands if _is_path(word) or (named and "/" not in word)]
+    found += [step.target for step in steps_of(command) if step.target]
     return list(dict.fromkeys(found))
-
-
-def replaced_by_sed(command: str) -> tuple[list[str], list[str]] | None:
-    """Return the words of a program that prints what `sed -i` writes, and the files that are written.
-
-    It is None for any other command line.
-
-    >>> replaced_by_sed("sed -i 's/a/b/' c.txt d.txt")
-    (['sed', 's/a/b/'], ['c.txt', 'd.txt'])
-    """
-    commands = words_of(command)
-    if len(commands) != 1 or commands[0][:2] != ("sed", "-i"):
-        return None
-    files = operands_of(command)
-    return ["sed", *(word for word in commands[0][2:] if word not in files)], files
 
 
 def _is_path(word: str) -> bool:
