@@ -231,6 +231,24 @@ def test_an_action_that_cannot_be_read_leaves_the_state_and_the_prompts(domain: 
     assert session.history == history
 
 
+def test_a_long_action_is_shown_without_its_middle_and_named_as_a_whole() -> None:
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return '{file} = "{content}"'
+
+    states = world("swe", answer)
+    session, _ = begun(states, recorded("swe")[0])
+    content = "a line of text\n" * 200
+    arguments = json.dumps({"file_path": "/repo/long.txt", "content": content})
+    call = ActionParser(load_spec("swe")).parse(json.dumps({"name": "write_file", "arguments": arguments}))
+    (written,) = states.step([session], [call])
+    assert isinstance(written, Observation)
+    assert len(asked[0].messages[-1]["content"]) < 800
+    assert json.loads(session.screen)["files"]["long.txt"][0] == content
+
+
 def test_a_look_at_the_page_is_answered_by_the_view_and_folds_into_the_turn_before() -> None:
     asked: list[ChatRequest] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -71,7 +71,9 @@ def fidelity(
     ] = False,
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", help="A policy that plays the recorded sessions, as free; several in equal shares."),
+        typer.Option(
+            "--policy", help="A policy that plays the recorded sessions, as free; may be given several times."
+        ),
     ] = None,
     seed: SeedOption = 0,
     family: FamilyOption = None,
@@ -90,7 +92,6 @@ def fidelity(
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.fingerprint import installed
     from agentworld_gym.options import EnvOptions
-    from agentworld_gym.recipe.collect.config import PolicyName
     from agentworld_gym.worlds.registry import brings_tasks, truth_of
 
     check_writable(out)
@@ -103,11 +104,10 @@ def fidelity(
     domains = domains or list(recorded or (["mcp"] if own else ENGINES))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
-    policies = [name for name in get_args(PolicyName) if name in (policy or ())]
-    for name in policy or ():
-        if name not in policies:
-            raise SpecError("command line", "--policy", name, f"one of {', '.join(get_args(PolicyName))}")
-    source = f"{tasks} sessions of {split} tasks, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    played = f" by {', '.join(policy)}" if policy else ""
+    source = (
+        f"{tasks} sessions of {split} tasks{played}, seed {seed}" if data is None else f"the first {tasks} of {data}"
+    )
     levels, families = level or ([1] if own else [1, 2, 3]), family or []
     measured: list[DomainFidelity] = []
     interrupted = False
@@ -126,8 +126,8 @@ def fidelity(
             options = EnvOptions(**given)
             others = seed + 1 if own else seed  # Without splits only the seed tells the sessions apart.
             plan = Plan(
-                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policies),
-                record(domain, nearest, others, "train", levels, families, begin, truth),
+                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or ()),
+                record(domain, nearest, others, "train", levels, families, begin, truth, policy or ()),
                 free,
                 range(seed, seed + plans),
                 width,

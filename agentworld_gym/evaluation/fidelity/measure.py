@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agentworld_gym.contracts import Teachable
+from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -30,7 +32,7 @@ from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.playing import WAVE
 from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.progress import Tally
-from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
+from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import spec_source
@@ -115,7 +117,7 @@ def record(
     families: Sequence[str] = (),
     on_stage: Begin | None = None,
     world: str = "grounded",
-    policies: Sequence[PolicyName] = (),
+    policies: Sequence[str] = (),
 ) -> Iterator[Row]:
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
 
@@ -130,16 +132,16 @@ def record(
         families: The families of their tasks; without any, all are played.
         on_stage: A function that returns what counts the sessions; None counts unseen.
         world: The handle of the world: `grounded`, or `awm:DIR`.
-        policies: The policies that play, in equal shares; without any, those of `CollectConfig` in its shares.
+        policies: The names of the policies that play, in equal shares; without any, those named above.
 
     Raises:
-        SpecError: The domain has no grounded world, no such family, or none of the policies.
+        SpecError: The domain has no grounded world, or no such family, or there is no such policy.
     """
     from agentworld_gym.domain.spec import load_spec
 
-    config = CollectConfig(levels={level: 1.0 for level in levels}, families=tuple(families), world=world)
-    if policies:
-        config = config.model_copy(update={"policies": dict.fromkeys(policies, 1.0)})
+    asked: dict[str, Any] = {"policies": dict.fromkeys(policies, 1.0)} if policies else {}
+    settings = {"levels": {level: 1.0 for level in levels}, "families": tuple(families), "world": world, **asked}
+    config = validated(CollectConfig, settings, "fidelity")
     with closing(Recorder([load_spec(domain)], config, seed, split)) as recorder:
         if not sessions:
             return

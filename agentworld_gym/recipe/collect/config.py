@@ -11,7 +11,7 @@ from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.recipe.field_types import Positive, Share
 
-PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "blend", "free"]
+PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend"]
 
 
 class CollectConfig(Strict):
