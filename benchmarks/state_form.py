@@ -6,8 +6,8 @@ An episode is restored from its state, as JSON, at a random step, and goes on be
 every second one with controls in force. Answers are those to the steps of recorded sessions in compact prompts, half of
 them of experts and half of explorers if no policies are named; each answer in the state form is read again, and the
 view has to print the observation. Answers that say no more than that a view is right (`same`, and in a terminal that
-what is printed is what programs print that read) are counted. The tokens are those of a small tokenizer of 4,096 pieces that is built from
-these answers and turns, one for each form.
+what is printed is what programs print that read) are counted. The tokens are those of a small tokenizer of 4,096 pieces
+that is built from these answers and turns, one for each form.
 """
 
 from __future__ import annotations

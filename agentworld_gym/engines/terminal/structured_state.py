@@ -42,7 +42,7 @@ _OWN = frozenset(("RANDOM", "SECONDS", "PWD", "OLDPWD", "PATH", "HOME", "USER", 
 """Variables that are no part of a state, because they follow from it or change by themselves."""
 
 
-def plain_terminal(shell: Shell, about: Mapping[str, str | int] | None = None) -> StructuredState:
+def plain_terminal(shell: Shell, about: Mapping[str, object] | None = None) -> StructuredState:
     """Return what the view reads of a shell, without the last answer.
 
     Args:
