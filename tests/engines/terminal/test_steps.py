@@ -118,3 +118,18 @@ def test_only_no_change_is_allowed_for_an_empty_line() -> None:
 
 def test_a_long_line_has_a_short_answer() -> None:
     assert change(TerminalMachine.start(STATE, 0), "echo " + "a" * 1500) == 'said = "{}"'
+
+
+@pytest.mark.parametrize("left", ["rm a.txt ", "echo 'a\n", "cat\n", "sleep 60\n"])
+def test_a_probe_begins_at_a_prompt_of_its_own(left: str) -> None:
+    look = [{"keystrokes": "cat a.txt\n"}]
+    with closing(TerminalMachine.start(STATE, 0)) as machine, closing(machine.probe()) as probe:
+        machine.act([{"keystrokes": left, "duration": 1.0}])
+        opened = ANSWERS.opened(compact(machine.shown()), look)
+        assert opened is not None
+        assert ANSWERS.printed(opened) == probe.act(look)
+
+
+@pytest.mark.parametrize("keystrokes", [["cat a.txt\nrm a.txt\n"], ["cat a.txt\n", "pwd\n"], ["cat a.txt\npw"]], ids=str)
+def test_of_several_lines_nothing_is_opened(keystrokes: list[str]) -> None:
+    assert ANSWERS.opened(BEFORE, [{"keystrokes": one} for one in keystrokes]) is None
