@@ -130,6 +130,8 @@ def test_a_probe_begins_at_a_prompt_of_its_own(left: str) -> None:
         assert ANSWERS.printed(opened) == probe.act(look)
 
 
-@pytest.mark.parametrize("keystrokes", [["cat a.txt\nrm a.txt\n"], ["cat a.txt\n", "pwd\n"], ["cat a.txt\npw"]], ids=str)
+@pytest.mark.parametrize(
+    "keystrokes", [["cat a.txt\nrm a.txt\n"], ["cat a.txt\n", "pwd\n"], ["cat a.txt\npw"]], ids=str
+)
 def test_of_several_lines_nothing_is_opened(keystrokes: list[str]) -> None:
     assert ANSWERS.opened(BEFORE, [{"keystrokes": one} for one in keystrokes]) is None
