@@ -162,7 +162,7 @@ def test_confirming_completion_twice_finishes():
     assert env.step("[]")[2] is True
 
 
-def test_an_unreadable_action_costs_no_model_call_and_enters_the_history():
+def test_an_unreadable_action_costs_no_model_call_and_is_in_no_later_request():
     calls = []
     world = dream("counting", lambda request: calls.append(request) or predicted("ok\ndev@box:~$"))
     env = make(world=world)
@@ -171,7 +171,7 @@ def test_an_unreadable_action_costs_no_model_call_and_enters_the_history():
     assert calls == []
     assert info["action_error"] == observation
     env.step("ls")
-    assert any(observation.splitlines()[0] in message["content"] for message in calls[0].messages)
+    assert not any(observation.splitlines()[0] in message["content"] for message in calls[0].messages)
 
 
 def test_a_failure_truncates_is_never_a_reward_and_can_be_retried():

@@ -52,6 +52,10 @@ class History(Generic[A]):
         self.turns.append((action, observation))
         self.screen_before, self.screen = self.screen, last_screen(self.domain, (self.screen, observation))
 
+    def refuse(self, action: A, observation: str) -> None:
+        """Add the turn of an action that was refused before it reached the world: the screen stays as it was."""
+        self.turns.append((action, observation))
+
     def correct(self, observation: str) -> None:
         """Put another observation in the place of the last one.
 

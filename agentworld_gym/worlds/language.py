@@ -242,13 +242,12 @@ class LanguageWorld:
             raise ValueError("a session without a turn has no observation of the world to correct")
         action, _ = session.seen.turns[-1]
         if action.error is not None:
-            session.seen.correct(text)
+            session.seen.turns[-1] = action, text
             return
         shown = self._shown(session, Observation(text, state=state))
         past = self.prompts.past(session.task, session.screen_before, shown, ledger, action.raw)
         session.history[-1] = Message(role="assistant", content=past)
-        if session.states is not None:
-            session.states = session.states[0], shown
+        session.states = session.states and (session.states[0], shown)
         session.note(action, text, ledger, again=True)
         session.seen.correct(text)
 
@@ -307,18 +306,15 @@ class LanguageWorld:
         if session.looked:
             self._fold(session, action, observed)
             return
-        if action.error is not None:  # It never reaches the model, and the state stays as it was.
+        if action.error is not None:  # It never reaches the model.
+            session.seen.refuse(action, observed.text)
+        else:
+            shown = self._shown(session, observed, action)
+            past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
+            session.history += [Message(role="user", content=turn), Message(role="assistant", content=past)]
             session.seen.append(action, observed.text)
-            session.note(action, observed.text, observed.ledger)
-            return
-        session.history.append(Message(role="user", content=turn))
-        shown = self._shown(session, observed, action)
-        past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
-        session.history.append(Message(role="assistant", content=past))
-        session.seen.append(action, observed.text)
+            session.states = session.states and (session.states[1], shown)
         session.note(action, observed.text, observed.ledger)
-        if session.states is not None:
-            session.states = session.states[1], shown
 
     def _fold(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Put what a look at the screen showed in the place of the last observation."""

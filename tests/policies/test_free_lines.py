@@ -1,4 +1,4 @@
-"""Free-form command lines: they speak of the task's files, make names up, and can be parsed."""
+"""Free-form command lines of terminals: they speak of the task's files, make names up, and can be parsed."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def test_all_kinds_of_lines_are_typed() -> None:
         assert piece in typed, piece
 
 
-def test_only_a_terminal_has_free_form_lines() -> None:
+def test_domains_without_a_free_agent_leave_its_share_to_others() -> None:
     assert policy_shares("web", {"free": 1, "expert": 1}) == {"expert": 1}
-    assert policy_shares("terminal", {"free": 1, "expert": 1}) == {"free": 1, "expert": 1}
+    for domain in ("swe", "terminal"):
+        assert policy_shares(domain, {"free": 1, "expert": 1}) == {"free": 1, "expert": 1}

@@ -10,8 +10,11 @@ from worlds import DOMAIN_IDS, language_world, predicted
 from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Completion, Observation, Usage, World
+from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import step_seed
 
 CLOSING = "<predicted_observation></predicted_observation>"
@@ -40,6 +43,26 @@ def test_histories_only_grow(env_id):
             assert CLOSING in request[len(kept) :]
         before = messages
         world.step([session], [action])
+
+
+@pytest.mark.parametrize("profile", ["compact", "full"])
+@pytest.mark.parametrize("domain", ["mcp", "swe", "terminal"])
+def test_a_refused_action_is_in_no_later_prompt(domain, profile):
+    spec = load_spec(domain)
+    world = LanguageWorld(
+        spec, Prompts(spec, profile=profile), ScriptedGenerator(lambda _: predicted("ok")), Sampling()
+    )
+    session, parser = begun(world, domain)
+    refused, action = (parser.parse(text, session.task.tools) for text in ("\ud800", spec.action.examples[0]))
+    for _ in range(2):
+        messages = world.messages(session, action)
+        (answer,) = world.step([session], [refused])
+        assert session.observation == answer.text
+        assert world.messages(session, action) == messages
+        world.correct(session, "another error")
+        assert session.observation == "another error"
+        assert world.messages(session, action) == messages
+        world.step([session], [parser.parse(spec.action.examples[0])])
 
 
 def test_the_same_session_twice_in_a_wave_is_stepped_in_order():

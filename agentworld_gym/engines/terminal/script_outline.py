@@ -19,8 +19,11 @@ from agentworld_gym.engines.terminal.parser import (
 
 KEYWORDS = frozenset(("for", "while", "until", "if", "case", "{", "(", "[[", "((", "select", "function", "!", "time"))
 """The words with which a command begins that holds others, or is no program."""
-_FOR = re.compile(r"for\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*[;\n]\s*do\s+(.*?)\s*;?\s*done", re.DOTALL)
-_IF = re.compile(r"if\s+(.+?)\s*[;\n]\s*then\s+(.+?)(?:\s*[;\n]\s*else\s+(.+?))?\s*[;\n]\s*fi", re.DOTALL)
+# No two parts of these can take the same blanks, of which a line may have thousands.
+_FOR = re.compile(r"for\s++([A-Za-z_]\w*+)\s++in\s([^;\n]*+)[;\n]\s*+do\s++(.*)done", re.DOTALL)
+_IF = re.compile(r"if\s++(.+[;\n]\s*+)fi", re.DOTALL)
+_THEN = re.compile(r"[;\n]\s*+then\s++")
+_ELSE = re.compile(r"[;\n]\s*+else\s++")
 _SUBSTITUTION = re.compile(r"[$<]\((?!\()|`[^`]*`|>\(")
 _NO_FILE = re.compile(r"/dev/null|&?\d|-")
 
@@ -116,9 +119,9 @@ def loop_of(text: str) -> Loop | None:
     Loop(name='f', words='*.txt', body='cp $f $f.bak')
     """
     found = _FOR.fullmatch(text.strip())
-    if found is None or "<<" in text or outlined(found[3]) is None:
+    if found is None or "<<" in text or outlined(_ended(found[3])) is None:
         return None
-    return Loop(found[1], found[2], found[3])
+    return Loop(found[1], found[2].strip(), _ended(found[3]))
 
 
 def choice_of(text: str) -> Choice | None:
@@ -130,8 +133,15 @@ def choice_of(text: str) -> Choice | None:
     found = _IF.fullmatch(text.strip())
     if found is None or "<<" in text:
         return None
-    scripts = (found[1], found[2], found[3] or "")
-    return Choice(*scripts) if all(outlined(script) for script in scripts if script) else None
+    condition, *others = _THEN.split(found[1], maxsplit=1)
+    then, *otherwise = map(_ended, _ELSE.split(others[0], maxsplit=1)) if others else ("",)
+    scripts = (condition.rstrip(), then, *(otherwise or ("",)))
+    return Choice(*scripts) if then and all(outlined(script) for script in scripts if script) else None
+
+
+def _ended(commands: str) -> str:
+    """Return commands without what ends the last one."""
+    return commands.rstrip().removesuffix(";").rstrip()
 
 
 def substituted(text: str) -> Iterator[str]:

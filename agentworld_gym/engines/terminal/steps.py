@@ -26,7 +26,7 @@ from agentworld_gym.errors import SpecError
 MOST = 24
 """The largest number of commands that one line, or one loop, is taken apart into."""
 _XARGS = re.compile(r"(.+?)\|\s*xargs\s+(?:-r\s+)?(?:(-n\s?1)\s+|-I\s?(\S+)\s+)?(\w.*)", re.DOTALL)
-_FOUND = re.compile(r"(find\s.+?)\s-exec\s+(.+?)\s+(\\;|';'|\+)", re.DOTALL)
+_FOUND = re.compile(r"(find\s.+?)\s-exec\s++(.+)\s(\\;|';'|\+)", re.DOTALL)
 _DELETED = re.compile(r"(find\s.*-type\s+f\b.*?)\s-delete", re.DOTALL)
 _GROUP = re.compile(r"\{\s(.*?);?\s*\}", re.DOTALL)
 
@@ -138,7 +138,7 @@ def _handed(shown: StructuredState, command: str) -> Iterator[str]:
     if found := _XARGS.fullmatch(command):
         names, one, place, program = _lines(shown, found[1].strip(), words=not found[3]), found[2], found[3], found[4]
     elif found := _FOUND.fullmatch(command):
-        names, one, place, program = _lines(shown, found[1]), found[3] != "+", "{}", found[2]
+        names, one, place, program = _lines(shown, found[1]), found[3] != "+", "{}", found[2].rstrip()
     elif found := _DELETED.fullmatch(command):
         names, one, place, program = _lines(shown, found[1]), None, None, "rm"
     else:

@@ -163,14 +163,19 @@ class TerminalView:
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a command whose programs only read and print; None after any other action.
 
+        A probe begins at a prompt of its own: what stands on the line is gone, and so is a program that holds the
+        screen. Of several lines nothing is opened.
+
         Raises:
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            line = self._line(shown, action)
-            if line is None or line.target or line.edits or (output := printed(shown, line)) is None:
+            fresh = {key: value for key, value in shown.items() if key not in (*ANSWER, "typed", "pending")}
+            asked = self._asked(fresh, action)
+            line = None if asked is None or asked.rest else command_line(asked.command)
+            if line is None or line.target or line.edits or (output := printed(fresh, line)) is None:
                 return None
-            return {**self.noted(shown, action), "said": output.screen}
+            return {**self.noted(fresh, action), "said": output.screen}
 
     def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
         """Return the fields of a state by name, as `TerminalMachine.state` tells its own.

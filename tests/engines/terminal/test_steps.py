@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from contextlib import closing
 from typing import Any
 
@@ -14,6 +15,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import split_seed
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines.terminal.machine import TerminalMachine
+from agentworld_gym.engines.terminal.steps import Step, inner_steps
 from agentworld_gym.engines.terminal.view import TerminalView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.policies.exploring.free.terminal import free_lines
@@ -118,3 +120,37 @@ def test_only_no_change_is_allowed_for_an_empty_line() -> None:
 
 def test_a_long_line_has_a_short_answer() -> None:
     assert change(TerminalMachine.start(STATE, 0), "echo " + "a" * 1500) == 'said = "{}"'
+
+
+@pytest.mark.parametrize("left", ["rm a.txt ", "echo 'a\n", "cat\n", "sleep 60\n"])
+def test_a_probe_begins_at_a_prompt_of_its_own(left: str) -> None:
+    look = [{"keystrokes": "cat a.txt\n"}]
+    with closing(TerminalMachine.start(STATE, 0)) as machine, closing(machine.probe()) as probe:
+        machine.act([{"keystrokes": left, "duration": 1.0}])
+        opened = ANSWERS.opened(compact(machine.shown()), look)
+        assert opened is not None
+        assert ANSWERS.printed(opened) == probe.act(look)
+
+
+@pytest.mark.parametrize(
+    "keystrokes", [["cat a.txt\nrm a.txt\n"], ["cat a.txt\n", "pwd\n"], ["cat a.txt\npw"]], ids=str
+)
+def test_of_several_lines_nothing_is_opened(keystrokes: list[str]) -> None:
+    assert ANSWERS.opened(BEFORE, [{"keystrokes": one} for one in keystrokes]) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "for f in a; do rm x{}y; done",
+        "for f in{}a; do rm x; done > out",
+        "if a; then rm x{}y; fi",
+        "if a; then rm x; else rm y; fi{}; ls",
+        "find a{0}-exec{0}rm{0}x",
+    ],
+)
+@pytest.mark.parametrize("blank", [" ", "\n"], ids=["blanks", "lines"])
+def test_a_line_with_thousands_of_blanks_is_read_at_once(command: str, blank: str) -> None:
+    begun = time.process_time()
+    inner_steps(json.loads(BEFORE), Step(command.format(blank * 3000)))
+    assert time.process_time() - begun < 2

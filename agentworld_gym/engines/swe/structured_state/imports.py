@@ -89,7 +89,7 @@ class _Followed:
 
     def _name(self, module: str, path: str, name: str) -> Failure | None:
         """Return what fails where a name is imported from a module."""
-        if name == "*" or name in self._names(path):
+        if name == "*" or not {name, "*", "__getattr__"}.isdisjoint(self._names(path)):
             return None
         if self._path(f"{module}.{name}") is not None:
             return self._module(f"{module}.{name}")
@@ -100,7 +100,7 @@ class _Followed:
         return next((path for path in (f"{start}/__init__.py", f"{start}.py") if path in self._files), None)
 
     def _names(self, path: str) -> set[str]:
-        """Return the names that a module may define, wherever they stand in it."""
+        """Return the names that a module may define, wherever they stand in it; `*` where it takes those of another."""
         names = {"__doc__", "__file__", "__name__"}
         for node in ast.walk(self._tree(path) or ast.Module([], [])):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -26,6 +26,8 @@ from agentworld_gym.text.envelope import Envelope
 
 MOST = 6
 """The largest number of files of which it is known what a line leaves."""
+LONGEST = 40
+"""The largest number of steps of a line that are followed."""
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Left:
 
 
 def left_by(episode: Episode, command: str, folder: str) -> Left:
-    """Return what a line leaves, step by step; what is not plain leaves nothing.
+    """Return what a line leaves, step by step; what is not plain leaves nothing, and so do steps behind the first 40.
 
     Args:
         episode: The episode before the line, which stays as it is.
@@ -58,7 +60,7 @@ def left_by(episode: Episode, command: str, folder: str) -> Left:
     twin = episode.copy()
     twin.controls = Controls({}, 0)
     with suppress(DiskFull):
-        for step in steps:
+        for step in steps[:LONGEST]:
             if step.words[:1] == ("cd",) and step.operands:
                 folder = absolute(step.operands[0], folder)
             else:
