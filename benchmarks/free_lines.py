@@ -1,18 +1,21 @@
 """Types what a newcomer might type into a terminal or a repository of a language world, and compares both worlds.
 
-    python benchmarks/free_lines.py swe --world tiny
+    python benchmarks/free_lines.py                               # what a newcomer typed into the terminal
+    python benchmarks/free_lines.py swe_newcomer --guard 0.9      # the steps that the model doubts are grounded
     python benchmarks/free_lines.py terminal --world transformers:runs/terminal-state/model --profile compact \\
         --form state --wrong
 
-`free_lines/DOMAIN.yaml` holds the lines, which were written by hand, and the files that they speak of. Each entry is
-typed into a fresh episode of the language world, which has its own answers as its history, and into one of the grounded
-world. A step in which the language world fails is wrong, and so are those after it.
+A file of `free_lines` holds lines that were written by hand, with the files that they speak of or the seed of a task.
+Each entry is typed into a fresh episode of the language world, which has its own answers as its history, and into one
+of the grounded world. A step in which the language world fails is wrong, and so are those after it. Digests of commits
+and of process groups are not compared, because they follow from all that was done before.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +29,8 @@ from agentworld_gym.options import EnvOptions
 LINES = Path(__file__).with_suffix("")
 GROUNDED = {"swe": "grounded:monty"}
 """The grounded world of a domain where it is not `grounded`."""
+DIGEST = re.compile(r"(?<=PGID: )\d+|\b[0-9a-f]{7,40}\b")
+MAX_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +40,21 @@ class Answer:
     action: str
     true: str
     shown: str
+    grounded: bool = False
+    """Whether the guard sent the step to the grounded world."""
 
     @property
     def right(self) -> bool:
-        """Whether both show the same."""
-        return self.true == self.shown
+        """Whether both show the same, digests aside."""
+        return DIGEST.sub("#", self.true) == DIGEST.sub("#", self.shown)
 
 
-def episodes(domain: str, document: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The actions of each episode."""
+def episodes(domain: str, document: Mapping[str, Any]) -> Iterator[tuple[int, list[str]]]:
+    """The seed of each episode, and its actions."""
     for entry in document["episodes"]:
-        lines = entry if isinstance(entry, list) else [entry]
-        yield [action for line in lines for action in (_calls(line) if domain == "swe" else _keystrokes(line))]
+        seed, typed = (entry["seed"], entry["lines"]) if isinstance(entry, Mapping) and "seed" in entry else (0, entry)
+        lines = typed if isinstance(typed, list) else [typed]
+        yield seed, [action for line in lines for action in (_calls(line) if domain == "swe" else _keystrokes(line))]
 
 
 def _keystrokes(line: Any) -> Iterator[str]:
@@ -62,39 +70,49 @@ def _calls(line: Any) -> Iterator[str]:
         yield json.dumps({"name": name, "arguments": json.dumps(arguments)}, ensure_ascii=False)
 
 
-def observations(runner: EpisodeRunner, actions: list[str]) -> Iterator[str]:
-    """What a world shows after each action; the failure of a world ends the episode."""
-    [(episode, _, _)] = runner.start([0], {})
+def observations(runner: EpisodeRunner, seed: int, actions: list[str]) -> Iterator[tuple[str, bool]]:
+    """What a world shows after each action, and whether its guard grounded it; a failure ends the episode."""
+    [(episode, _, _)] = runner.start([seed], {})
     with closing(episode.session):
         for action in actions:
             [taken] = runner.advance([episode], [action])
-            yield taken.observation if taken.answered else f"failed: {taken.info.get('failure')}"
+            shown = taken.observation if taken.answered else f"failed: {taken.info.get('failure')}"
+            yield shown, taken.info.get("source") == "grounded"
             if taken.terminated or taken.truncated:
                 return
 
 
+def compared(dreamt: EpisodeRunner, grounded: EpisodeRunner, seed: int, actions: list[str]) -> list[Answer]:
+    """What both worlds show after the actions of an episode."""
+    true = [shown for shown, _ in observations(grounded, seed, actions)]
+    dreams = [*observations(dreamt, seed, actions)]
+    dreams += [("failed", False)] * (len(true) - len(dreams))
+    return [Answer(action, seen, *dream) for action, seen, dream in zip(actions, true, dreams, strict=False)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("domain", choices=sorted(path.stem for path in LINES.glob("*.yaml")))
+    files = sorted(path.stem for path in LINES.glob("*.yaml"))
+    parser.add_argument("lines", nargs="?", choices=files, default="terminal_newcomer", help="the file of lines")
     parser.add_argument("--world", default="tiny", help="the language world")
     parser.add_argument("--profile", help="the profile of its prompts")
     parser.add_argument("--form", help="the form in which its model writes a next state")
+    parser.add_argument("--guard", type=float, help="the least probability of an answer that is not grounded")
     parser.add_argument("--wrong", action="store_true", help="show what was answered wrongly")
     options = parser.parse_args()
-    domain, document = options.domain, read_yaml(LINES / f"{options.domain}.yaml")
-    task = {"instruction": "Look around.", "state": document["state"], "success": [{"answer": {"equals": "done"}}]}
+    domain, document = options.lines.partition("_")[0], read_yaml(LINES / f"{options.lines}.yaml")
+    given: dict[str, Any] = {"spec": domain, "judge": "none", "split": "test", "max_steps": MAX_STEPS}
+    if "state" in document:
+        success = [{"answer": {"equals": "done"}}]
+        given = {**given, "task": {"instruction": "Look around.", "state": document["state"], "success": success}}
     asked = {name: value for name in ("profile", "form") if (value := getattr(options, name)) is not None}
-    answers: list[list[Answer]] = []
+    if options.guard is not None:
+        asked["guard"] = {"least": options.guard, "remedy": "ground"}
     with (
-        closing(EnvOptions(spec=domain, world=options.world, task=task, judge="none", **asked).runner()) as dreamt,
-        closing(
-            EnvOptions(spec=domain, world=GROUNDED.get(domain, "grounded"), task=task, judge="none").runner()
-        ) as grounded,
+        closing(EnvOptions(world=options.world, **given, **asked).runner()) as dreamt,
+        closing(EnvOptions(world=GROUNDED.get(domain, "grounded"), **given).runner()) as grounded,
     ):
-        for actions in episodes(domain, document):
-            true, shown = [*observations(grounded, actions)], [*observations(dreamt, actions)]
-            shown += ["failed"] * (len(true) - len(shown))
-            answers.append([Answer(*one) for one in zip(actions, true, shown, strict=True)])
+        answers = [compared(dreamt, grounded, *episode) for episode in episodes(domain, document)]
     steps = [answer for episode in answers for answer in episode]
     for answer in steps if options.wrong else ():
         if not answer.right:
@@ -102,6 +120,8 @@ def main() -> None:
     whole = sum(all(answer.right for answer in episode) for episode in answers)
     print(f"equal observations: {sum(answer.right for answer in steps)} of {len(steps)}")
     print(f"episodes all of whose observations are equal: {whole} of {len(answers)}")
+    if options.guard is not None:
+        print(f"grounded: {sum(answer.grounded for answer in steps)} of {len(steps)}")
 
 
 if __name__ == "__main__":
