@@ -23,7 +23,6 @@ from agentworld_gym.generators import vllm_engine  # noqa: E402
 from agentworld_gym.process import number_formats  # noqa: E402
 from agentworld_gym.process.number_formats import Speeds, speeds  # noqa: E402
 from agentworld_gym.recipe.config_files import load_config  # noqa: E402
-from agentworld_gym.recipe.training import muon  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
 from agentworld_gym.recipe.training.flops import attention_pairs, count_flops  # noqa: E402
@@ -177,7 +176,7 @@ class TestMuon:
         self, monkeypatch: pytest.MonkeyPatch, stack: int, format_: torch.dtype
     ) -> None:
         """It is so for matrices of several shapes, some of them alike, and where few of them fit a stack."""
-        monkeypatch.setattr(muon, "STACK", stack)
+        monkeypatch.setattr("agentworld_gym.recipe.training.muon.STACK", stack)
         torch.manual_seed(0)
         first = [torch.randn(shape) for shape in [(96, 96), (256, 96), (96, 256), (96, 96), (256, 96)]]
         ours, theirs = ([torch.nn.Parameter(weight.clone()) for weight in first] for _ in range(2))

@@ -52,9 +52,9 @@ class BatchedMuon(torch.optim.Muon):
 
     def _change(self, weights: list[torch.Tensor], group: dict[str, Any]) -> None:
         gradients: list[Any] = [weight.grad for weight in weights]
-        for weight in weights:
+        for weight, gradient in zip(weights, gradients, strict=True):
             if "momentum_buffer" not in self.state[weight]:
-                self.state[weight]["momentum_buffer"] = torch.zeros_like(weight.grad)  # type: ignore[arg-type]
+                self.state[weight]["momentum_buffer"] = torch.zeros_like(gradient)
         averages = [self.state[weight]["momentum_buffer"] for weight in weights]
         torch._foreach_lerp_(averages, gradients, 1 - group["momentum"])
         updates = torch._foreach_lerp(gradients, averages, group["momentum"]) if group["nesterov"] else averages

@@ -17,43 +17,25 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
-from agentworld_gym.engines.swe import SweEngine, SweMachine
+from agentworld_gym.engines.swe import SweMachine
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
-from agentworld_gym.engines.swe.view import SweView
 from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.tasks import families, generate
 from tests.helpers.predicted_states import ABSURD, operations, printed_state
+from tests.helpers.repositories import (
+    ANSWERS,
+    ENGINE,
+    SHOP,
+    STATE,
+    VIEW,
+    call,
+    change,
+    edit,
+    roundtripped,
+    shell,
+    started,
+)
 
-ENGINE = SweEngine("monty")
-VIEW = SweView()
-ANSWERS = StateAnswers(VIEW, ActionParser(load_spec("swe")))
-SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef mean(prices):\n    return total(prices) / len(prices)\n"
-TESTS = """\
-import pytest
-
-from shop import mean, total
-
-
-@pytest.mark.parametrize(("prices", "expected"), [([1, 2], 3), ([], 0)])
-def test_total(prices, expected):
-    assert total(prices) == expected
-
-
-def test_mean():
-    assert mean([1, 3]) == 2
-
-
-def test_mean_of_nothing():
-    assert mean([]) == 0
-"""
-STATE: dict[str, Any] = {
-    "files": {"/repo/shop.py": SHOP, "/repo/tests/test_shop.py": TESTS, "/repo/notes.md": "# Shop\n\nsum and mean\n"},
-    "git": {
-        "commits": [{"message": "Begin"}],
-        "remote": {"commits": [{"message": "Name the authors", "files": {"AUTHORS": "Ada\n"}}]},
-    },
-}
 DISTURBED = {name: 0.4 for name in load_spec("swe").controls}
 FAMILIES = sorted(families("swe"))
 COMMANDS = (
@@ -73,38 +55,6 @@ COMMANDS = (
     "git fetch; git status; git reset --hard HEAD",
 )
 """Commands that change what the menus of tasks leave alone."""
-
-
-def call(name: str, **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "arguments": arguments}
-
-
-def shell(command: str) -> dict[str, Any]:
-    return call("run_shell_command", command=command)
-
-
-def edit(old: str, new: str, path: str = "/repo/shop.py", **arguments: Any) -> dict[str, Any]:
-    return call("edit", file_path=path, old_string=old, new_string=new, **arguments)
-
-
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
-
-
-def started(state: dict[str, Any] | None = None, **controls: float) -> SweMachine:
-    return ENGINE.start(STATE if state is None else state, 0, Controls(controls, 0))
-
-
-def change(machine: SweMachine, action: dict[str, Any]) -> list[str]:
-    """The lines of the change that an action makes, after which the view prints the answer."""
-    before, text = compact(machine.shown()), json.dumps(action)
-    machine.act(action)
-    after = machine.shown()
-    assert VIEW.view(roundtripped(after)) == machine.observation
-    written = ANSWERS.write(None, before, compact(after), text)
-    assert json.loads(ANSWERS.read(None, before, written, text)) == after
-    return written.split("\n")
 
 
 def episode(family: str, number: int) -> tuple[SweMachine, Iterator[dict[str, Any]]]:
@@ -200,76 +150,6 @@ def test_a_refusal_is_told_by_its_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("echo hi > note", ['{to} = "{}"']),
-        ("echo hi >> notes.md; cat notes.md", ['{to} = "{}"']),
-        ("cat > a.py <<'EOF'\nprint($x)\nEOF\nwc -l a.py", ['{to} = "{}"']),
-        ("mkdir -p a/b && echo c > a/b/d && ls a/b", ['{to/1} = "{}"']),
-        ("mkdir a; touch a/b; cp shop.py a; ls a", ['{to/1} = "{}"', '{to/2} = "{}"']),
-        ("mv shop.py store.py && ls", ['{to} = "{}"', "-{from}"]),
-        ("mv tests specs", ['{to} = "{}"', "-{from}"]),
-        ("rm -r tests *.md; ls", ["-{from}", "-{from/1}"]),
-        ("cd tests && sed -i s/mean/average/ test_shop.py && grep -c average test_shop.py", ['{to} = "{}"']),
-        ("grep -n def shop.py | head -n 1 > out.txt", ['{to} = "{}"']),
-        ("cat none > out.txt", ['{to} = "{}"']),
-        ("echo a > new; git add new && git status --short", ['{to} = "{}"', 'git/staged = "{}"']),
-        (
-            "git rm -q notes.md && git commit -m 'No notes' && git log --oneline",
-            ["-{from}", "git/branches/main = 3", '+git/commits {"message":"{}","files":"{}"}'],
-        ),
-        ("rm -f none", ["same"]),
-        ("npm test; ls", ["same"]),
-        ("echo $((6 * 7)) $(cat notes.md)", ["same"]),
-        ("ls none && echo a > b", ["same"]),
-        ("cd none && echo a > b", ["same"]),
-        ("date; python --version", ["same"]),
-    ],
-)
-def test_a_line_of_plain_steps_is_told_by_what_it_leaves(command: str, expected: list[str]) -> None:
-    assert change(started(), shell(command)) == expected
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "echo a > none/b",
-        "cat notes.md && echo a >> notes.md && cat notes.md",
-        "for name in a b; do touch $name; done",
-        "mkdir tests",
-        "rm tests && ls",
-        "echo a | tee b",
-        "rm -v notes.md",
-        "python shop.py > out.txt",
-        "echo a > $(basename a/b)",
-        "cat > a <<A; cat > b <<B\n1\nA\n2\nB",
-        "sed -i.bak s/a/b/ notes.md",
-        "(cd tests && rm test_shop.py)",
-        "echo '[a commit]'; git commit -qm None",
-        "> 'a{b}'; touch x/a y/a",
-        "git mv shop.py store.py; git add -A .; git commit -am Moved; git show --stat",
-        "cp -r tests specs; rm -rf tests; mv specs tests",
-    ],
-)
-def test_any_other_line_is_told_exactly_too(command: str) -> None:
-    machine = started()
-    change(machine, shell(command))
-    change(machine, shell("ls; git status --short"))
-
-
-def test_what_a_line_leaves_is_named_and_not_done() -> None:
-    shown = VIEW.begin(STATE, 0)
-    before = json.dumps(shown)
-    given, _ = VIEW.known(shown, shell("echo a > b/c; rm notes.md"))
-    assert given["c"] == "a\n"
-    assert VIEW.places(shown, shell("echo a > b/c; rm notes.md"))["to"] == ("files", "b", "c")
-    assert VIEW.told(shown, shell("echo a > b/c; rm notes.md")).split("\n") == ["b/c nowhere", 'notes.md {"lines":3}']
-    assert json.dumps(shown) == before
-    state = ANSWERS.read(None, compact(shown), "same", json.dumps(shell("rm notes.md; ls")))
-    assert "notes.md" in ANSWERS.printed(state)
-
-
 def test_the_path_of_a_file_is_no_text_that_a_file_gets() -> None:
     write = call("write_file", file_path="/repo/a.txt", content="b\n")
     given, _ = VIEW.known(VIEW.begin(STATE, 0), write)
@@ -292,12 +172,6 @@ def test_a_call_is_refused_for_reasons_of_its_tool_alone() -> None:
             with pytest.raises(AnswerError, match="never refused so"):
                 VIEW.view({**noted, "said": {**noted["said"], "refused": reason}})
     assert not ANSWERS.allows(None, compact(shown), json.dumps(shell("ls")))('.exit = "1')
-
-
-def test_a_command_cannot_run_in_a_folder_that_is_not_there() -> None:
-    machine = started()
-    assert change(machine, call("run_shell_command", command="python a.py", directory="none")) == ["same"]
-    assert machine.observation == "Directory not found: /repo/none"
 
 
 def test_the_names_are_there_whether_or_not_the_call_succeeds() -> None:
@@ -347,25 +221,6 @@ def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() ->
     assert change(machine, shell("echo runs; python -m pytest -q")) == ["same"]
     assert change(machine, shell("python --version && python -m pytest -q")) == ["same"]
     assert change(machine, shell("echo a | tee b; python -m pytest -q"))[-1] == '.before = "a\\n"'
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("from shop import mean, total", "from shop import mean, totals"),
-        ("from shop import mean, total", "from shop import (\n    mean,\n    median,\n)"),
-        ("from shop import mean, total", "import shop.none\nfrom shop import mean, total"),
-        ("import pytest\n", "import pytest\nimport kiosk\n"),
-        ("import pytest\n", "import pytest\nfrom kiosk import open_it\n"),
-        ("import pytest\n", "import pytest\nfrom kiosk.till import *\n"),
-    ],
-)
-def test_an_import_that_finds_nothing_is_named_as_the_test_run_tells_it(old: str, new: str) -> None:
-    kiosk = {"/repo/kiosk/__init__.py": "import os\nfrom .till import Till\n", "/repo/kiosk/till.py": "Tills = 1\n"}
-    machine = started({**STATE, "files": {**STATE["files"], **kiosk}})
-    change(machine, edit(old, new, "/repo/tests/test_shop.py"))
-    (line,) = change(machine, shell("python -m pytest -q"))
-    assert line == 'failures/tests~1test_shop.py = "{}"'
 
 
 def test_a_report_that_the_state_does_not_tell_is_told_in_letters() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe.python.sandbox import PythonResult
@@ -13,16 +13,7 @@ class _NoSandbox:
 
     name = "none"
 
-    def run(
-        self,
-        files: Mapping[str, str],
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        stdin: str = "",
-        env: Mapping[str, str] = {},
-        timeout_s: float = 10.0,
-    ) -> PythonResult:
+    def run(self, *_given: Any, **_named: Any) -> PythonResult:
         """Refuse."""
         raise EngineError("a view runs no Python")
 
