@@ -78,7 +78,7 @@ def request_of(body: bytes) -> ChatRequest:
         data["messages"],
         Sampling(
             data["temperature"],
-            data["top_p"],
+            data.get("top_p"),
             data.get("top_k", 0),
             data["max_tokens"],
             data["chat_template_kwargs"]["enable_thinking"],

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from agentworld_gym.worlds.bundled import BundledModel
 
 
+LENGTH_FLAGS = ("--max-model-len", "--max_model_len")
+"""How vLLM calls the longest prompt and answer together."""
+
+
 def cpu_settings() -> dict[str, str]:
     """Return the settings that vLLM needs on a CPU; a GPU ignores them.
 
@@ -82,8 +86,9 @@ def server_command(
     command += model_flags(model)
     if name is not None:
         command += ["--served-model-name", name]
-    if max_model_len is not None:
-        command += ["--max-model-len", str(max_model_len)]
+    if not any(argument.partition("=")[0] in LENGTH_FLAGS for argument in extra):
+        # Left to itself vLLM takes the model's own context, and stops where the memory does not hold one such request.
+        command += ["--max-model-len", "auto" if max_model_len is None else str(max_model_len)]
     return command + extra
 
 
@@ -116,7 +121,10 @@ def serve(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 8000,
     name: Annotated[str | None, typer.Option("--name", help="The name that clients ask for.")] = None,
     max_model_len: Annotated[
-        int | None, typer.Option("--max-model-len", min=256, help="Longest prompt and answer together, in tokens.")
+        int | None,
+        typer.Option(
+            "--max-model-len", min=256, help="Longest prompt and answer together, in tokens; else what fits the memory."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
 ) -> None:

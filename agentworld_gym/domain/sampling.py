@@ -16,8 +16,9 @@ class Sampling:
     temperature: float = _DRAWN
     """The temperature; 0 is greedy."""
 
-    top_p: float = 1.0
-    """The probability mass that tokens are drawn from."""
+    top_p: float | None = None
+    """The probability mass that tokens are drawn from. None leaves it to a server, and means all of it to an engine in
+    this process."""
 
     top_k: int = 0
     """How many of the likeliest tokens one is drawn from; 0 is no limit."""

@@ -112,15 +112,16 @@ class SamplingSpec(Strict):
     temperature: float = Field(default=0.6, ge=0)
     """The temperature; 0 is greedy."""
 
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    """The probability mass that tokens are drawn from."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """The probability mass that tokens are drawn from. None leaves it to a server, and means all of it to an engine in
+    this process."""
 
     top_k: int = Field(default=0, ge=0)
     """How many of the likeliest tokens one is drawn from; 0 is no limit."""
 
     max_tokens: int = Field(default=32768, ge=1)
     """The most tokens of one completion, thinking included. It is a limit and reserves nothing: a completion also ends
-    where the model's context does."""
+    where the model's context does, and a server is asked for no more than it can hold."""
 
     thinking: bool = True
     """Whether the chat template lets the model think before it answers."""

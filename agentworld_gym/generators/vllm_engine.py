@@ -13,7 +13,7 @@ from typing import Any
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError, install
 from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
-from agentworld_gym.generators.server.protocol import is_overflow
+from agentworld_gym.generators.server.refusals import is_overflow
 from agentworld_gym.generators.special_tokens import TokenRule, rule_of
 from agentworld_gym.process.number_formats import speeds
 
@@ -114,7 +114,7 @@ class VLLMGenerator:
         sampling = request.sampling
         return SamplingParams(
             temperature=sampling.temperature,
-            top_p=sampling.top_p,
+            top_p=1.0 if sampling.top_p is None else sampling.top_p,
             top_k=sampling.top_k,
             max_tokens=sampling.max_tokens,
             stop=list(sampling.stop) or None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -351,6 +352,19 @@ class TestServe:
         assert {"--enable-prefix-caching", "--language-model-only"} <= set(command)
         assert command[command.index("--reasoning-parser") + 1] == "qwen3"
         assert command[-2:] == ["-tp", "2"]
+
+    @pytest.mark.parametrize(
+        ("given", "stated"),
+        [
+            ([], ["--max-model-len auto"]),
+            (["--max-model-len", "8192"], ["--max-model-len 8192"]),
+            (["--", "--max-model-len", "4096"], ["--max-model-len 4096"]),
+            (["--", "--max_model_len=4096"], ["--max_model_len=4096"]),
+        ],
+    )
+    def test_the_longest_context_is_stated_once_and_fits_the_memory(self, given: list[str], stated: list[str]) -> None:
+        command = agentworld("serve", "Qwen/Qwen-AgentWorld-35B-A3B", "--dry-run", *given).stdout
+        assert re.findall(r"--max.model.len[ =]\w+", command) == stated
 
     def test_a_local_model_is_asked_what_it_can_do(self, tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text('{"model_type": "qwen3"}')

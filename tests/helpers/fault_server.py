@@ -20,6 +20,7 @@ class FaultServer:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.open = self.most_open = 0
+        self.models: list[dict[str, Any]] | Callable[[], web.Response] = [{"id": "world-model"}]
         self.start()
 
     @property
@@ -44,7 +45,7 @@ class FaultServer:
         self.port = self.runner.addresses[0][1]
 
     async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "world-model"}]})
+        return self.models() if callable(self.models) else web.json_response({"data": self.models})
 
     async def _version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": "0.32.0"})

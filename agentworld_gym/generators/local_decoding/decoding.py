@@ -74,7 +74,7 @@ def draw(logits: Any, sampling: Sampling, dice: Any) -> int:
     if 0 < sampling.top_k < scores.shape[-1]:
         scores = scores.masked_fill(scores < scores.topk(sampling.top_k).values[-1], -torch.inf)
     chances = scores.softmax(-1)
-    if sampling.top_p < 1:
+    if sampling.top_p is not None and sampling.top_p < 1:
         ordered, order = chances.sort(descending=True)
         ordered[ordered.cumsum(-1) - ordered >= sampling.top_p] = 0
         chances = torch.zeros_like(chances).scatter(0, order, ordered)

@@ -16,6 +16,9 @@ ERROR_BYTES = 2**16
 LOOKUP_BYTES = 2**20
 """The number of bytes that the list of models and the version may have."""
 
+STREAMED = 2
+"""How many times as long an answer may be that comes as a stream of events, one for each token."""
+
 _ANSWER_BYTES = 2**18
 _TOKEN_BYTES = 2**8
 _SCORED_TOKEN_BYTES = 2**11

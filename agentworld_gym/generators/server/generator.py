@@ -28,6 +28,7 @@ from agentworld_gym.generators.server.bodies import (
     ACCEPTED,
     ERROR_BYTES,
     LOOKUP_BYTES,
+    STREAMED,
     BodyError,
     answer_bytes,
     read_body,
@@ -38,9 +39,10 @@ from agentworld_gym.generators.server.protocol import (
     read_answer,
     read_error,
     request_body,
+    request_fields,
     retry_after,
-    room_left,
 )
+from agentworld_gym.generators.server.server_limits import ServerLimits
 from agentworld_gym.generators.special_tokens import TokenRule, rule_in
 from agentworld_gym.process.open_files import allowed_files
 
@@ -50,6 +52,9 @@ _KEEPALIVE_S = 60.0
 _OTHER_FILES = 128
 _LONGEST_PAUSE_S = 30.0
 _LOOKUP_S = 10.0
+_NAME_ONE = 'name one, as in http://HOST:PORT/v1#NAME or generator={"model": "NAME"}'
+_LESSONS = 8
+"""The number of times that one request may be refused for another limit or field of the server."""
 
 
 class _Reply(NamedTuple):
@@ -117,6 +122,7 @@ class ServerGenerator:
         self._rule = TokenRule(()) if tokenizer is None else rule_in(tokenizer)
         if confidence:
             self._extra.setdefault("logprobs", True)
+        self._limits = ServerLimits(self.base_url, self._extra)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` does not send them.
         self.supports_seed = "seed" not in self._extra
         self._waves: weakref.WeakSet[Wave | ServerStream] = weakref.WeakSet()
@@ -172,7 +178,7 @@ class ServerGenerator:
         {'temperature': 1, 'max_tokens': 8, 'thinking': True}
         >>> generator.close()
         """
-        body = orjson.loads(request_body(ChatRequest([], sampling), "", self._extra))
+        body = request_fields(ChatRequest([], sampling), "", self._extra)
         template = body.pop("chat_template_kwargs", None)
         if isinstance(template, dict) and "enable_thinking" in template:
             body["thinking"] = template["enable_thinking"]
@@ -258,7 +264,7 @@ class ServerGenerator:
 
     async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
         guarded = replace(request, messages=self._rule.messages(request.messages))
-        body = request_body(guarded, str(self._model), self._extra)
+        fields = request_fields(guarded, str(self._model), self._extra)
         asked = [self._extra.get(name) for name in ("max_tokens", "max_completion_tokens")]
         tokens = max([request.sampling.max_tokens, *(number for number in asked if isinstance(number, int))])
         limit = answer_bytes(tokens, bool(self._extra.get("logprobs")))
@@ -266,10 +272,7 @@ class ServerGenerator:
         for attempt in range(self._retries + 1):
             if attempt:
                 await asyncio.sleep(pause)
-            answer, wanted = await self._attempt(body, limit)
-            if isinstance(answer, Failure) and (room := self._room(answer, tokens)) is not None:
-                cut = replace(guarded, sampling=replace(request.sampling, max_tokens=room))
-                answer, wanted = await self._attempt(request_body(cut, str(self._model), self._extra), limit)
+            answer, wanted = await self._adapted(fields, limit)
             if isinstance(answer, Completion):
                 return replace(answer, text=self._rule.unescape(answer.text))
             if not answer.retryable or answer.kind is FailureKind.MALFORMED:
@@ -279,12 +282,21 @@ class ServerGenerator:
             pause = self._pause(attempt) if wanted is None else wanted
         return replace(last[index], message=f"{last[index].message} ({self._retries + 1} attempts)")
 
-    def _room(self, answer: Failure, asked: int) -> int | None:
-        """Return the room that a server has for a completion, where it refused one that was asked for in full."""
-        if answer.kind is not FailureKind.OVERFLOW or "max_tokens" in self._extra:
-            return None
-        room = room_left(answer.message)
-        return room if room is not None and room < asked else None
+    async def _adapted(self, fields: dict[str, Any], limit: int) -> tuple[Completion | Failure, float | None]:
+        """Send a request, and send it again where a refusal tells what this server can hold or does not know."""
+        size, room = len(request_body({"messages": fields["messages"]})), None
+        sent = self._limits.adapted(fields, size)
+        for _ in range(_LESSONS):
+            answer, wanted = await self._attempt(request_body(sent), limit)
+            if isinstance(answer, Completion):
+                self._limits.counted(size, answer.usage.prompt_tokens)
+                break
+            room = self._limits.learn(answer, sent, size)
+            again = self._limits.adapted(fields, size, room)
+            if again == sent or (answer.kind is FailureKind.OVERFLOW and room is None):
+                break
+            sent = again
+        return answer, wanted
 
     def _pause(self, attempt: int) -> float:
         longest: float = min(self._backoff_s * 2.0**attempt, _LONGEST_PAUSE_S)
@@ -309,8 +321,9 @@ class ServerGenerator:
                 method, url, headers=self._headers(), allow_redirects=False, **options
             ) as response:
                 status, wait = response.status, response.headers.get("Retry-After")
+                longest = limit * (STREAMED if response.content_type == "text/event-stream" else 1)
                 try:
-                    data = await read_body(response, limit if status == 200 else ERROR_BYTES)
+                    data = await read_body(response, longest if status == 200 else ERROR_BYTES)
                 except BodyError as error:
                     if status == 200:
                         return malformed(self._without_key(str(error)))
@@ -334,20 +347,21 @@ class ServerGenerator:
     async def _look_up(self, retries: int) -> Failure | None:
         """Find out the model and the server's version; return a failure where that is not possible."""
         listed = await self._get(f"{self.base_url}/models", retries)
-        if isinstance(listed, Failure):
+        if isinstance(listed, Failure) and listed.kind is FailureKind.CONNECTION:
             return listed
+        models = _models(listed.data) if isinstance(listed, _Reply) and listed.status == 200 else {}
         if self._model is None:
-            try:
-                names = [str(entry["id"]) for entry in orjson.loads(listed.data)["data"]]
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                names = []
-            if listed.status != 200 or not names:
+            if isinstance(listed, Failure):
+                return listed
+            if not models:
                 refused = "" if listed.status == 200 else read_error(listed.status, listed.data, self._key_env).message
-                where = f"{self.base_url}/models lists no model: pass one, or check that the address ends in /v1"
+                where = f"{self.base_url}/models lists no model: {_NAME_ONE}, or check that the address ends in /v1"
                 return Failure(FailureKind.REJECTED, self._without_key(f"{where} {refused}".strip()))
-            if len(names) > 1:
-                log.warning("%s serves %d models; taking %s", self.base_url, len(names), names[0])
-            self._model = names[0]
+            self._model, *others = models
+            if others:
+                log.warning("%s serves %d models; taking %s", self.base_url, len(models), self._model)
+        if (length := models.get(self._model)) is not None:
+            self._limits.hold(length)
         reply = await self._get(f"{self.base_url.removesuffix('/v1')}/version", retries)
         try:
             named = isinstance(reply, _Reply) and reply.status == 200
@@ -365,6 +379,15 @@ class ServerGenerator:
             if isinstance(reply, _Reply) or reply.kind is not FailureKind.CONNECTION:
                 break
         return reply
+
+
+def _models(data: bytes) -> dict[str, int | None]:
+    """Return the names in a list of models, each with the tokens of its context where the server tells."""
+    try:
+        entries = [(str(entry["id"]), entry.get("max_model_len")) for entry in orjson.loads(data)["data"]]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name: length if type(length) is int and length > 0 else None for name, length in entries}
 
 
 async def _cancel(tasks: Any) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import email.utils
 import json
 import math
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,46 +13,55 @@ from typing import Any
 import orjson
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.generators.server.event_stream import assembled, is_event_stream
+from agentworld_gym.generators.server.refusals import is_overflow
 
-_OVERFLOW = re.compile(r"context[ _](?:length|window|size)|exceeds? .{0,40}context", re.IGNORECASE)
-_CONTEXT = re.compile(r"context length (?:is|of)(?: only)? (\d+)")
-_INPUT = re.compile(r"(\d+) (?:input tokens|in the messages|tokens from the input)")
 _RETRYABLE = frozenset({408, 425, 429})
+_COUNTS = ("n_prompt_tokens", "n_ctx")
+"""What llama.cpp tells of tokens beside its message."""
 
 
-def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> bytes:
-    """Return the JSON body of one request; a field that `extra` sets to None is left out.
+def request_fields(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of one request; a field that `extra` sets to None is left out.
 
     >>> from agentworld_gym.domain.sampling import Sampling
     >>> greedy = ChatRequest([{"role": "user", "content": "hi"}], Sampling(temperature=0.0, max_tokens=8))
-    >>> sorted(orjson.loads(request_body(greedy, "m", {"chat_template_kwargs": None})))
-    ['max_tokens', 'messages', 'model', 'temperature', 'top_p']
+    >>> sorted(request_fields(greedy, "m", {"chat_template_kwargs": None}))
+    ['max_tokens', 'messages', 'model', 'temperature']
     """
     sampling = request.sampling
-    body: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "model": model,
         "messages": request.messages,
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
         "chat_template_kwargs": {"enable_thinking": sampling.thinking},
     }
+    if sampling.top_p is not None:
+        fields["top_p"] = sampling.top_p
     if sampling.top_k:
-        body["top_k"] = sampling.top_k
+        fields["top_k"] = sampling.top_k
     if sampling.stop:
-        body["stop"] = sampling.stop
+        fields["stop"] = sampling.stop
     if sampling.seed is not None:
-        body["seed"] = sampling.seed
+        fields["seed"] = sampling.seed
     if request.schema is not None:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if extra:
-        body = {key: value for key, value in {**body, **extra}.items() if value is not None}
+        fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return {key: value for key, value in {**fields, **extra}.items() if value is not None}
+
+
+def request_body(fields: Mapping[str, Any]) -> bytes:
+    """Return the JSON body of a request with some fields.
+
+    >>> request_body({"seed": 3})
+    b'{"seed":3}'
+    """
     try:
-        return orjson.dumps(body)
+        return orjson.dumps(fields)
     except TypeError:
         # A lone surrogate has no UTF-8 form; it becomes a question mark.
-        return json.dumps(body, ensure_ascii=False, default=dict).encode("utf-8", "replace")
+        return json.dumps(fields, ensure_ascii=False, default=dict).encode("utf-8", "replace")
 
 
 def read_answer(data: bytes) -> Completion | Failure:
@@ -63,15 +72,18 @@ def read_answer(data: bytes) -> Completion | Failure:
     >>> read_answer(b'{"choices": []}').kind
     <FailureKind.MALFORMED: 'malformed'>
     """
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        answer = _loads(data)
+        answer = assembled(data) if is_event_stream(data) else _loads(data)
     except (ValueError, RecursionError) as error:
         return malformed(f"not JSON ({error})", data)
+    if isinstance(answer, dict) and answer.get("error") and not answer.get("choices"):
+        return _error_in_answer(answer["error"], data)
     try:
         choice = answer["choices"][0]
         message = choice["message"]
-        text = message.get("content")
-        reasoning = message.get("reasoning") or message.get("reasoning_content") or ""
+        text, thoughts = _texts(message.get("content"))
+        reasoning = message.get("reasoning") or message.get("reasoning_content") or thoughts
         finish = choice.get("finish_reason")
         usage = _usage(answer.get("usage") or {})
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -88,6 +100,31 @@ def read_answer(data: bytes) -> Completion | Failure:
     return Completion(text, "length" if finish == "length" else "stop", usage, reasoning, logprob=logprob)
 
 
+def _texts(content: Any) -> tuple[Any, str]:
+    """Return the text of a message and the thinking in it; a content may be a list of parts."""
+    if not isinstance(content, list):
+        return content, ""
+    texts, thoughts = [], []
+    for part in content:
+        if part["type"] in ("thinking", "reasoning"):
+            thought = part.get("thinking") or part.get("text") or ""
+            thoughts.append(thought if isinstance(thought, str) else str(_texts(thought)[0]))
+        elif part["type"] in ("text", "output_text"):
+            texts.append(part["text"])
+    return ("".join(texts) if texts else None), "".join(thoughts)
+
+
+def _error_in_answer(error: Any, data: bytes) -> Failure:
+    """Return the failure of an error that came with status 200."""
+    code = error.get("code") if isinstance(error, dict) else None
+    message = _message(data if not is_event_stream(data) else orjson.dumps({"error": error}))
+    if is_overflow(message):
+        return Failure(FailureKind.OVERFLOW, message)
+    passing = not isinstance(code, int) or code in _RETRYABLE or code >= 500
+    kind = FailureKind.SERVER if passing else FailureKind.REJECTED
+    return Failure(kind, f"the server answered with an error: {message}", retryable=passing)
+
+
 def _loads(data: bytes) -> Any:
     try:
         return orjson.loads(data)
@@ -101,11 +138,13 @@ def _loads(data: bytes) -> Any:
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
     details = usage.get("prompt_tokens_details") or {}
-    return Usage(
-        int(usage.get("prompt_tokens") or 0),
-        int(usage.get("completion_tokens") or 0),
-        int(details.get("cached_tokens") or 0),
-    )
+    prompt = _count(usage.get("prompt_tokens"))
+    return Usage(prompt, _count(usage.get("completion_tokens")), min(prompt, _count(details.get("cached_tokens"))))
+
+
+def _count(tokens: Any) -> int:
+    """Return a number of tokens; a negative one says as little as none."""
+    return max(0, int(tokens or 0))
 
 
 def _mean_logprob(logprobs: Any) -> float | None:
@@ -135,39 +174,16 @@ def read_error(status: int, data: bytes, key_name: str) -> Failure:
     <FailureKind.OVERFLOW: 'overflow'>
     """
     message = _message(data)
+    if status in (400, 413, 422, 500) and is_overflow(message):  # llama.cpp answered 500 for long
+        return Failure(FailureKind.OVERFLOW, message)
     if status in _RETRYABLE or status >= 500:
         return Failure(FailureKind.SERVER, f"the server answered {status}: {message}", retryable=True)
-    if status in (400, 413, 422) and is_overflow(message):
-        return Failure(FailureKind.OVERFLOW, message)
     advice = ""
     if status in (401, 403):
         advice = f" (set the environment variable {key_name} to the server's key)"
     elif status == 404:
         advice = " (is the model one of the server's, and does the address end in /v1?)"
     return Failure(FailureKind.REJECTED, f"the server refused the request with {status}: {message}{advice}")
-
-
-def is_overflow(message: str) -> bool:
-    """Return whether the error message of any server says that the prompt is too long for the model.
-
-    >>> is_overflow("This model's maximum context length is 64 tokens."), is_overflow("bad temperature")
-    (True, False)
-    """
-    return _OVERFLOW.search(message) is not None
-
-
-def room_left(message: str) -> int | None:
-    """Return how many tokens a completion may have, where a server refuses a prompt and the completion asked for
-    together although the prompt alone would fit; None where the message does not say so.
-
-    >>> room_left("You passed 300 input tokens and requested 900 output tokens. However, the model's context length "
-    ...           "is only 1024 tokens.")
-    724
-    >>> room_left("This model's maximum context length is 64 tokens.")
-    """
-    context, input_tokens = _CONTEXT.search(message), _INPUT.search(message)
-    room = int(context[1]) - int(input_tokens[1]) if context and input_tokens else 0
-    return room if room > 0 else None
 
 
 def _message(data: bytes) -> str:
@@ -180,7 +196,8 @@ def _message(data: bytes) -> str:
         error = error.get("error", error)
     if isinstance(error, dict):
         code, text = error.get("code"), error.get("message", error.get("detail"))
-        error = error if text is None else text if not isinstance(code, str) else f"{text} [{code}]"
+        counts = "".join(f" ({name} {error[name]})" for name in _COUNTS if isinstance(error.get(name), int))
+        error = error if text is None else f"{text}{counts}" + (f" [{code}]" if isinstance(code, str) else "")
     return " ".join(str(error).split())[:600] or "no message"
 
 
