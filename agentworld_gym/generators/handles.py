@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
@@ -18,6 +16,7 @@ from agentworld_gym.flow import stream_of
 from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
 from agentworld_gym.generators.protocols import ConstrainingGenerator, SelectiveGenerator
+from agentworld_gym.process.per_process import PerProcess
 
 G = TypeVar("G", bound=Generator)
 
@@ -52,7 +51,7 @@ def open_generator(handle: str, **options: Any) -> Lease:
         GeneratorError: The engine cannot be made: what it needs is not installed, or the model is not there.
     """
     make = _maker(handle, options)
-    return _pool(os.getpid()).lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
+    return _POOL().lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
 
 
 def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
@@ -130,10 +129,8 @@ class _Pool:
         shared.generator.close()
 
 
-@lru_cache(maxsize=1)
-def _pool(pid: int) -> _Pool:
-    # There is a pool for each process, because the threads and children of an engine do not survive a fork.
-    return _Pool()
+# There is a pool for each process, because the threads and children of an engine do not survive a fork.
+_POOL = PerProcess(_Pool)
 
 
 def sent_sampling(generator: Generator, sampling: Sampling) -> dict[str, Any]:

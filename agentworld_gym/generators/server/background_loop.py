@@ -14,12 +14,13 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.errors import ClosedError
 from agentworld_gym.flow.request_stream import Delivered
+from agentworld_gym.process.per_process import PerProcess
 
 T = TypeVar("T")
 Answer = Completion | Failure
@@ -91,12 +92,10 @@ async def _close_all(closers: list[Callable[[], Awaitable[None]]]) -> None:
 
 def background_loop() -> BackgroundLoop:
     """Return the loop of this process; a forked child gets another one, because threads do not survive a fork."""
-    return _loop_of(os.getpid())
+    return _LOOP()
 
 
-@lru_cache(maxsize=1)
-def _loop_of(pid: int) -> BackgroundLoop:
-    return BackgroundLoop()
+_LOOP = PerProcess(BackgroundLoop)
 
 
 class Wave(Iterator[tuple[int, Answer]]):

@@ -7,15 +7,14 @@ standard input, and so with the process that started it.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from agentworld_gym.engines.swe.python.sandbox import PythonResult
+from agentworld_gym.process.per_process import PerProcess
 
 HELPER = "agentworld_gym.engines.swe.python.monty.helper_main"
 """The module that the helper runs. It is started by its name, because it needs the sandbox, which needs this module."""
@@ -46,9 +45,7 @@ class Helper:
         return PythonResult(**{**reply, "removed": tuple(reply["removed"])})
 
 
-@cache
-def _helper(pid: int) -> Helper:
-    return Helper()
+_HELPER = PerProcess(Helper)
 
 
 def relayed(
@@ -56,4 +53,4 @@ def relayed(
 ) -> PythonResult:
     """Run Python with monty in the helper of this process, which starts with the first run."""
     job = {"files": dict(files), "argv": list(argv), "cwd": cwd, "stdin": stdin, "env": dict(env)}
-    return _helper(os.getpid()).run({**job, "timeout_s": timeout_s})
+    return _HELPER().run({**job, "timeout_s": timeout_s})
