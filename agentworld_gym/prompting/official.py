@@ -1,4 +1,4 @@
-"""The official prompts of Qwen-AgentWorld, read from a user's copy of them; this package holds none of their text.
+"""The official prompts of Qwen-AgentWorld, read from a copy of them; this package holds none of their text.
 
 A copy is the folder `prompts` of a checkout: `<domain>/system_prompt.txt` and `<domain>/judge_system_prompt.txt`, where
 the desktop is called `os`. A system prompt is filled as in the rows of AgentWorldBench: the definitions of the tools
@@ -18,12 +18,16 @@ from typing import Any, Self
 
 from agentworld_gym.domain.spec import OFFICIAL_NAMES
 from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.prompting.official_fetching import NAME, official_folder
 
 PREFIX = "official"
 """What the value of the option `prompts` begins with, as in `official:DIR`."""
 
 VARIABLE = "AGENTWORLD_OFFICIAL_PROMPTS"
-"""The environment variable that names the folder where `official` stands alone."""
+"""The environment variable that names the folder where `official` stands alone; without it that in the cache counts."""
+
+GET = f"`agentworld prompts get {NAME}`"
+"""The command that fetches the folder into the cache."""
 
 SYSTEM, JUDGE = "system_prompt.txt", "judge_system_prompt.txt"
 CLOSING = "closing_request.txt"
@@ -35,6 +39,7 @@ SCRIPT, REQUEST = "eval/lwm_eval_utils/task_configs.py", "JUDGE_USER_PROMPT"
 _FILES = "a file of the folder `prompts` of Qwen-AgentWorld"
 _PARTS = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 _PLACES = re.compile(r"\{(tool_definitions|demonstrations)\}")
+_TRAINED_WITH_THEM = re.compile(r"qwen[-_ ]?agent[-_ ]?world", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +58,18 @@ class OfficialPrompts:
         >>> OfficialPrompts.named("my_prompts")
 
         Raises:
-            SpecError: The option is `official` alone, and the environment variable names no folder.
+            SpecError: The option is `official` alone, no folder is named by the environment variable, and none was
+                fetched into the cache.
         """
         if not isinstance(value, str) or not (value == PREFIX or value.startswith(PREFIX + ":")):
             return None
         folder = value.removeprefix(PREFIX).removeprefix(":") or os.environ.get(VARIABLE, "").strip()
-        if not folder:
-            raise SpecError("options", "prompts", value, f"official:DIR, or a folder in the variable {VARIABLE}")
-        return cls(Path(folder).expanduser())
+        if folder:
+            return cls(Path(folder).expanduser())
+        if official_folder().is_dir():
+            return cls(official_folder())
+        expected = f"the texts that {GET} fetches, official:DIR, or a folder in the variable {VARIABLE}"
+        raise SpecError("options", "prompts", value, expected)
 
     def system(self, domain: str) -> str:
         """Read the system prompt of a domain, with its places for tools and calls.
@@ -132,6 +141,15 @@ class OfficialPrompts:
 
     def _read(self, domain: str, file: str) -> str:
         return _text(self.folder / OFFICIAL_NAMES.get(domain, domain) / file)
+
+
+def was_trained_with_them(model: str) -> bool:
+    """Return whether a model's name is that of one that was trained with the official prompts.
+
+    >>> was_trained_with_them("Qwen/Qwen-AgentWorld-35B-A3B"), was_trained_with_them("Qwen/Qwen3-32B")
+    (True, False)
+    """
+    return _TRAINED_WITH_THEM.search(model) is not None
 
 
 def filled(template: str, tool_definitions: str, demonstrations: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -16,13 +18,15 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.engines.catalog import has_engine, load_index, load_view
 from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.official import VARIABLE, OfficialPrompts
+from agentworld_gym.prompting.official import GET, VARIABLE, OfficialPrompts, was_trained_with_them
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
 from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+
+log = logging.getLogger(__name__)
 
 FilePath = str | os.PathLike[str]
 
@@ -31,6 +35,14 @@ def _existing_folder(path: FilePath | None) -> FilePath | None:
     if path is not None and OfficialPrompts.named(path) is None and not Path(path).is_dir():
         raise ValueError("there is no such folder")
     return path
+
+
+@lru_cache(maxsize=64)
+def _advise(model: str) -> None:
+    """Say once of a model that was trained with the official prompts that it is told others."""
+    if was_trained_with_them(model):
+        advice = f'prompts="official" takes them, once {GET} has fetched them'
+        log.warning("%s was trained with its official prompts, and is told those of this package: %s", model, advice)
 
 
 class LanguageOptions(Options):
@@ -60,12 +72,13 @@ class LanguageOptions(Options):
         FilePath | None,
         AfterValidator(_existing_folder),
         Expected(
-            "a folder of prompt templates, or official:DIR with the official prompts; official alone wants their "
-            f"folder in the variable {VARIABLE}"
+            "a folder of prompt templates, or official:DIR with the official prompts; official alone takes those that "
+            f"{GET} fetched, or their folder in the variable {VARIABLE}"
         ),
     ] = None
     """A folder of prompt templates that replace the shipped ones; or `official:DIR`, where DIR is the folder `prompts`
-    of a checkout of Qwen-AgentWorld, and `official` alone takes the one that `AGENTWORLD_OFFICIAL_PROMPTS` names."""
+    of a checkout of Qwen-AgentWorld; `official` alone takes the one that `AGENTWORLD_OFFICIAL_PROMPTS` names, or else
+    the texts that `agentworld prompts get qwen-agentworld` fetched."""
 
     system_prompt: Annotated[str | None, Expected("a text")] = None
     """A ready system prompt, used as it is."""
@@ -153,9 +166,12 @@ class WorldOptions(LanguageOptions):
         prompts = self.templates(profile, form)
         sampled = self.chosen_sampling(**sampling)
         demonstrations, guard = self._demonstrations(prompts), self._guard(prompts)
-        return LanguageWorld(
+        world = LanguageWorld(
             self.spec, prompts, generator, sampled, demonstrations, guard, self._grounded_outcomes(prompts)
         )
+        if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
+            _advise(world.fingerprint.parts["model"].value)
+        return world
 
     def _grounded_outcomes(self, prompts: Prompts) -> GroundedWorld | None:
         """Return the grounded world that knows what tasks change; None where no fields of a state are predicted."""

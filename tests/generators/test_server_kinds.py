@@ -185,8 +185,8 @@ KINDS: dict[str, Kind] = {
             lambda body: refusal(
                 400,
                 "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a "
-                f"total of {2000 + body['max_tokens']} tokens: 2000 tokens from the input messages and {body['max_tokens']} "
-                "tokens for the completion.",
+                f"total of {2000 + body['max_tokens']} tokens: 2000 tokens from the input messages and "
+                f"{body['max_tokens']} tokens for the completion.",
             ),
         ),
         models=NO_LENGTH,

@@ -71,8 +71,8 @@ REFUSALS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     },
     "SGLang": lambda prompt, asked: {
         "message": f"Requested token count exceeds the model's maximum context length of {CONTEXT} tokens. You "
-        f"requested a total of {prompt + asked} tokens: {prompt} tokens from the input messages and {asked} tokens for the "
-        "completion."
+        f"requested a total of {prompt + asked} tokens: {prompt} tokens from the input messages and {asked} "
+        "tokens for the completion."
     },
     "TGI": lambda prompt, asked: {
         "error": f"Input validation error: `inputs` tokens + `max_new_tokens` must be <= {CONTEXT}. Given: {prompt} "
@@ -82,8 +82,8 @@ REFUSALS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     "llama-cpp-python": lambda prompt, asked: {
         "error": {
             "message": f"This model's maximum context length is {CONTEXT} tokens, however you requested "
-            f"{prompt + asked} tokens ({prompt} in your prompt; {asked} for the completion). Please reduce your prompt; or completion "
-            "length.",
+            f"{prompt + asked} tokens ({prompt} in your prompt; {asked} for the completion). Please reduce your "
+            "prompt; or completion length.",
             "code": "context_length_exceeded",
         }
     },

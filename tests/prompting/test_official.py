@@ -91,8 +91,9 @@ def test_a_closing_request_beside_the_templates_ends_every_request(folder: Path,
         Prompts(spec, official=official)
 
 
-def test_an_environment_says_where_the_folder_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_says_where_the_folder_may_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("AGENTWORLD_CACHE", str(tmp_path))
     with pytest.raises(SpecError, match=VARIABLE):
         gym.make("AgentWorld/Terminal-v0", world="tiny", prompts="official")
 
@@ -115,9 +116,10 @@ def test_judge_prompts_are_looked_for_before_they_are_needed(folder: Path, offic
 
 
 def test_an_option_names_a_folder_or_takes_that_of_the_environment(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("AGENTWORLD_CACHE", str(tmp_path / "empty"))
     with pytest.raises(SpecError, match=VARIABLE):
         OfficialPrompts.named("official")
     monkeypatch.setenv(VARIABLE, str(folder))
