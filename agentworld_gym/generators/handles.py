@@ -15,7 +15,7 @@ from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
 from agentworld_gym.flow import stream_of
 from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
-from agentworld_gym.generators.protocols import ConstrainingGenerator, SelectiveGenerator
+from agentworld_gym.generators.protocols import ConstrainingGenerator, RemoteGenerator, SelectiveGenerator
 from agentworld_gym.process.per_process import PerProcess
 
 G = TypeVar("G", bound=Generator)
@@ -138,6 +138,11 @@ def sent_sampling(generator: Generator, sampling: Sampling) -> dict[str, Any]:
     return generator.sent(sampling) if isinstance(generator, SelectiveGenerator) else sampling.as_dict()
 
 
+def addresses_of(generator: Generator) -> tuple[str, ...]:
+    """Return the addresses of the servers behind a generator; none for one that runs in this process."""
+    return generator.addresses if isinstance(generator, RemoteGenerator) else ()
+
+
 def unwrapped(generator: Generator) -> Generator:
     """Return the generator behind a lease; one that is not leased is returned as it is."""
     return generator.generator if isinstance(generator, Lease) else generator
@@ -153,6 +158,11 @@ class Lease:
         self.deterministic = generator.deterministic
         self.constrains = isinstance(generator, ConstrainingGenerator) and generator.constrains
         self._give_back: Callable[[], None] | None = give_back
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the servers behind the generator."""
+        return addresses_of(self.generator)
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Pass the requests on to the generator."""

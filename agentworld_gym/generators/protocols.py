@@ -18,6 +18,16 @@ class ConstrainingGenerator(Protocol):
 
 
 @runtime_checkable
+class RemoteGenerator(Protocol):
+    """A generator over servers, which cannot prove what they serve."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the servers; none where a generator in this process stands behind it."""
+        ...
+
+
+@runtime_checkable
 class SelectiveGenerator(Protocol):
     """A generator that sends only a part of a request's sampling, and tells which."""
 

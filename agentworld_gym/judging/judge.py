@@ -19,6 +19,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.engines.catalog import ENGINES
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.generators.handles import addresses_of
 from agentworld_gym.judging.bench_rows import BenchRow
 from agentworld_gym.prompting.official import JUDGE, OfficialPrompts, formatted
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
@@ -132,9 +133,14 @@ def _in_fence(label: str, observation: str) -> str:
 
 
 def judge_digest(judge: Judge) -> str:
-    """Return 16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries."""
+    """Return 16 hexadecimal digits over all that makes a judge what it is: model, sampling, words and tries.
+
+    A server cannot prove its model, so that one at another address is another judge.
+    """
     parts = {name: value for name, (value, _) in judge.generator.describe().items()}
-    return digest_of([parts, judge.sampling.as_dict(), judge.tries, _words(judge.official)])
+    where = addresses_of(judge.generator)
+    made = [parts, judge.sampling.as_dict(), judge.tries, _words(judge.official)]
+    return digest_of([*made, where] if where else made)
 
 
 def _words(official: OfficialPrompts | None) -> list[Any]:

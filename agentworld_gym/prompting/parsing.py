@@ -21,6 +21,7 @@ DIMENSIONS = ("format", "factuality", "consistency", "realism", "quality")
 
 _THINK = re.compile(r"<(/?)think\s*>", re.IGNORECASE)
 _OUTPUT = re.compile(rf"<(/?){OUTPUT_TAG}\s*>", re.IGNORECASE)
+_STRAY = re.compile(rf"(?:\r?\n)?</{OUTPUT_TAG}\s*>", re.IGNORECASE)
 _ORPHAN = {tag: re.compile(rf"<(?:think|({tag}))\s*>", re.IGNORECASE) for tag in (OUTPUT_TAG, JUDGE_TAG)}
 _JUDGE = re.compile(rf"<(/?){JUDGE_TAG}\s*>", re.IGNORECASE)
 _MARKER = re.compile(r"\s*" + re.escape(MARKER) + r"[ \t]*\r?\n?", re.IGNORECASE)
@@ -35,8 +36,9 @@ def parse_completion(text: str) -> str | None:
     r"""Return the observation that a completion holds; None if it holds none.
 
     Thinking is dropped first. Then the last output block counts: it runs to the end where it is not closed, and without
-    a tag it is the whole text. A leading marker is dropped, and the escaping is undone. One line break at either end of
-    a block belongs to its layout. Tags are read in any letter case.
+    a tag that opens one it is the whole text, from which tags that close one are taken out. A leading marker is
+    dropped, and the escaping is undone. One line break at either end of a block belongs to its layout. Tags are read in
+    any letter case.
 
     An observation may be empty or blank, as that of a silent command: then a tag or the marker says that this is the
     answer. A completion of white space alone holds none.
@@ -50,6 +52,8 @@ def parse_completion(text: str) -> str | None:
     """
     rest = strip_thinking(text)
     block = _last_block(rest, _OUTPUT)
+    if block is None and _STRAY.search(rest):
+        block = _STRAY.sub("", rest)
     is_marked = block is not None
     if block is not None:
         block = _without_layout(block)
@@ -122,16 +126,16 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _last_block(text: str, pattern: re.Pattern[str]) -> str | None:
-    """Return what the last opening tag encloses, or what stands before the first closing tag; None without any tag."""
+    """Return what the last opening tag encloses, to the end where it is never closed; None without an opening tag."""
     opening = closing = None
     for tag in pattern.finditer(text):
         if not tag[1]:
             opening, closing = tag, None
         elif closing is None:
             closing = tag
-    if opening is None and closing is None:
+    if opening is None:
         return None
-    return text[opening.end() if opening else 0 : closing.start() if closing else len(text)]
+    return text[opening.end() : closing.start() if closing else len(text)]
 
 
 def _without_layout(block: str) -> str:
@@ -171,7 +175,8 @@ def parse_judgement(text: str, dimensions: Sequence[str] | None = None) -> Judge
 
     The last object with `scores` in the last block counts, whatever the judge quoted before it, and loosely written
     JSON is read. Scores are whole numbers from 1 to 5: others are rounded and clamped, `"4/5 - good"` counts as 4, and
-    a dimension whose score is zero or no number is left out. An object that holds a key twice is no judgement.
+    a dimension whose score is zero or no number is left out. An object that holds a key twice is no judgement, and
+    neither is one with a score that is infinite or too large to tell from it.
 
     Args:
         text: The answer.
@@ -225,24 +230,20 @@ def parse_verdict(text: str, criteria: Sequence[str]) -> Judgement | None:
 
 
 def _last_judgement(text: str, dimensions: Sequence[str] | None) -> Judgement | None:
-    """Read the last object with scores in a text, or an object of scores alone where there is no other."""
+    """Read the last object with scores in a text."""
     last: Found | None = None
-    alone: Found | None = None
     for found in loose_objects(text):
         if "scores" in found.value:
             last = found
         elif _SCORES.search(text, max(0, found.start - _NEAR), found.start):
             # The object around it cannot be read, say for quotes within a string.
             last = replace(found, value={"scores": found.value})
-        elif any(name in found.value for name in dimensions or DIMENSIONS):
-            alone = found
-    if last is None and alone is not None:
-        names = [name for name in dimensions or DIMENSIONS if name in alone.value]
-        last = replace(alone, value={**alone.value, "scores": {name: alone.value[name] for name in names}})
     if last is None or last.repeats or _KEY.search(text, last.end):
         return None
-    given = _by_name(last.value["scores"], dimensions)
-    scores = {name: score for name, value in (given or {}).items() if (score := _score(value))}
+    given = _by_name(last.value["scores"], dimensions) or {}
+    if any(map(_is_boundless, given.values())):
+        return None
+    scores = {name: score for name, value in given.items() if (score := _score(value))}
     return _judgement(last.value, scores) if scores else None
 
 
@@ -273,6 +274,15 @@ def _score(value: Any) -> int | None:
     """Return a score from 1 to 5; None for zero and for a value that is no number."""
     number = _number(value)
     return None if not number else round(min(max(number, 1), 5))
+
+
+def _is_boundless(value: Any) -> bool:
+    """Return whether a score is a number that is not finite, such as 1e400."""
+    value = value.get("score") if isinstance(value, Mapping) else value
+    try:
+        return isinstance(value, float | str) and math.isinf(float(value))
+    except ValueError:
+        return False
 
 
 def _exact_score(value: Any) -> int | None:

@@ -82,6 +82,12 @@ def test_a_benchmark_reads_what_the_official_reader_reads(answer: str) -> None:
 
 
 ERRS = [
+    '{"format": 1e400, "quality": 4}',
+    '{"format": -1e400, "quality": 4}',
+    '{"format": "1e400", "quality": 4}',
+    '{"format": {"score": 1e400}, "quality": 4}',
+    '{"format": NaN, "quality": 4}',
+    '{"format": Infinity, "quality": 4}',
     '{"format": NaN}',
     '{"format": Infinity}',
     '{"format": 1e999}',
@@ -94,6 +100,27 @@ ERRS = [
 @pytest.mark.parametrize("scores", ERRS)
 def test_what_is_no_score_is_no_verdict(scores: str) -> None:
     assert parse_judgement(block(scores), DIMENSIONS) is None
+
+
+FLAT = {
+    "one score without `scores`": '{"format": 4}',
+    "five scores without `scores`": json.dumps(dict.fromkeys(DIMENSIONS, 4)),
+    "scores beside reasons, without `scores`": '{"strengths": "s", "format": 4, "quality": 2}',
+    "in a block": f'{OPEN}{{"format": 4}}{CLOSE}',
+}
+
+
+@pytest.mark.parametrize("answer", FLAT.values(), ids=FLAT)
+def test_an_object_without_scores_is_no_verdict(answer: str) -> None:
+    assert parse_judgement(answer, DIMENSIONS) is None and parse_judgement(answer) is None
+
+
+@pytest.mark.parametrize(
+    "answer", ["A verdict: </final_evaluation>{}", "{}</final_evaluation>", "x</final_evaluation>\n{}"]
+)
+def test_a_verdict_beside_a_closing_tag_that_nothing_opened_is_read(answer: str) -> None:
+    found = parse_judgement(answer.replace("{}", '{"scores": {"format": 4}}'), DIMENSIONS)
+    assert found is not None and found.scores == {"format": 4}
 
 
 def test_a_negative_score_is_the_lowest_and_not_left_out() -> None:

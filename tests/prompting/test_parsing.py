@@ -145,8 +145,9 @@ def test_the_last_verdict_counts_and_only_the_dimensions_asked_for() -> None:
     assert judgement is not None and judgement.scores == {"a": 5}
 
 
-def test_scores_may_stand_at_the_top() -> None:
-    judgement = parse_judgement('I think {"format": 3, "quality": "5/5", "note": "x"} is fair')
+def test_scores_that_stand_at_the_top_are_no_judgement() -> None:
+    assert parse_judgement('I think {"format": 3, "quality": "5/5", "note": "x"} is fair') is None
+    judgement = parse_judgement('I think {"scores": {"format": 3, "quality": "5/5"}, "note": "x"} is fair')
     assert judgement is not None and judgement.score == 0.75 and judgement.extra == {"note": "x"}
 
 

@@ -55,6 +55,9 @@ class Record(Strict):
     tries: int = 1
     """The number of tries."""
 
+    unread: list[str] = Field(default_factory=list)
+    """What the judge replied before, where it could not be read, to the letter."""
+
     failure: dict[str, Any] | None = None
     """Why there is no answer, as `Failure.as_dict` gives it."""
 
@@ -123,7 +126,9 @@ class Records:
         if record.stage == "verdict" and record.judge != self._judge:
             return
         # The texts that only people read stay on disk.
-        self._found[record.key, record.stage] = record.model_copy(update={"completion": "", "reasoning": ""})
+        self._found[record.key, record.stage] = record.model_copy(
+            update={"completion": "", "reasoning": "", "unread": []}
+        )
         if record.failure is not None:
             self._failed[record.key, record.stage] += record.tries
         tokens = record.tokens

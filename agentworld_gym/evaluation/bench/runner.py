@@ -106,6 +106,9 @@ class Ticket:
     spent: Usage = field(default_factory=Usage)
     """The tokens that these tries took."""
 
+    unread: tuple[str, ...] = ()
+    """What the judge replied then."""
+
 
 class BenchRun:
     """One run in a folder. What was answered is kept in `rows.jsonl`; running again goes on from there.
@@ -249,7 +252,8 @@ class BenchRun:
         asked = replace(asked, tries=asked.tries + 1, spent=spent)
         verdict = self.judge.read(answer)
         if isinstance(verdict, Failure) and verdict.retryable and asked.tries < self.judge.tries:
-            self._ask_judge(asked)
+            unread = (answer.text,) if isinstance(answer, Completion) else ()
+            self._ask_judge(replace(asked, unread=asked.unread + unread))
             return
         self._records.add(
             Record(
@@ -258,6 +262,8 @@ class BenchRun:
                 judge=self._judge_digest,
                 tries=asked.tries,
                 completion=answer.text if isinstance(answer, Completion) else "",
+                reasoning=answer.reasoning if isinstance(answer, Completion) else "",
+                unread=list(asked.unread),
                 scores={} if isinstance(verdict, Failure) else dict(verdict.scores),
                 strengths="" if isinstance(verdict, Failure) else verdict.strengths,
                 weaknesses="" if isinstance(verdict, Failure) else verdict.weaknesses,

@@ -135,6 +135,11 @@ class ServerGenerator:
     def __repr__(self) -> str:
         return self._without_key(f"ServerGenerator({self.base_url!r}, {self._model!r})")
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The address of the server."""
+        return (self.base_url,)
+
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Send all requests now; answers are yielded as they come."""
         if self._closed:

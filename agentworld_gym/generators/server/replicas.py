@@ -118,6 +118,11 @@ class ReplicaGenerator:
         self.supports_seed = all(replica.supports_seed for replica in replicas)
         self._streams: WeakSet[ReplicaStream] = WeakSet()
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the servers."""
+        return tuple(replica.base_url for replica in self.replicas)
+
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Send all requests now; answers are yielded as they come."""
         answers: SimpleQueue[Delivered] = SimpleQueue()

@@ -123,6 +123,11 @@ def test_a_result_names_all_that_made_it(tmp_path: Path) -> None:
             "ok",
         ),
         ("**Environment Observation:**\nok", "ok"),
+        ("</predicted_observation>ok", "ok"),
+        ("</think></predicted_observation>\nok", "ok"),
+        ("ok\n</predicted_observation>", "ok"),
+        ("first\n</predicted_observation>\nsecond", "first\nsecond"),
+        ("<predicted_observation>ok</predicted_observation> That was it.", "ok"),
         ("<think>never ends", "No output"),
         ("<predicted_observation>\n</predicted_observation>", ""),
         (" \n", "No output"),
@@ -302,6 +307,82 @@ def test_another_judge_scores_the_same_predictions(tmp_path: Path) -> None:
     assert (strict.judged.micro.as_zero.share, mild.judged.micro.as_zero.share) == (0, 100)
     assert strict.judge.digest != mild.judge.digest
     assert scored("strict", 3).judged == strict.judged  # its verdicts are still there
+
+
+def verdicts_of(folder: Path) -> list[dict[str, Any]]:
+    lines = [orjson.loads(line) for line in (folder / RECORDS).read_bytes().splitlines()]
+    return [line for line in lines if line["stage"] == "verdict"]
+
+
+def test_a_judge_at_another_address_is_another_judge(tmp_path: Path, serve: Callable[..., FaultServer]) -> None:
+    def chat(score: int) -> Any:
+        async def say(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+            return answer(verdict(format=score) if is_judge(body) else tagged("ok"))
+
+        return say
+
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a"), official("mcp", "b")])
+    model, strict, mild = serve(chat(0)), serve(chat(1)), serve(chat(5))
+    command = ["eval", "bench", str(file), "--model", model.url, "--out", str(tmp_path / "run"), "--judge"]
+
+    def score(judge: FaultServer) -> float:
+        assert CliRunner().invoke(app, [*command, judge.url]).exit_code == 0
+        found = BenchResult.read(tmp_path / "run" / RESULT)
+        assert found.judged is not None and found.judged.micro.excluded is not None
+        return found.judged.micro.excluded.share
+
+    assert (score(strict), score(mild), score(strict)) == (0, 100, 0)
+    assert [len(server.bodies) for server in (model, strict, mild)] == [2, 2, 2], "nothing is asked twice"
+
+
+def test_two_records_with_one_id_and_other_histories_are_two_rows(tmp_path: Path) -> None:
+    """AgentWorldBench has such rows; each is predicted, judged and counted, before an interruption or after it."""
+    first, second = official("android", "7", turns=2), official("android", "7", turns=2)
+    second["response"][0] = "**Environment Observation:**\nanother screen"
+    file = written(tmp_path / "android_test.jsonl", [first, second])
+    rows, folder = BenchRows((file,)), tmp_path / "run"
+    asked: list[str] = []
+
+    def say(request: ChatRequest) -> Answer:
+        history = request.messages[-2]["content"]
+        asked.append(history)
+        if "another" in history and len(asked) <= 2:
+            return Failure(FailureKind.CONNECTION, "interrupted", retryable=True)
+        return tagged("ok" if "another" in history else "no")
+
+    def judge(request: ChatRequest) -> Answer:
+        return verdict(format=5 if "another screen" in request.messages[-1]["content"] else 1)
+
+    interrupted = run(rows, folder, say, judge)
+    assert interrupted.rows.failures == {"connection": 1}
+    result = run(rows, folder, say, judge, retry_failed=True)
+    assert len(asked) == 3 and len(set(asked)) == 2
+    assert result.rows.count == 2 and result.matched.micro.measures["exact"].as_zero.share == 0.5
+    assert result.judged is not None and result.judged.micro.as_zero.share == 50
+    again = run(rows, folder, say, judge)
+    assert again == result and len(asked) == 3
+
+
+def test_every_reply_of_a_judge_is_kept_to_the_letter(tmp_path: Path) -> None:
+    said = ["\tno verdict \r\n", f"<think>h\u2028m</think>\n {verdict(format=4)} <|im_end|>\n\n"]
+    tries = iter(said)
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    folder = tmp_path / "run"
+    run(BenchRows((file,)), folder, lambda _: tagged("ok"), lambda _: Completion(next(tries), reasoning=" why\n"))
+    (kept,) = verdicts_of(folder)
+    assert [*kept["unread"], kept["completion"]] == said and kept["reasoning"] == " why\n" and kept["tries"] == 2
+
+
+def test_a_reply_of_a_server_is_kept_as_it_came(tmp_path: Path, serve: Callable[..., FaultServer]) -> None:
+    said = f"  <|im_start|>{verdict(format=2)}<\\|im_end|>\n"
+
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer(said if is_judge(body) else tagged("ok"))
+
+    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
+    command = ["eval", "bench", str(file), "--model", serve(chat).url, "--judge", "same", "--out"]
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "run")]).exit_code == 0
+    assert [line["completion"] for line in verdicts_of(tmp_path / "run")] == [said]
 
 
 def test_a_folder_belongs_to_one_model_one_sampling_and_some_rows(tmp_path: Path) -> None:
