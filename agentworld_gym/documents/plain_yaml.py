@@ -78,6 +78,8 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=mark)
         node = super().compose_node(parent, index)
         self._depth -= 1
+        if isinstance(node, yaml.MappingNode) and not is_alias:
+            _check_keys(node)
         if is_alias:
             if id(node) not in self._sizes:
                 raise yaml.MarkedYAMLError(problem="an alias of what it stands in", problem_mark=mark)
@@ -95,6 +97,17 @@ class _Loader(yaml.SafeLoader):
         if isinstance(node, yaml.MappingNode):
             return 1 + sum(self._sizes[id(key)] + self._sizes[id(value)] for key, value in node.value)
         return 1 + sum(self._sizes[id(item)] for item in node.value)
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    """Check that no key stands twice in a mapping, of which the loader would keep the last one without a word."""
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+            continue
+        if key.value in seen:
+            raise yaml.MarkedYAMLError(problem=f"the key {key.value} stands there twice", problem_mark=key.start_mark)
+        seen.add(key.value)
 
 
 def _finite(loader: _Loader, node: Any) -> float:
@@ -127,7 +140,8 @@ def load_yaml(text: str, file: str | Path) -> Any:
     agentworld_gym.errors.SpecError: notes.yaml: line 1: got '.inf is no finite number', expected valid YAML
 
     Raises:
-        SpecError: It is not YAML, too deep, too large, or nests within itself: the error names file, line and problem.
+        SpecError: It is not YAML, too deep, too large, nests within itself, or holds a key twice: the error names file,
+            line and problem.
     """
     try:
         return deepcopy(_parsed_before(text)) if len(text) <= SHORT else _parsed(text)

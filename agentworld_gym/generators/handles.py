@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, Generator
@@ -15,6 +16,7 @@ from agentworld_gym.errors import ClosedError, SpecError, UnknownOption
 from agentworld_gym.flow import stream_of
 from agentworld_gym.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.generators.pretrained.catalog import model_source
+from agentworld_gym.generators.pretrained.digests import files_stamp
 from agentworld_gym.generators.protocols import ConstrainingGenerator, RemoteGenerator, SelectiveGenerator
 from agentworld_gym.process.per_process import PerProcess
 
@@ -32,7 +34,8 @@ HANDLES: Mapping[str, str] = {
 def open_generator(handle: str, **options: Any) -> Lease:
     """Open the generator that a handle names.
 
-    Equal handles with equal options share one engine, which closes with its last user.
+    Equal handles with equal options share one engine, which closes with its last user. A model in a local directory
+    whose files were written anew is another one.
 
     >>> one = open_generator("http://localhost:8000/v1")
     >>> other = open_generator("http://localhost:8000/v1")
@@ -51,7 +54,17 @@ def open_generator(handle: str, **options: Any) -> Lease:
         GeneratorError: The engine cannot be made: what it needs is not installed, or the model is not there.
     """
     make = _maker(handle, options)
-    return _POOL().lease(f"{handle} {json.dumps(options, sort_keys=True, default=repr)}", make)
+    key = f"{handle} {json.dumps(options, sort_keys=True, default=repr)} {_stamp(handle)}"
+    return _POOL().lease(key, make)
+
+
+def _stamp(handle: str) -> str:
+    """Return what changes when the files of a model in a local directory are written anew; empty for other handles."""
+    kind, _, rest = handle.partition(":")
+    if kind not in ("vllm", "transformers") or not rest:
+        return ""
+    folder = Path(model_source(rest)).expanduser()
+    return files_stamp(folder) if folder.is_dir() else ""
 
 
 def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:

@@ -74,7 +74,10 @@ class TransformersGenerator:
             raise MissingFile(self.path, "a folder with a model's config.json, weights and tokenizer", "folder")
         if not (self.path / "config.json").is_file():
             raise GeneratorError(f"{self.path} is no model directory: it holds no config.json")
-        weights = weights_digest(self.path)
+        try:
+            weights = weights_digest(self.path)
+        except OSError as error:
+            raise GeneratorError(f"{self.path} cannot be read: {error.strerror or error}") from error
         if weights is None:
             raise GeneratorError(f"{self.path} holds no weights (*.safetensors)")
         try:

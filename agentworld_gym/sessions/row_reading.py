@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from agentworld_gym.documents.json_lines import problem_of
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.errors import SpecError
 from agentworld_gym.sessions.row import Row
@@ -32,9 +33,8 @@ def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[R
             try:
                 data = orjson.loads(line)
             except orjson.JSONDecodeError as error:
-                raise SpecError(
-                    path, f"line {number}", line[:80].decode("utf-8", "replace"), "a JSON object"
-                ) from error
+                found, reason = problem_of(line, error)
+                raise SpecError(path, f"line {number}", found, f"a JSON object ({reason})") from error
             yield row_of(data, path, f"line {number}")
 
 

@@ -1,4 +1,4 @@
-"""The small world models that the package brings along, and how each of them is asked.
+"""The small world models that the package brings along, and how each of them, or one of a user's own, is asked.
 
 Each is a folder of `agentworld_gym/models` with a file `world.yaml` beside its weights, which says what it knows. A
 further one needs a folder and no code.
@@ -61,6 +61,8 @@ class BundledModel(Strict):
     def _exist(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := set(domains).difference(DOMAINS):
             raise ValueError(f"some of {', '.join(DOMAINS)}, which {', '.join(sorted(unknown))} is not")
+        if len(set(domains)) < len(domains):
+            raise ValueError("each domain once")
         return domains
 
     @field_validator("sampling")
@@ -73,6 +75,8 @@ class BundledModel(Strict):
     def _are_known(self) -> BundledModel:
         if unknown := sorted(set(self.forms).difference(self.domains)):
             raise ValueError(f"forms.{unknown[0]}: one of the domains of the model: {', '.join(self.domains)}")
+        if self.profile == "full" and (stated := [domain for domain, form in self.forms.items() if form == "state"]):
+            raise ValueError(f"forms.{stated[0]}: full or change, which the profile full has")
         return self
 
     @property
@@ -128,6 +132,24 @@ def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
     models = [_read(path) for path in cards]
     models.sort(key=lambda model: (not model.default, len(model.domains), not model.forms, model.name))
     return {model.name: model for model in models}
+
+
+def carded_model(handle: str) -> BundledModel | None:
+    """Return what the card in the folder of a handle says of its model; None where there is no such folder or card.
+
+    >>> carded_model(f"transformers:{tiny_model('terminal')}").forms
+    {'terminal': 'state'}
+    >>> carded_model("http://localhost:8000/v1") is None
+    True
+
+    Raises:
+        SpecError: The card is wrong.
+    """
+    kind, _, path = handle.partition(":")
+    if kind not in ("transformers", "vllm") or not path:
+        return None
+    card = Path(path).expanduser() / CARD
+    return _read(card.resolve()) if card.is_file() else None
 
 
 def _read(path: Path) -> BundledModel:

@@ -15,7 +15,7 @@ from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.fingerprint import Part
 from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
 from agentworld_gym.worlds.awm.world import AwmOptions, AwmWorld
-from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models
+from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models, carded_model
 from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
@@ -95,7 +95,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if handle == TINY or handle in bundled_models():
         return _bundled(handle, options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
-        return options.language(options.open_generator(handle))
+        return _language(handle, options)
     if kind == "awm" and rest:
         return _awm(rest, options)
     if kind == "recorded" and rest:
@@ -157,6 +157,18 @@ def _scripted(options: WorldOptions) -> World[Any]:
     first = options.templates().first_observation
     parts = {"spec": Part(options.spec.digest(), True)}
     return ScriptedWorld(lambda task, actions: echo(task, actions) if actions else first(task), parts=parts)
+
+
+def _language(handle: str, options: WorldOptions) -> World[Any]:
+    """Open a language world; a model in a folder with a card is asked as the card says, where no option differs."""
+    card = carded_model(handle)
+    if card is None or not card.knows(options.spec):
+        return options.language(options.open_generator(handle))
+    if options.ledger is None:
+        options = options.model_copy(update={"ledger": card.ledger})
+    # The forms of a card are about the prompts that it names.
+    form = card.form(options.spec) if options.profile in (None, card.profile) else None
+    return options.language(options.open_generator(handle), card.profile, form, **card.sampling)
 
 
 def _bundled(name: str, options: WorldOptions) -> World[Any]:

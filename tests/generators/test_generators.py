@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,6 +241,39 @@ def test_a_directory_without_a_model_is_refused_by_name(tmp_path, missing):
     (tmp_path / missing).unlink(missing_ok=True)
     with pytest.raises(GeneratorError, match=tmp_path.name):
         TransformersGenerator(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_folder_in_place_of_a_file_of_a_model_is_refused_by_name(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).mkdir()
+    with pytest.raises(GeneratorError, match=tmp_path.name):
+        TransformersGenerator(tmp_path)
+    assert weights_digest(tmp_path) is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_weights_that_may_not_be_read_are_refused_by_name(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"x")
+    (tmp_path / "model.safetensors").chmod(0)
+    with pytest.raises(GeneratorError, match=tmp_path.name):
+        TransformersGenerator(tmp_path)
+
+
+def test_weights_that_were_written_anew_are_another_engine_while_the_old_one_is_open(tmp_path):
+    folder = write_tiny_model(tmp_path / "model")
+    handle = f"transformers:{folder}"
+    old, same = open_generator(handle, device="cpu"), open_generator(handle, device="cpu")
+    assert old.generator is same.generator
+    before = old.describe()["model"]
+    write_tiny_model(folder, layers=1)
+    new = open_generator(handle, device="cpu")
+    assert new.generator is not old.generator and old.describe()["model"] == before
+    assert new.describe()["model"] == (weights_digest(folder), True) != before
+    assert open_generator(handle, device="cpu").generator is new.generator
+    assert all(isinstance(dict(one.submit([ask("ls")]))[0], Completion) for one in (old, new))
 
 
 def test_transformers_shows_its_progress_again_if_it_did_before():

@@ -146,3 +146,22 @@ def test_a_parquet_file_of_something_else_is_named(tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     with pytest.raises(SpecError, match=r"text.parquet: file: .* a Parquet file"):
         list(read_parquet(tmp_path / "text.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"task": "mcp",}', r"line 2: got .*, expected a JSON object \(trailing comma.*column 15\)"),
+        ('{"task": NaN}', r"NaN and Infinity are no JSON values, column 10"),
+        ("{'task': 'mcp'}", r"line 2: got .*, expected a JSON object \(.*column 2\)"),
+        ("", r"line 2: got '', expected a JSON object \(.*column 1\)"),
+        ("[1]", r"line 2: the whole document: got \[1\], expected .*"),
+        ('{"task": "mcp", "id": "a"}', r"line 2: system_str: got None, expected this key to be there"),
+    ],
+)
+def test_a_line_that_is_no_row_is_refused_with_the_reason(tmp_path: Path, line: str, says: str) -> None:
+    file = tmp_path / "train.jsonl"
+    row = next(row for n in range(9) if (row := Recorder([load_spec("mcp")], CollectConfig(), seed=1).row(n)))
+    file.write_text(f"{row.model_dump_json()}\n{line}\n{row.model_dump_json()}\n")
+    with pytest.raises(SpecError, match=f"train.jsonl: {says}" if says.startswith("line") else says):
+        list(read_rows(file))

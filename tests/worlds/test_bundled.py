@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_model import write_tiny_model
 
 from agentworld_gym.cli.serve import _usage
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds.bundled import bundled_model, bundled_models, named_model, tiny_model
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -148,6 +150,11 @@ def test_a_further_specialist_needs_a_folder_and_no_code(tmp_path: Path) -> None
         ("domains: [web]\nsampling: {temperature: -1}", "sampling"),
         ("domains: [web]\nprofile: small", "profile: got 'small'"),
         ("domains: [web]\nfolder: x", "folder: got 'x', expected no such key"),
+        ("domains: [web]\nsampling: {heat: 1}", "sampling.heat: got 1, expected no such key"),
+        ("domains: [web]\ndomains: [terminal]", "line 2: got 'the key domains stands there twice'"),
+        ("domains: [web]\nsampling: {top_k: 1, top_k: 2}", "line 2: got 'the key top_k stands there twice'"),
+        ("domains: [web, web]", "domains: got .*, expected each domain once"),
+        ("domains: [web]\nprofile: full\nforms: {web: state}", "forms.web: got 'state', expected full or change"),
         ("- web", "file"),
     ],
 )
@@ -155,3 +162,33 @@ def test_a_wrong_card_is_an_error_that_names_file_and_key(tmp_path: Path, text: 
     with pytest.raises(SpecError, match=says) as refused:
         bundled_models(card(tmp_path, "mine", text))
     assert "world.yaml" in str(refused.value)
+
+
+def test_a_model_of_a_users_own_is_asked_as_its_card_says(tmp_path: Path) -> None:
+    folder = write_tiny_model(tmp_path / "mine", context=8192)
+    (folder / "world.yaml").write_text(
+        "domains: [terminal, web]\nforms: {web: change}\nsampling: {thinking: false, max_tokens: 9}"
+    )
+    handle = f"transformers:{folder}"
+
+    def opened(domain: str, **options: Any) -> LanguageWorld:
+        world = open_world(handle, WorldOptions(load_spec(domain), **options))
+        assert isinstance(world, LanguageWorld)
+        return world
+
+    carded = opened("terminal")
+    assert (carded.prompts.profile, carded.prompts.form) == ("compact", "full")
+    assert (carded.sampling.thinking, carded.sampling.max_tokens) == (False, 9)
+    assert opened("web").prompts.form == "change"
+    asked = opened("terminal", profile="full", sampling={"max_tokens": 7})
+    assert (asked.prompts.profile, asked.sampling.max_tokens, asked.sampling.thinking) == ("full", 7, False)
+    unknown = opened("mcp")
+    assert (unknown.prompts.profile, unknown.sampling.thinking) == ("full", True)
+
+
+@pytest.mark.parametrize("junk", ["{", "- web", "domains: [chess]", "junk", "\x00", "domains: [web]\nwords: 3"])
+def test_junk_in_the_card_of_a_users_own_model_is_an_error(tmp_path: Path, junk: str) -> None:
+    folder = write_tiny_model(tmp_path / "mine")
+    (folder / "world.yaml").write_text(junk)
+    with pytest.raises(SpecError, match=r"world\.yaml"):
+        open_world(f"transformers:{folder}", WorldOptions(load_spec("web")))

@@ -34,7 +34,7 @@ def weights_digest(directory: str | Path, *, whole_bytes: int = _WHOLE_BYTES) ->
         whole_bytes: The number of bytes up to which files are read whole.
     """
     folder = Path(directory)
-    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+    weights = _files(folder, "*.safetensors") or _files(folder, "*.bin")
     if not weights:
         return None
     sampled = sum(path.stat().st_size for path in weights) > whole_bytes
@@ -48,6 +48,21 @@ def tokenizer_digest(directory: str | Path) -> str | None:
     """Return the digest of the tokenizer's files, chat template included, or None where there are none."""
     files = [path for path in (Path(directory) / name for name in _TOKENIZER) if path.is_file()]
     return _joined(files, [_whole(path) for path in files]) if files else None
+
+
+def files_stamp(directory: str | Path) -> str:
+    """Return a short text that changes when a file in a directory is written anew; it reads no file.
+
+    Args:
+        directory: The directory of a model.
+    """
+    stats = [(path.name, path.stat()) for path in _files(Path(directory), "*")]
+    told = [f"{name} {stat.st_ino} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in stats]
+    return hashlib.sha256("".join(told).encode()).hexdigest()[:16]
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
 def _joined(files: Iterable[Path], digests: Iterable[str]) -> str:
