@@ -29,9 +29,10 @@ from agentworld_gym.cli.samples import (
     line_count,
     session_files,
     spare_sessions,
+    stated_pool,
 )
 from agentworld_gym.errors import AgentWorldError, SpecError
-from agentworld_gym.sessions.pools import POST_SHARE, Pool
+from agentworld_gym.sessions.pools import PostPool
 
 if TYPE_CHECKING:
     from agentworld_gym.sessions.row import Row
@@ -47,9 +48,9 @@ def own_history(
     corrections: Annotated[
         int, typer.Option("--corrections", min=0, help="Samples of turns that the world got wrong, a session.")
     ] = 2,
-    stage: StageOption = "post",
-    split: PoolSplitOption = "train",
-    post_share: PostShareOption = POST_SHARE,
+    stage: StageOption = None,
+    split: PoolSplitOption = None,
+    post_share: PostShareOption = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many sessions are played.")] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Sessions that are played at a time.")] = 64,
     **language: Any,
@@ -68,7 +69,7 @@ def own_history(
     options = EnvOptions(**env_options(env, world=world, judge="none", **language))
     files = session_files(rows)
     spare_sessions(out)
-    pool = Pool(split=split, stage=stage, post_share=post_share)
+    pool = stated_pool(PostPool, stage, split, post_share)
     with closing(options.runner()) as runner:
         try:
             own = OwnHistory(runner, corrections=corrections, wave=width)
@@ -85,7 +86,9 @@ def own_history(
         def made() -> Iterator[Sample]:
             yield from own.samples(islice(read(), limit))
             if not own.counts:
-                raise AgentWorldError(f"no session of {runner.spec.source} in stage {stage}, split {split} was found")
+                raise AgentWorldError(
+                    f"no session of {runner.spec.source} in stage {pool.stage}, split {pool.split} was found"
+                )
             if not own.answered:
                 raise AgentWorldError(f"the world answered nothing: {_told(own.counts)}")
 

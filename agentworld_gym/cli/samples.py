@@ -12,9 +12,10 @@ import typer
 
 from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
 from agentworld_gym.cli.outputs import writable
+from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import Form
 from agentworld_gym.errors import SpecError
-from agentworld_gym.sessions.pools import POST_SHARE
+from agentworld_gym.sessions.pools import POST_SHARE, Pool
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.data.preparation import PreparationReport
@@ -27,14 +28,18 @@ RowsArgument = Annotated[
 ]
 OutOption = Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of samples, ends with .jsonl.")]
 StageOption = Annotated[
-    Literal["cpt", "post", "all"],
+    Literal["cpt", "post", "all"] | None,
     typer.Option("--stage", help="The pool of tasks: for pre-training, for what comes after it, or both."),
 ]
 PostShareOption = Annotated[
-    float, typer.Option("--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.")
+    float | None,
+    typer.Option(
+        "--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.", show_default=str(POST_SHARE)
+    ),
 ]
 PoolSplitOption = Annotated[
-    Literal["train", "validation", "test"], typer.Option("--split", help="Only sessions whose task is of this split.")
+    Literal["train", "validation", "test"] | None,
+    typer.Option("--split", help="Only sessions whose task is of this split.", show_default="train"),
 ]
 RenderProfileOption = Annotated[
     Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
@@ -48,9 +53,9 @@ RenderFormOption = Annotated[
 def samples(
     rows: RowsArgument,
     out: OutOption,
-    stage: StageOption = "cpt",
-    split: PoolSplitOption = "train",
-    post_share: PostShareOption = POST_SHARE,
+    stage: StageOption = None,
+    split: PoolSplitOption = None,
+    post_share: PostShareOption = None,
     each: Annotated[
         Literal["session", "turn"], typer.Option("--each", help="A sample for each session, or for each turn.")
     ] = "session",
@@ -84,7 +89,6 @@ def samples(
 
     Sessions of one task never part: pools and splits are drawn by task.
     """
-    from agentworld_gym.documents.strict import validated
     from agentworld_gym.recipe.data.preparation import Preparation, prepare
     from agentworld_gym.recipe.data.token_statistics import TokenTable
     from agentworld_gym.sessions.row_reading import read_rows
@@ -94,7 +98,7 @@ def samples(
     spare_sessions(out)
     encoder = None if tokenizer is None else _encoder(tokenizer)
     settings = {
-        "pool": {"split": split, "stage": stage, "post_share": post_share},
+        "pool": stated_pool(Pool, stage, split, post_share),
         "filters": {"min_turns": min_turns, **dict(pair(text, "--filter") for text in filters or ())},
         "each": each,
         "profile": profile,
@@ -120,6 +124,16 @@ def samples(
             table(item)
         _print("Tokens", table.COLUMNS, table.rows())
     stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
+
+
+def stated_pool(kind: type[Pool], stage: str | None, split: str | None, post_share: float | None) -> Pool:
+    """Return a pool of which a user stated some keys; imported sessions belong to it where none is stated.
+
+    Raises:
+        SpecError: A value does not fit.
+    """
+    given = {"stage": stage, "split": split, "post_share": post_share}
+    return validated(kind, {key: value for key, value in given.items() if value is not None}, "command line")
 
 
 def session_files(paths: Sequence[Path]) -> list[Path]:

@@ -20,8 +20,9 @@ from agentworld_gym.cli.samples import (
     StageOption,
     session_files,
     spare_sessions,
+    stated_pool,
 )
-from agentworld_gym.sessions.pools import POST_SHARE, Pool
+from agentworld_gym.sessions.pools import PostPool
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.thinking import Queries, RejectionReport
@@ -56,7 +57,7 @@ def _queries(
     out: Path,
     stage: Any,
     split: Any,
-    post_share: float,
+    post_share: float | None,
     profile: Any,
     form: Any,
     turns: int,
@@ -68,7 +69,7 @@ def _queries(
 
     sessions = _Sessions(tuple(session_files(rows)), limit)
     spare_sessions(out)
-    pool = Pool(split=split, stage=stage, post_share=post_share)
+    pool = stated_pool(PostPool, stage, split, post_share)
     return Queries(sessions, (pool,), profile, form, reworded, turns, Filters())
 
 
@@ -81,9 +82,9 @@ def _queries(
 def engine(
     rows: RowsArgument,
     out: OutOption,
-    stage: StageOption = "post",
-    split: PoolSplitOption = "train",
-    post_share: PostShareOption = POST_SHARE,
+    stage: StageOption = None,
+    split: PoolSplitOption = None,
+    post_share: PostShareOption = None,
     profile: RenderProfileOption = None,
     form: RenderFormOption = None,
     turns: TurnsOption = 1,
@@ -121,9 +122,9 @@ def reject(
     sampling: Annotated[
         list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
     ] = None,
-    stage: StageOption = "post",
-    split: PoolSplitOption = "train",
-    post_share: PostShareOption = POST_SHARE,
+    stage: StageOption = None,
+    split: PoolSplitOption = None,
+    post_share: PostShareOption = None,
     profile: RenderProfileOption = None,
     form: RenderFormOption = None,
     turns: TurnsOption = 1,

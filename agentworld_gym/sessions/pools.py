@@ -1,16 +1,20 @@
-"""Pools of sessions that share no task, drawn by a hash.
+"""Pools of recorded sessions that share no task, drawn by a hash; imported sessions are in all of them.
 
 A session belongs to a group: its domain, its scenario or family, and its task's seed (levels of one seed stay
 together). The split is a function of the group, and the stage of the group and `post_share`. So no group is in two
 pools, whatever files the sessions come from and in whatever order, as long as all stages have one `post_share`.
+
+A session that was imported from elsewhere has no seed, and its user splits sessions by file: it belongs to every pool,
+unless the user states a split or a stage. Then it is drawn by its group as well.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.task import Split, split_of
@@ -21,6 +25,9 @@ Stage = Literal["cpt", "post"]
 
 POST_SHARE = 0.3
 """The share of the groups that continual pre-training leaves to what comes after."""
+
+GROUNDED = "collect"
+"""The source of rows that a grounded world of this package played."""
 
 BENCHMARK = "agentworldbench"
 """The source of rows that are for testing alone."""
@@ -43,8 +50,21 @@ class Pool(Strict):
     post_share: Annotated[float, Field(ge=0, le=1)] = POST_SHARE
     """The share of the groups that continual pre-training leaves to what comes after."""
 
+    imported: Literal["every", "drawn"] = "every"
+    """Whether imported sessions belong to `every` pool, or are `drawn` like recorded ones. Where it is not stated they
+    are drawn if any of the other keys is."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drawn_where_split(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and data and "imported" not in data:
+            return {**data, "imported": "drawn"}
+        return data
+
     def holds(self, row: Row) -> bool:
         """Whether a session is in this pool."""
+        if self.imported == "every" and is_imported(row):
+            return True
         if split_of_row(row) != self.split:
             return False
         return self.stage == "all" or stage_of(group_of(row), self.post_share) == self.stage
@@ -58,6 +78,11 @@ class PostPool(Pool):
     """
 
     stage: Stage | Literal["all"] = "post"
+
+
+def is_imported(row: Row) -> bool:
+    """Return whether a session comes from elsewhere: nothing of this package recorded it, and no benchmark holds it."""
+    return row.seed is None and row.provenance.source not in (GROUNDED, BENCHMARK)
 
 
 def group_of(row: Row) -> str:

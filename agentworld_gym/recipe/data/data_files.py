@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import MissingFile, SpecError
-from agentworld_gym.recipe.data.preparation import Preparation, prepare
+from agentworld_gym.recipe.data.preparation import Preparation, PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
 from agentworld_gym.sessions.rerendering import is_of
 from agentworld_gym.sessions.row_reading import read_rows
@@ -30,7 +30,11 @@ def data_files(sources: Sequence[str], split: Split) -> list[Path]:
 
 
 def samples_of_files(
-    paths: Iterable[Path], domains: Sequence[str], preparation: Preparation | None = None, workers: int = 1
+    paths: Iterable[Path],
+    domains: Sequence[str],
+    preparation: Preparation | None = None,
+    workers: int = 1,
+    told: Callable[[Path, PreparationReport], None] | None = None,
 ) -> Iterator[Sample]:
     """Yield the samples of files that hold samples, or rows that are to be prepared.
 
@@ -39,6 +43,7 @@ def samples_of_files(
         domains: The domains to keep; an empty sequence keeps all. `swe:claude-code` keeps the sessions of a dialect.
         preparation: How rows become samples; None where every file holds samples.
         workers: The number of processes that prepare rows; the samples and their order do not depend on it.
+        told: A function that is called at the end of each file of rows, with what became of them.
 
     Raises:
         SpecError: A dialect is to be kept of a file that holds samples, which do not name theirs.
@@ -51,7 +56,10 @@ def samples_of_files(
             yield from (sample for sample in read_samples(path) if not domains or sample.domain in wanted)
         else:
             rows = (row for row in read_rows(path) if not domains or is_of(row, domains))
-            yield from prepare(rows, preparation, workers)[0]
+            samples, account = prepare(rows, preparation, workers)
+            yield from samples
+            if told is not None:
+                told(path, account)
 
 
 def file_digests(sources: Sequence[str], split: Split) -> dict[str, str]:

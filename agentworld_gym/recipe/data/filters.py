@@ -25,6 +25,7 @@ from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import shows
+from agentworld_gym.sessions.pools import GROUNDED
 from agentworld_gym.sessions.rerendering import prompts_for, rerendered, spec_of
 from agentworld_gym.sessions.row import Row
 
@@ -33,7 +34,6 @@ Scope = Literal["all", "imported", "none"]
 
 TurnRule = Literal["empty_action", "undeclared_tool", "screen_failure", "retry", "idle_turn"]
 SessionRule = Literal["repeated", "few_turns"]
-GROUNDED = "collect"
 
 _TURN = re.compile(r"\A(### Turn )\d+")
 _ACTION = "**Action:**"
@@ -95,6 +95,11 @@ class RowFilter:
         self._seen: set[bytes] = set()
         self.rows: dict[str, Counter[str]] = {}
         self.turns: dict[str, Counter[str]] = {}
+
+    @property
+    def min_turns(self) -> int:
+        """The least number of turns that a session keeps."""
+        return self._filters.min_turns
 
     def filter(self, row: Row) -> Row | None:
         """Return the session without the turns that are removed; None if it is removed as a whole."""

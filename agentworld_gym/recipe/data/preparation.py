@@ -81,6 +81,19 @@ class PreparationReport:
     classes: dict[str, Counter[str]] = field(default_factory=dict)
     """The number of turns that were kept, by class."""
 
+    def told(self) -> str:
+        """Return in words how many sessions were read and kept, and how many were left out for which reason."""
+        removed: Counter[str] = Counter()
+        for counts in self.sieve.rows.values():
+            removed += counts
+        kept = removed.pop("kept", 0)
+        reasons = {"few_turns": f"with fewer than {self.sieve.min_turns} turns"}
+        left = [(self.other_pools.total(), "of other pools (preparation.pool)")]
+        left += [(count, reasons.get(rule, rule)) for rule, count in removed.most_common()]
+        said = ", ".join(f"{count} {reason}" for count, reason in left if count)
+        counted = f"{self.read.total()} sessions read, {kept} kept"
+        return f"{counted}; left out: {said}" if said else counted
+
 
 def prepare(
     rows: Iterable[Row], preparation: Preparation, workers: int = 1

@@ -139,9 +139,9 @@ def build_store(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        counts, digest = _write(partial, SampleTokenizer(tokenizer).encode(samples), max_tokens, watch)
+        counts, digest, shortest = _write(partial, SampleTokenizer(tokenizer).encode(samples), max_tokens, watch)
         if not counts["samples"]:
-            raise SpecError(folder, "samples", dict(counts), f"something to learn from within {max_tokens} tokens")
+            raise SpecError(folder, "samples", 0, f"something to learn from{_why_none(counts, max_tokens, shortest)}")
         made = {"tokenizer": tokenization_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
         meta = {"format": FORMAT, **made, "max_tokens": max_tokens, **counts}
         (partial / META).write_text(json.dumps(meta), encoding="utf-8")
@@ -154,11 +154,25 @@ def build_store(
     return TokenStore.open(folder, tokenizer)
 
 
+def _why_none(counts: Mapping[str, int], max_tokens: int, shortest: int | None) -> str:
+    """Say why no sample is left, by reason."""
+    reasons = []
+    if counts["too_long"]:
+        needs = "" if shortest is None else f": the shortest needs {shortest} (data.max_tokens)"
+        reasons.append(f"{counts['too_long']} samples have no turn within {max_tokens} tokens{needs}")
+    if counts["weightless"]:
+        reasons.append(f"{counts['weightless']} have no turn that weighs anything")
+    return f"; {', '.join(reasons)}" if reasons else "; there was no sample"
+
+
 def _write(
     folder: Path, encoded: Iterable[TokenizedSample], max_tokens: int, watch: Callable[[TokenizedSample], None] | None
-) -> tuple[dict[str, int], str]:
-    """Write the arrays, and return the counts and a digest of all that was written."""
+) -> tuple[dict[str, int], str, int | None]:
+    """Write the arrays, and return the counts, a digest of all that was written, and the tokens that the shortest of
+    the samples needs which are too long.
+    """
     digest = hashlib.sha256()
+    shortest: int | None = None
     counts = Counter(dict.fromkeys(COUNTS, 0))
     due = paced()
     with ExitStack() as stack:
@@ -167,7 +181,11 @@ def _write(
         for item in encoded:
             if watch is not None:
                 watch(item)
-            for start, stop in _kept(item, max_tokens, counts):
+            too_long = counts["too_long"]
+            spans = list(_kept(item, max_tokens, counts))
+            if counts["too_long"] > too_long and item.turns:
+                shortest = item.turns[0] if shortest is None else min(shortest, item.turns[0])
+            for start, stop in spans:
                 weights = item.weights[start:stop].copy()
                 weights[0] = 0
                 arrays = {"ids": item.ids[start:stop], "weights": weights, "observed": item.observed[start:stop]}
@@ -183,7 +201,7 @@ def _write(
         for file in files.values():
             file.flush()
             os.fsync(file.fileno())
-    return dict(counts), digest.hexdigest()[:16]
+    return dict(counts), digest.hexdigest()[:16], shortest
 
 
 def _kept(item: TokenizedSample, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:

@@ -8,16 +8,17 @@ holds any thinking.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.data.drills import with_drills
-from agentworld_gym.recipe.data.preparation import prepare
+from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
 from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import Outcome, fit
@@ -55,6 +56,20 @@ def train(
         TrainingError: The run cannot go on; the last checkpoint is whole.
     """
 
+    learned = {path.resolve() for path in data_files(config.data.rows, "train")}
+    held = {path.resolve() for path in data_files(config.data.held_out, "validation")}
+    # Imported sessions are split by file; of a file that is named twice, none may be learned from and measured on.
+    shared, preparation = bool(learned & held), config.preparation
+    if shared and preparation.pool is not None:
+        drawn = preparation.pool.model_copy(update={"imported": "drawn"})
+        preparation = preparation.model_copy(update={"pool": drawn})
+    told: dict[Path, PreparationReport] = {}
+
+    def tell(path: Path, account: PreparationReport) -> None:
+        if path not in told:
+            logger.info("%s: %s", path, account.told())
+        told[path] = account
+
     def samples() -> Iterator[Sample]:
         sources = data_files(config.data.rows, "train")
         if not sources and not config.data.samples:
@@ -64,23 +79,37 @@ def train(
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
         sources += data_files(config.data.samples, "train")
-        prepared = samples_of_files(sources, config.data.domains, config.preparation, config.data.workers)
+        prepared = _some(samples_of_files(sources, config.data.domains, preparation, config.data.workers, tell), told)
         drills, table_drills = config.preparation.drills, config.preparation.table_drills
         yield from with_drills(prepared, config.train.seed, drills, table_drills)
 
     def held_out() -> Iterator[Sample]:
-        pool = Pool(split="validation", post_share=0.0)
+        pool = Pool(split="validation", post_share=0.0, imported="drawn" if shared else "every")
         true = {"pool": pool, "knowledge": Knowledge(), "renamed": 0.0}
-        preparation = config.preparation.model_copy(update=true)
+        watched = config.preparation.model_copy(update=true)
         if config.data.held_out:
-            yield from samples_of_files(
-                data_files(config.data.held_out, "validation"), config.data.domains, preparation
-            )
+            yield from samples_of_files(data_files(config.data.held_out, "validation"), config.data.domains, watched)
         elif config.data.domains:
             logger.info("recording held-out sessions")
-            yield from prepare(_unseen(config), preparation)[0]
+            yield from prepare(_unseen(config), watched)[0]
 
     return fit(config, out, samples, held_out, progress, evaluate)
+
+
+def _some(samples: Iterator[Sample], told: Mapping[Path, PreparationReport]) -> Iterator[Sample]:
+    """Yield samples.
+
+    Raises:
+        SpecError: There are none, although there were sessions: the error says how many were left out and why.
+    """
+    first = next(samples, None)
+    if first is not None:
+        yield first
+        yield from samples
+    elif told:
+        files = ", ".join(map(str, told))
+        reasons = "; ".join(account.told() for account in told.values())
+        raise SpecError(files, "sessions", 0, f"at least one to learn from ({reasons})")
 
 
 def _unseen(config: CptConfig) -> Iterator[Row]:

@@ -139,12 +139,16 @@ def batches_of(
     store: TokenStore, config: StageConfig, tokenizer: PreTrainedTokenizerBase, processes: Processes
 ) -> Batches:
     """Return the batches of this process."""
+    short = config.train.short_tokens if config.train.curriculum else config.data.max_tokens
+    if (shortest := int(store.lengths.min())) > short:
+        logger.info("the shortest sample has %d tokens, above train.short_tokens: the run begins with all", shortest)
+        short = config.data.max_tokens
     return Batches(
         store,
         seed=config.train.seed,
         tokens=config.train.batch_tokens,
         longest=config.data.max_tokens,
-        short=config.train.short_tokens if config.train.curriculum else config.data.max_tokens,
+        short=short,
         packing=config.data.packing,
         pad=_pad(tokenizer),
         rank=processes.rank,
