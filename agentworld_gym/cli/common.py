@@ -16,8 +16,11 @@ from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.documents.strict import expectation
 from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 
-SMALL = 'profile="compact", sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
-"""What `gym.make` needs beside the world for a small model that our recipe trained from scratch."""
+GREEDY = 'sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
+"""How a small model that our recipe trained from scratch is sampled."""
+
+SMALL = f'profile="compact", {GREEDY}'
+"""What `gym.make` needs beside the world for such a model that learned from compact prompts."""
 
 FORMS = 'where it is not full also the form that it learned, such as form="state"'
 """And where a model does not write whole observations."""

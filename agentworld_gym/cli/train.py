@@ -15,6 +15,7 @@ import typer
 from agentworld_gym.cli.common import (
     FAILED,
     FORMS,
+    GREEDY,
     INTERRUPTED,
     SMALL,
     Commands,
@@ -32,6 +33,7 @@ from agentworld_gym.errors import GeneratorError, SpecError, install
 if TYPE_CHECKING:
     from agentworld_gym.recipe.training.metrics import Metrics
     from agentworld_gym.recipe.training.queue import RunState
+    from agentworld_gym.recipe.training.stage_config import CptConfig
 
 train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
 
@@ -69,7 +71,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     with _shown("cpt", settings.data.episodes) as (measured, recorded):
         outcome = run(settings, out, measured, recorded)
-    _tell(out, outcome.steps, outcome.model, small=settings.model.shape is not None)
+    _tell(out, outcome.steps, outcome.model, None if settings.model.shape is None else _profile_read(settings))
 
 
 @train.command(
@@ -200,14 +202,26 @@ def _main() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _tell(out: Path, steps: int, model: Path | None, small: bool = False) -> None:
-    """Say where the run stands, and how to go on; a `small` model knows compact prompts alone."""
+def _profile_read(settings: CptConfig) -> str:
+    """Return the profile of the prompts that a model from scratch learns from: those of the first session."""
+    from agentworld_gym.recipe.data.data_files import data_files
+    from agentworld_gym.sessions.row_reading import read_rows
+
+    files = data_files(settings.data.rows, "train")
+    row = next(read_rows(files[0]), None) if files else None
+    recorded = settings.collect.profile if row is None else row.profile or "full"
+    return settings.preparation.profile or recorded
+
+
+def _tell(out: Path, steps: int, model: Path | None, profile: str | None = None) -> None:
+    """Say where the run stands, and how to go on; a small model knows the prompts of one `profile` alone."""
     if model is None:
         if _main():
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     if _main():
-        options, note = (f", {SMALL}", f" ({FORMS})") if small else ("", "")
+        told = {None: ("", ""), "compact": (f", {SMALL}", f" ({FORMS})")}
+        options, note = told.get(profile, (f", {GREEDY}", ""))
         made = f'gym.make(ID, world="transformers:{model}"{options}){note}'
         text = f"{out}: {steps} steps; {made}, or: agentworld serve {model}"
         stdout().print(text, markup=False, highlight=False, soft_wrap=True)
