@@ -141,7 +141,8 @@ def build_store(
     try:
         counts, digest, shortest = _write(partial, SampleTokenizer(tokenizer).encode(samples), max_tokens, watch)
         if not counts["samples"]:
-            raise SpecError(folder, "samples", 0, f"something to learn from{_why_none(counts, max_tokens, shortest)}")
+            why = _why_none(counts, max_tokens, shortest)
+            raise SpecError(folder, "samples", 0, f"something to learn from within {max_tokens} tokens; {why}")
         made = {"tokenizer": tokenization_digest(tokenizer), "digest": digest, "sources": dict(sources or {})}
         meta = {"format": FORMAT, **made, "max_tokens": max_tokens, **counts}
         (partial / META).write_text(json.dumps(meta), encoding="utf-8")
@@ -162,7 +163,7 @@ def _why_none(counts: Mapping[str, int], max_tokens: int, shortest: int | None) 
         reasons.append(f"{counts['too_long']} samples have no turn within {max_tokens} tokens{needs}")
     if counts["weightless"]:
         reasons.append(f"{counts['weightless']} have no turn that weighs anything")
-    return f"; {', '.join(reasons)}" if reasons else "; there was no sample"
+    return ", ".join(reasons) or "there was no sample"
 
 
 def _write(
