@@ -145,7 +145,8 @@ def test_a_hostile_verifier_is_a_failure_and_no_verdict(
 def test_a_verifier_that_makes_files_without_end_is_stopped(engine: AwmEngine, act: str) -> None:
     """Empty ones count too: they take memory of the kernel, and no limit on the size of a folder sees them."""
     code = (
-        "import itertools\n\ndef verify_task(initial_db_path, final_db_path):\n    folder = os.path.dirname(final_db_path)\n"
+        "import itertools\n\ndef verify_task(initial_db_path, final_db_path):\n"
+        "    folder = os.path.dirname(final_db_path)\n"
         f"    for number in itertools.count():\n        name = f'{{folder}}/{{number}}'\n        {act}\n"
     )
     initial = engine.server("corner_library").about.initial

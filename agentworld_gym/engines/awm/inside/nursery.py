@@ -22,7 +22,7 @@ FOLDER = "/verdict"
 """The folder of the databases that a verifier reads, and of the files that it makes; it is emptied after each."""
 
 MAX_ENTRIES = 10_000
-"""How many files, folders and links a verifier may make. They take memory of the kernel, which no other limit counts."""
+"""How many files, folders and links a verifier may make. They take memory of the kernel that no other limit counts."""
 
 STACK = 512 << 10
 LOOK = 0.002
