@@ -146,6 +146,34 @@ class Multilingual(Protocol):
 
 
 @runtime_checkable
+class Settling(Protocol):
+    """A machine in which something may go on by itself after the last action, such as a command that sleeps."""
+
+    def settled(self) -> Machine:
+        """Return a copy in which all of that has happened.
+
+        Raises:
+            EngineError: It asks for more work than is done in time.
+        """
+        ...
+
+
+def last_state(machine: Machine) -> dict[str, Scalar]:
+    """Return the state that an episode leaves if it ends now: that of the machine when nothing goes on any more.
+
+    Raises:
+        EngineError: The machine gave up.
+    """
+    if not isinstance(machine, Settling):
+        return dict(machine.state())
+    settled = machine.settled()
+    try:
+        return dict(settled.state())
+    finally:
+        settled.close()
+
+
+@runtime_checkable
 class Testable(Protocol):
     """A machine that runs tests of the agent's code and forms the verdict where none of that code runs."""
 

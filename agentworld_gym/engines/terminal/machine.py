@@ -92,12 +92,12 @@ class TerminalMachine:
     def state(self) -> dict[str, Scalar]:
         """Return the working directory, every file, folder and link by its path, and the permissions that were set.
 
-        The field of a binary file holds its length and a digest.
+        In the system folders only what somebody made counts. The field of a binary file holds its length and a digest.
         """
         shell = self._open()
         files = shell.files
         fields: dict[str, Scalar] = {"cwd": shell.cwd}
-        for path, metadata in shell.walk():
+        for path, metadata in (*shell.walk(), *shell.added_to_system()):
             kind = metadata["file_type"]
             if kind == "directory":
                 fields[f"{path}/"] = True
@@ -106,6 +106,18 @@ class TerminalMachine:
             elif kind == "file":
                 fields[path] = _told(files.read_file(path))
         return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
+
+    def settled(self) -> TerminalMachine:
+        """Return a copy in which the script that sleeps, and what was typed ahead, have been run to their end.
+
+        Raises:
+            EngineError: what is left to do asks for more work than is done in time.
+        """
+        twin = self.fork()
+        if twin._unfinished is not None:
+            twin._until = inf
+            twin._wake(time.monotonic() + shells.LAST_RESORT_SECONDS, [])
+        return twin
 
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.

@@ -61,6 +61,10 @@ class PerturbedTerminal:
         """Return the state of the terminal below."""
         return self._machine.state()
 
+    def settled(self) -> TerminalMachine:
+        """Return a copy of the terminal below in which all that was left running has ended."""
+        return self._machine.settled()
+
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly."""
         controls = self._controls
