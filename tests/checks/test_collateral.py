@@ -297,7 +297,7 @@ HARMLESS = {
             {"file_path": "/repo/test_mine.py", "content": "def test_it():\n    pass\n"})}),
     ],
 }  # fmt: skip
-"""What leaves nothing behind, because it is gone with the line, or never happens, and what the page on rewards frees."""
+"""What leaves nothing behind, as it is gone with the line or never happens, and what the page on rewards frees."""
 
 
 @pytest.mark.parametrize(("domain", "act"), [(domain, act) for domain, acts in HARMLESS.items() for act in acts])

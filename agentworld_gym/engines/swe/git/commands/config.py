@@ -6,7 +6,6 @@ import re
 
 from agentworld_gym.engines.swe.git.call import GitCall
 
-
 MAX_SETTINGS = 200
 _KEY = re.compile(r"[A-Za-z0-9-]+\.(?:.+\.)?[A-Za-z][A-Za-z0-9-]*", re.DOTALL)
 
