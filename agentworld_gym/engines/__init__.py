@@ -146,31 +146,17 @@ class Multilingual(Protocol):
 
 
 @runtime_checkable
-class Settling(Protocol):
-    """A machine in which something may go on by itself after the last action, such as a command that sleeps."""
+class Lasting(Protocol):
+    """A machine in which something may go on after the last action, such as a command that sleeps."""
 
-    def settled(self) -> Machine:
-        """Return a copy in which all of that has happened.
-
-        Raises:
-            EngineError: It asks for more work than is done in time.
-        """
+    def last_state(self) -> dict[str, Scalar]:
+        """Return what `state` tells when all of that has happened, and whatever else an episode may leave behind."""
         ...
 
 
 def last_state(machine: Machine) -> dict[str, Scalar]:
-    """Return the state that an episode leaves if it ends now: that of the machine when nothing goes on any more.
-
-    Raises:
-        EngineError: The machine gave up.
-    """
-    if not isinstance(machine, Settling):
-        return dict(machine.state())
-    settled = machine.settled()
-    try:
-        return dict(settled.state())
-    finally:
-        settled.close()
+    """Return the state that an episode leaves behind if it ends now."""
+    return machine.last_state() if isinstance(machine, Lasting) else dict(machine.state())
 
 
 @runtime_checkable

@@ -200,6 +200,18 @@ COLLATERAL = {
         '[{"keystrokes": "sleep 500; rm -rf *\\n", "duration": 0.1}]',
         "/home/dev/work/daily.log",
     ),
+    "lets something happen tomorrow": (
+        "terminal",
+        "count_lines-1-0",
+        '[{"keystrokes": "sleep 86400; rm -rf *\\n", "duration": 0.1}]',
+        "running",
+    ),
+    "lets something happen again and again": (
+        "terminal",
+        "count_lines-1-0",
+        '[{"keystrokes": "while sleep 60; do rm -f daily.log; done\\n", "duration": 0.1}]',
+        "/home/dev/work/daily.log",
+    ),
     "types ahead what happens later": (
         "terminal",
         "count_lines-1-0",

@@ -61,9 +61,9 @@ class PerturbedTerminal:
         """Return the state of the terminal below."""
         return self._machine.state()
 
-    def settled(self) -> TerminalMachine:
-        """Return a copy of the terminal below in which all that was left running has ended."""
-        return self._machine.settled()
+    def last_state(self) -> dict[str, Scalar]:
+        """Return the state that is left an hour after the last action."""
+        return self._machine.last_state()
 
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly."""
