@@ -13,6 +13,7 @@ from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.mcp.answer import text_of
 from agentworld_gym.engines.mcp.known_values import found_values, given_values
 from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.results import Refused
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
 from agentworld_gym.engines.mcp.structured_state import read_database, server_of
@@ -222,7 +223,10 @@ def _concerned(service: Service, context: Context, rows: Mapping[str, Any], acti
         return []
     with read_database(service, rows) as connection:
         reader, concerns = _Reader(connection), _concerns(tool.call, arguments, context)
-        return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
+        try:
+            return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
+        except Refused:  # No row has a number that the database cannot hold.
+            return []
 
 
 def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> Iterator[Concern]:

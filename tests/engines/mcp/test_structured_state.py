@@ -167,6 +167,12 @@ def test_rows_that_the_tables_refuse_are_told_by_the_rule_that_they_break() -> N
         VIEW.view(after)
 
 
+def test_a_call_with_a_number_that_no_row_can_have_concerns_no_rows() -> None:
+    before = VIEW.begin(STATE, 0)
+    assert VIEW.told(before, call("get_order", order_id=2**63)) == ""
+    assert VIEW.known(before, call("get_order", order_id=2**63))[1] == {}
+
+
 def test_a_list_argument_that_a_result_reads_is_said_as_a_list() -> None:
     machine = ToolMachine.start(STATE, 0)
     items = [{"sku": "LMP-1", "quantity": 2}]
