@@ -1,6 +1,7 @@
 """Hostile actions in the grounded worlds: nothing leaves an engine, nothing of the host is touched.
 
     python benchmarks/host_safety.py [--domains NAME ...] [--random 10000] [--drawn 2000]
+    python benchmarks/host_safety.py --kernel       # what programs in bubblewrap make the kernel hold
 
 In each domain random actions (menu entries broken at random, texts that try to be more than data, calls with arguments
 of wrong kinds, programs that try to leave the interpreter, objects that are no action at all) and actions drawn by
@@ -20,6 +21,7 @@ import random
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,12 +37,15 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError, Machine
 from agentworld_gym.engines.catalog import ENGINES, load_engine
+from agentworld_gym.engines.swe.python.backends import open_sandbox
+from agentworld_gym.engines.swe.python.bubblewrap import MAX_MEMORY
 from agentworld_gym.screens import GRAPHICAL
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 from hostile import ESCAPES, HOSTILE
+from kernel_attacks import HOLDING
 
 TASKS = 24
 ACTIONS_A_MACHINE = 60
@@ -240,12 +245,52 @@ def run(domain: str, randoms: int, drawn: int) -> dict[str, Any]:
     }
 
 
+def available_mib() -> int:
+    """The memory of the machine that programs could still take."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) // 1024
+
+
+def held_while(work: Callable[[], Any]) -> tuple[Any, int]:
+    """What a function returns, and by how many MiB the memory of the machine fell while it ran.
+
+    Other programs of the machine count too.
+    """
+    before, over = available_mib(), threading.Event()
+    lowest = [before]
+
+    def look() -> None:
+        while not over.wait(0.02):
+            lowest[0] = min(lowest[0], available_mib())
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        return work(), before - lowest[0]
+    finally:
+        over.set()
+        looking.join()
+
+
+def hold_in_the_kernel() -> int:
+    """Print what each program makes the kernel hold; 1 if one gets more than a program may have."""
+    met, sandbox = True, open_sandbox("bubblewrap")
+    print("| program | ends with | s | MiB at most |\n|---|---|---|---|")
+    for name, text in HOLDING.items():
+        began = time.perf_counter()
+        result, mib = held_while(lambda text=text: sandbox.run({"/w/a.py": text}, ["a.py"], cwd="/w", timeout_s=10))
+        met = met and mib <= MAX_MEMORY >> 20
+        print(f"| {name} | {result.exit_code} | {time.perf_counter() - began:.1f} | {mib} |", flush=True)
+    return 0 if met else 1
+
+
 def main() -> int:
-    """Print a table; 1 if an engine fails or is slow."""
+    """Print a table; 1 if an engine fails or is slow, or if a program holds too much."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
     parser.add_argument("--random", type=int, default=10_000)
     parser.add_argument("--drawn", type=int, default=2_000, help="actions drawn by hypothesis")
+    parser.add_argument("--kernel", action="store_true", help="programs in bubblewrap instead of actions")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
@@ -255,6 +300,8 @@ def main() -> int:
         except Exception as error:
             raise SystemExit(told(error, None)) from None
         return 0
+    if options.kernel:
+        return hold_in_the_kernel()
     if not sealed.possible():
         print("A process can be sealed on Linux alone, on x86-64 and 64-bit ARM")
         return 1

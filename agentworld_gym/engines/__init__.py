@@ -146,6 +146,20 @@ class Multilingual(Protocol):
 
 
 @runtime_checkable
+class Lasting(Protocol):
+    """A machine in which something may go on after the last action, such as a command that sleeps."""
+
+    def last_state(self) -> dict[str, Scalar]:
+        """Return what `state` tells when all of that has happened, and whatever else an episode may leave behind."""
+        ...
+
+
+def last_state(machine: Machine) -> dict[str, Scalar]:
+    """Return the state that an episode leaves behind if it ends now."""
+    return machine.last_state() if isinstance(machine, Lasting) else dict(machine.state())
+
+
+@runtime_checkable
 class Testable(Protocol):
     """A machine that runs tests of the agent's code and forms the verdict where none of that code runs."""
 

@@ -9,7 +9,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.collateral import Span
 from agentworld_gym.contracts import Action, ActionKind, Failure, Observation
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Machine
+from agentworld_gym.engines import Machine, last_state
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.screens.sight import Sight
 
@@ -66,6 +66,6 @@ class ExpertStates:
                 if isinstance(answer, Failure):
                     return None
                 sight.see(answer.text)
-            return Span(before, dict(machine.state()))
+            return Span(before, last_state(machine))
         finally:
             machine.close()

@@ -22,6 +22,7 @@ from agentworld_gym.engines import (
     Multilingual,
     Probed,
     Testable,
+    last_state,
 )
 from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
@@ -169,7 +170,9 @@ class GroundedWorld:
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return for each session where its state differs from the one that the expert of its task leaves."""
-        return [self.collateral_of(session.task, session.seed, session.machine.state) for session in sessions]
+        return [
+            self.collateral_of(session.task, session.seed, partial(last_state, session.machine)) for session in sessions
+        ]
 
     def collateral_of(
         self, task: Task, seed: int, state: Callable[[], State | None]

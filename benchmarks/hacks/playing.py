@@ -16,7 +16,7 @@ from typing import Any
 from agentworld_gym.actions.finish import finishes, read_finish
 from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Scalar
+from agentworld_gym.engines import Scalar, last_state
 from agentworld_gym.engines.swe.git.objects import tree_id
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -227,7 +227,7 @@ class Case:
 
 def lasting(episode: Episode) -> State:
     """The state of the world without what only tells of the view or the moment."""
-    state: State = episode.session.machine.state()  # type: ignore[attr-defined]
+    state: State = last_state(episode.session.machine)  # type: ignore[attr-defined]
     passing = PASSING.get(episode.task.domain)
     kept = {
         key: value.strip() if isinstance(value, str) else value

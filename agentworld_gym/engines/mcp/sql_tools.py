@@ -71,6 +71,10 @@ class _Room:
             raise Refused(413, f"Payload Too Large: a result has at most {MAX_CHARS} characters")
 
 
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
+"""The integers that SQLite holds."""
+
+
 class _Query:
     """A SELECT whose rows are returned as mappings with the keys of its columns."""
 
@@ -177,8 +181,9 @@ class Each:
     def values(self, item: Any) -> Values:
         """Return the values of an item as parameters of the SQL."""
         if isinstance(item, Mapping):
-            return {"item": json.dumps(item), **{f"item_{key}": sql_value(item.get(key)) for key in self.keys}}
-        return {"item": sql_value(item)}
+            keys = {f"item_{key}": stored(key, item.get(key)) for key in self.keys}
+            return {"item": json.dumps(item), **keys}
+        return {"item": stored(self.over, item)}
 
 
 class Called(NamedTuple):
@@ -228,14 +233,19 @@ class SqlCall:
         return Called(data, values)
 
     def values(self, arguments: Mapping[str, Any], context: Context) -> Values:
-        """Return the parameters that the SQL of a call begins with."""
+        """Return the parameters that the SQL of a call begins with.
+
+        Raises:
+            Refused: A number is beyond those that a database holds.
+        """
         values = self.defaults.copy()
         for name in values:
             if name in arguments:
-                values[name] = sql_value(arguments[name])
+                values[name] = stored(name, arguments[name])
         for name in self.integers:
             if type(values[name]) is float and values[name].is_integer():
                 values[name] = int(values[name])
+            stored(name, values[name])
         values["now"], values["user"] = context.now, context.user
         return values
 
@@ -329,3 +339,17 @@ def sql_value(value: Any) -> Any:
     ('["a", 1]', 'a')
     """
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def stored(name: str, value: Any) -> Any:
+    """Convert an argument for SQL, as `sql_value` does.
+
+    >>> stored("order_id", 7)
+    7
+
+    Raises:
+        Refused: It is an integer of more than 64 bits, which no database holds.
+    """
+    if type(value) is int and not MIN_INTEGER <= value <= MAX_INTEGER:
+        raise Refused(422, f"Unprocessable Entity: {name} is out of range")
+    return sql_value(value)

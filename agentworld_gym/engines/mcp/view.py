@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
-from agentworld_gym.domain.view import Entries, StructuredState, predicted
+from agentworld_gym.domain.view import Entries, StructuredState
+from agentworld_gym.domain.view import predicted as any_predicted
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.mcp.answer import text_of
 from agentworld_gym.engines.mcp.known_values import found_values, given_values
 from agentworld_gym.engines.mcp.machine import ToolMachine
+from agentworld_gym.engines.mcp.results import Refused
 from agentworld_gym.engines.mcp.service import Service
 from agentworld_gym.engines.mcp.sql_tools import Check, SqlCall, Values
 from agentworld_gym.engines.mcp.structured_state import read_database, server_of
@@ -23,6 +25,22 @@ from agentworld_gym.errors import AnswerError
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
+
+
+@contextmanager
+def predicted() -> Iterator[None]:
+    """Make an answer error of any error in this block, which reads predicted rows.
+
+    Rows that the tables of the server refuse are told by the rule that they break: the server itself would have
+    refused the call.
+    """
+    try:
+        with any_predicted():
+            yield
+    except AnswerError as error:
+        if isinstance(error.__cause__, sqlite3.IntegrityError):
+            raise AnswerError(f"the server would refuse these rows: {error.__cause__}") from error.__cause__
+        raise
 
 
 class ToolView:
@@ -205,7 +223,10 @@ def _concerned(service: Service, context: Context, rows: Mapping[str, Any], acti
         return []
     with read_database(service, rows) as connection:
         reader, concerns = _Reader(connection), _concerns(tool.call, arguments, context)
-        return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
+        try:
+            return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
+        except Refused:  # No row has a number that the database cannot hold.
+            return []
 
 
 def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> Iterator[Concern]:

@@ -43,7 +43,13 @@ def git_folder(history: History) -> dict[str, str]:
     config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
     if history.remote:
         refs = f"+refs/heads/*:refs/remotes/{history.remote}/*"
-        config += f'[remote "{history.remote}"]\n\turl = {history.url}\n\tfetch = {refs}\n'
+        config += f'[remote "{history.remote}"]\n\turl = {history.reached_at(False)}\n\tfetch = {refs}\n'
+    for key, value in history.settings.items():
+        section, _, rest = key.partition(".")
+        middle, _, last = rest.rpartition(".")
+        if key != f"remote.{history.remote}.url":
+            config += f'[{section} "{middle}"]\n' if middle else f"[{section}]\n"
+            config += f"\t{last} = {value}\n"
     return {
         "HEAD": head,
         "config": config,

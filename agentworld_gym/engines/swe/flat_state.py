@@ -22,6 +22,12 @@ def flat_state(episode: Episode) -> dict[str, Scalar]:
         fields["git/head"], fields["git/branch"] = history.head.id, history.branch
         fields.update({f"git/branches/{name}": tip for name, tip in sorted(history.branches.items())})
         fields.update({f"git/remote/{name}": tip for name, tip in sorted(history.server.items())})
+        fields["git/user"] = history.user
+        fields.update({f"git/config/{key}": value for key, value in sorted(history.settings.items())})
+        for place, tips in (("branches", history.branches), ("remote", history.server)):
+            authors = {name: history.commits[tip].author for name, tip in sorted(tips.items())}
+            # The user of the repository is the author whom one expects.
+            fields.update({f"git/{place}/{name}/author": one for name, one in authors.items() if one != history.user})
         fields["git/stashes"] = len(history.stashes)
         head = history.head.tree
         staged = {path for path in {*head, *history.index} if head.get(path) != history.index.get(path)}

@@ -95,9 +95,34 @@ class TerminalMachine:
         The field of a binary file holds its length and a digest.
         """
         shell = self._open()
-        files = shell.files
-        fields: dict[str, Scalar] = {"cwd": shell.cwd}
-        for path, metadata in shell.walk():
+        modes = {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
+        return {"cwd": shell.cwd, **self._fields(shell.walk()), **modes}
+
+    def last_state(self) -> dict[str, Scalar]:
+        """Return the state that is left an hour after the last action, with what somebody made in the system folders.
+
+        A script that sleeps, and what was typed ahead, go on in that hour. The field `running` has a script that goes
+        on for longer, or takes too much work.
+        """
+        if self._unfinished is None:
+            return self.state() | self._fields(self._open().added_to_system())
+        running: dict[str, Scalar] = {"running": self._unfinished.entered.script.strip()}
+        twin = self.fork()
+        try:
+            twin._until = self._open().context.clock.now + LAST_HOUR
+            twin._wake(time.monotonic() + shells.LAST_RESORT_SECONDS, [])
+            if twin._unfinished is None:
+                return twin.last_state()
+            return twin.state() | twin._fields(twin._open().added_to_system()) | running
+        except EngineError:
+            return self.state() | self._fields(self._open().added_to_system()) | running
+        finally:
+            twin.close()
+
+    def _fields(self, paths: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Scalar]:
+        """Return the fields of files, folders and links."""
+        files, fields = self._open().files, dict[str, Scalar]()
+        for path, metadata in paths:
             kind = metadata["file_type"]
             if kind == "directory":
                 fields[f"{path}/"] = True
@@ -105,7 +130,7 @@ class TerminalMachine:
                 fields[f"{path}#link"] = str(files.read_link(path))
             elif kind == "file":
                 fields[path] = _told(files.read_file(path))
-        return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
+        return fields
 
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
@@ -383,6 +408,10 @@ class TerminalMachine:
                 ahead = self._line.ended()
                 self._show_prompt(printed)
                 self._type(split_keys(ahead), end, printed)
+
+
+LAST_HOUR = 3600.0
+"""For how many virtual seconds things go on when an episode is over."""
 
 
 def _told(content: bytes) -> str:

@@ -61,6 +61,10 @@ class PerturbedTerminal:
         """Return the state of the terminal below."""
         return self._machine.state()
 
+    def last_state(self) -> dict[str, Scalar]:
+        """Return the state that is left an hour after the last action."""
+        return self._machine.last_state()
+
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly."""
         controls = self._controls

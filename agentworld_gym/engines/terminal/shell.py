@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 from random import Random
 from time import time
@@ -37,6 +38,8 @@ SLEEP = "sleep"
 
 SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 """The folders at the top that belong to the system, and are no part of the state."""
+KEPT_SYSTEM = ("/bin", "/etc", "/usr")
+"""Those of them that keep what is written there from one line to the next."""
 _CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
@@ -271,17 +274,18 @@ class Shell:
 
     def walk(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield all paths outside the system folders with their metadata."""
-        files = self.files
-        folders = ["/"]
-        while folders:
-            folder = folders.pop()
-            for entry in sorted(files.read_dir(folder), key=lambda entry: str(entry["name"])):
-                if folder == "/" and entry["name"] in SYSTEM:
-                    continue
-                path = f"{folder.rstrip('/')}/{entry['name']}"
-                yield path, entry["metadata"]
-                if entry["metadata"]["file_type"] == "directory":
-                    folders.append(path)
+        return _walk(self.files, "/", SYSTEM)
+
+    def added_to_system(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the paths in the system folders that somebody made, with their metadata.
+
+        What is there at the start is read-only, and `/dev` and `/proc` are made anew for each line.
+        """
+        fresh = _fresh_system()
+        for folder in KEPT_SYSTEM:
+            for path, metadata in _walk(self.files, folder):
+                if path not in fresh:
+                    yield path, metadata
 
     def _times(self) -> Iterator[tuple[str, float]]:
         """Return the virtual times of all files outside the system folders."""
@@ -338,6 +342,29 @@ def _furnish(context: Context, state: TerminalState) -> None:
             files.symlink(target, place)
     except (RuntimeError, OSError, ValueError) as error:
         raise SpecError("task state", place, str(error), "a path that can be made beside the others") from error
+
+
+def _walk(files: FileSystem, top: str, without: Container[str] = frozenset()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield all paths below a folder with their metadata, but for some of the names in that folder itself."""
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        for entry in sorted(files.read_dir(folder), key=lambda entry: str(entry["name"])):
+            if folder == top and entry["name"] in without:
+                continue
+            path = f"{folder.rstrip('/')}/{entry['name']}"
+            yield path, entry["metadata"]
+            if entry["metadata"]["file_type"] == "directory":
+                folders.append(path)
+
+
+@cache
+def _fresh_system() -> frozenset[str]:
+    """Return the paths that every shell has in its system folders."""
+    shell = Shell.start(TerminalState(), 0)
+    paths = frozenset(path for folder in KEPT_SYSTEM for path, _ in _walk(shell.files, folder))
+    shell.close()
+    return paths
 
 
 def _settings(context: Context) -> dict[str, Any]:

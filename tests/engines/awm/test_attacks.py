@@ -141,6 +141,19 @@ def test_a_hostile_verifier_is_a_failure_and_no_verdict(
         engine.verdict("corner_library", Verifier(code, False), initial)
 
 
+@pytest.mark.parametrize("act", ["os.close(os.open(name, os.O_CREAT))", "os.mkdir(name)", "os.symlink('x', name)"])
+def test_a_verifier_that_makes_files_without_end_is_stopped(engine: AwmEngine, act: str) -> None:
+    """Empty ones count too: they take memory of the kernel, and no limit on the size of a folder sees them."""
+    code = (
+        "import itertools\n\ndef verify_task(initial_db_path, final_db_path):\n"
+        "    folder = os.path.dirname(final_db_path)\n"
+        f"    for number in itertools.count():\n        name = f'{{folder}}/{{number}}'\n        {act}\n"
+    )
+    initial = engine.server("corner_library").about.initial
+    with pytest.raises(EngineError, match="the verifier made more than 10000 files"):
+        engine.verdict("corner_library", Verifier(code, True), initial)
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_a_verifier_leaves_nothing_to_the_next_one(engine: AwmEngine, name: str) -> None:
     initial = engine.server("corner_library").about.initial

@@ -204,6 +204,22 @@ def test_any_text_that_the_parser_takes_is_answered(text: str) -> None:
         assert answer(SHARED.fork(), action.parsed)
 
 
+@pytest.mark.parametrize("scenario", scenario_names())
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**400, 1e30])
+def test_an_integer_beyond_64_bits_is_refused_in_the_words_of_the_server(scenario: str, number: float) -> None:
+    """And never in those of the database, which the agent knows nothing of."""
+    machine = ToolMachine.start({"scenario": scenario, "size": "small", "seed": 1}, 0)
+    answers = []
+    for name, tool in load_service(scenario).tools.items():
+        properties = tool.parameters["properties"]
+        for key, schema in properties.items():
+            if schema.get("type") == "integer" and "maximum" not in schema:
+                others = {other: 1 if properties[other].get("type") == "integer" else "x" for other in properties}
+                answers.append(machine.act({"name": name, "arguments": {**others, key: number}}))
+    assert answers and not any("SQLite" in answer or "too large to convert" in answer for answer in answers)
+    assert any('"code": 422, "message": "Unprocessable Entity: ' in answer for answer in answers)
+
+
 def test_a_full_database_refuses_and_goes_on() -> None:
     machine = fresh()
     call = {"name": "shop-create_customer", "arguments": {"name": "n", "phone": "9" * 30_000}}

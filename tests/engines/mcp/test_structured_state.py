@@ -158,6 +158,21 @@ def test_a_sum_is_read_off_the_predicted_rows_and_not_off_the_call() -> None:
     assert after["rows"]["orders"][0]["total"] == 399.0
 
 
+def test_rows_that_the_tables_refuse_are_told_by_the_rule_that_they_break() -> None:
+    """A model may predict a stock below zero, where the server refuses the call."""
+    before, action = compact(VIEW.begin(STATE, 0)), json.dumps(call("get_order", order_id=11))
+    answer = '.products/LMP-1/stock = -3\nsaid/get_order/order_id = "{}"'
+    after = json.loads(ANSWERS.read(tools(ToolMachine.start(STATE, 0)), before, answer, action))
+    with pytest.raises(AnswerError, match=r"^the server would refuse these rows: CHECK constraint failed: stock >= 0$"):
+        VIEW.view(after)
+
+
+def test_a_call_with_a_number_that_no_row_can_have_concerns_no_rows() -> None:
+    before = VIEW.begin(STATE, 0)
+    assert VIEW.told(before, call("get_order", order_id=2**63)) == ""
+    assert VIEW.known(before, call("get_order", order_id=2**63))[1] == {}
+
+
 def test_a_list_argument_that_a_result_reads_is_said_as_a_list() -> None:
     machine = ToolMachine.start(STATE, 0)
     items = [{"sku": "LMP-1", "quantity": 2}]

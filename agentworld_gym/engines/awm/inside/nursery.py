@@ -21,8 +21,12 @@ from agentworld_gym.engines.awm.inside.frames import Frames
 FOLDER = "/verdict"
 """The folder of the databases that a verifier reads, and of the files that it makes; it is emptied after each."""
 
+MAX_ENTRIES = 10_000
+"""How many files, folders and links a verifier may make. They take memory of the kernel that no other limit counts."""
+
 STACK = 512 << 10
 LOOK = 0.002
+LOOK_AT_FILES = 0.05
 PATIENCE = 1.0
 """The seconds that a process whose socket is closed has to end."""
 
@@ -177,11 +181,14 @@ class _Verdicts:
         os.close(readable)
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
+        how = _how(status)
+        if _too_many_files():
+            data, how = b"", f"made more than {MAX_ENTRIES} files"
         try:
             empty(FOLDER)
         except OSError:
             os._exit(1)  # The host tells of it as a failure of this episode alone, and starts another sandbox.
-        self._frames.send({"told": data.decode("utf-8", "replace"), "late": late, "how": _how(status)})
+        self._frames.send({"told": data.decode("utf-8", "replace"), "late": late, "how": how})
 
 
 def empty(folder: str) -> None:
@@ -217,17 +224,27 @@ def empty(folder: str) -> None:
 
 
 def _read(pipe: int, seconds: float) -> tuple[bytes, bool]:
-    """Return what comes through a pipe until its other end is closed, and whether that took too long."""
+    """Return what comes through a pipe until its other end is closed, and whether that took too long.
+
+    It also returns when there are too many files.
+    """
     data, until = b"", time.monotonic() + seconds
-    while len(data) < 2 << 20:
-        ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
+    while len(data) < 2 << 20 and not _too_many_files():
+        ready, _, _ = select.select([pipe], [], [], max(0.0, min(LOOK_AT_FILES, until - time.monotonic())))
+        if not ready and time.monotonic() >= until:
             return data, True
+        if not ready:
+            continue
         part = os.read(pipe, 1 << 16)
         if not part:
             break
         data += part
     return data, False
+
+
+def _too_many_files() -> bool:
+    told = os.statvfs(FOLDER)
+    return told.f_files - told.f_ffree > MAX_ENTRIES
 
 
 def _how(status: int) -> str:

@@ -58,6 +58,7 @@ class History:
         self.stashes: tuple[Stash, ...] = ()
         self.remote = ""
         self.url = ""
+        self.settings: Mapping[str, str] = {}
         self.tracking: Mapping[str, str] = {}
         self.server: Mapping[str, str] = {}
 
@@ -105,6 +106,11 @@ class History:
         """The name and the address of the user."""
         name, _, address = self.user.partition(" <")
         return name, address.rstrip(">")
+
+    def reached_at(self, push: bool) -> str:
+        """Return the address at which the remote is asked, or to which one pushes, as the settings have it."""
+        fetched = self.settings.get(f"remote.{self.remote}.url", self.url)
+        return self.settings.get(f"remote.{self.remote}.pushurl", fetched) if push else fetched
 
     def move(self, commit: Commit) -> None:
         """Move the current branch, or the detached head, to a commit."""

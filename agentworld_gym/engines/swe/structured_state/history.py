@@ -29,6 +29,8 @@ def plain_history(history: History) -> PlainHistory:
     if history.detached:
         plain["detached"] = numbers[history.detached]
     plain |= {"user": history.user, "remote": history.remote, "url": history.url}
+    if history.settings:
+        plain["settings"] = dict(history.settings)
     plain["commits"] = [_plain_commit(history, commit, numbers) for commit in history.commits.values()]
     plain["branches"] = numbered(history.branches)
     plain |= {"tracking": numbered(history.tracking), "server": numbered(history.server)}
@@ -56,6 +58,7 @@ def history_of(plain: Mapping[str, Any]) -> History:
     history.branch = plain.get("branch")
     history.detached = ids[plain["detached"]] if "detached" in plain else ""
     history.user, history.remote, history.url = (_text(plain[key]) for key in ("user", "remote", "url"))
+    history.settings = {_text(key): _text(value) for key, value in plain.get("settings", {}).items()}
     history.commits = {commit.id: commit for commit in commits.values()}
     history.branches = tips(plain["branches"])
     history.tracking, history.server = tips(plain["tracking"]), tips(plain["server"])

@@ -8,7 +8,7 @@ from agentworld_gym.engines.swe.git.options import read_options
 from agentworld_gym.engines.swe.git.worktree import fast_forward
 
 
-def _reach(call: GitCall, name: str) -> None:
+def _reach(call: GitCall, name: str, push: bool = False) -> None:
     history = call.history
     if not history.remote or name not in ("", history.remote):
         raise GitError(
@@ -16,9 +16,10 @@ def _reach(call: GitCall, name: str) -> None:
             "fatal: Could not read from remote repository.\n\n"
             "Please make sure you have the correct access rights\nand the repository exists.\n"
         )
-    if not call.network():
-        host = history.url.partition("://")[2].partition("/")[0]
-        raise GitError(f"fatal: unable to access '{history.url}/': Could not resolve host: {host}\n")
+    url = history.reached_at(push)
+    if not call.network() or url != history.url:  # No other host can be reached.
+        host = url.partition("://")[2].partition("/")[0]
+        raise GitError(f"fatal: unable to access '{url}/': Could not resolve host: {host}\n")
 
 
 def _fetched(call: GitCall) -> None:
@@ -93,7 +94,7 @@ def push(call: GitCall, argv: list[str]) -> None:
             "To push the current branch and set the remote as upstream, use\n\n"
             f"    git push --set-upstream {history.remote} {name}\n\n"
         )
-    _reach(call, (options.operands or [""])[0])
+    _reach(call, (options.operands or [""])[0], push=True)
     tip, old = history.resolve(name).id, history.server.get(goal)
     if tip == old:
         call.complain("Everything up-to-date\n")
@@ -138,12 +139,20 @@ def remote(call: GitCall, argv: list[str]) -> None:
     if not words:
         if history.remote:
             verbose = len(words) < len(argv)
-            rows = [f"{history.remote}\t{history.url} ({direction})\n" for direction in ("fetch", "push")]
+            ways = (("fetch", history.reached_at(False)), ("push", history.reached_at(True)))
+            rows = [f"{history.remote}\t{url} ({direction})\n" for direction, url in ways]
             call.say("".join(rows) if verbose else f"{history.remote}\n")
     elif words[0] == "get-url":
-        if words[1:] != [history.remote]:
-            raise GitError(f"error: No such remote '{(words[1:] or [''])[0]}'\n", 2)
-        call.say(f"{history.url}\n")
+        names = [word for word in words[1:] if word not in ("--push", "--all")]
+        if names != [history.remote]:
+            raise GitError(f"error: No such remote '{(names or [''])[0]}'\n", 2)
+        call.say(f"{history.reached_at('--push' in words)}\n")
+    elif words[0] == "set-url":
+        names = [word for word in words[1:] if word != "--push"]
+        if len(names) != 2 or names[0] != history.remote:
+            raise GitError(f"error: No such remote '{(names or [''])[0]}'\n", 2)
+        key = f"remote.{history.remote}.{'pushurl' if '--push' in words else 'url'}"
+        history.settings = {**history.settings, key: names[1]}
     elif words[0] == "add" and len(words) == 3:
         if words[1] == history.remote:
             raise GitError(f"error: remote {words[1]} already exists.\n", 3)

@@ -10,6 +10,9 @@ from typing import Any
 
 from agentworld_gym.engines.swe.python.grading.values import InvalidRecord, compare, read
 
+MAX_MESSAGE = 10_000
+"""The characters of an exception's text in which a pattern is looked for; some patterns take their square in time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -78,7 +81,7 @@ class Raising:
         record = records.get(self.place, [None])
         if record[0] != "raised" or not set(self.names) & set(map(str, record[1])):
             return False
-        return self.pattern is None or re.search(self.pattern, str(record[2])) is not None
+        return self.pattern is None or re.search(self.pattern, str(record[2])[:MAX_MESSAGE]) is not None
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """The values that a test states: they are computed outside the sandbox from its text, and compared with recorded ones.
 
 Nothing here runs a program's code. A recorded value arrives as kinds and parts. An object that is not data becomes a
-`Thing`, which equals no data and no other thing without fields.
+`Thing`, which equals no data and no other thing without fields. Whatever a program recorded, to read and to compare it
+takes time linear in its length.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import ast
 import datetime
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 MOST = 100_000
 DEEPEST = 40
+MOST_ALIKE = 8
+"""How many parts of a set, or keys of a dictionary, may share a hash. More are chosen so that comparing takes long."""
 
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -48,10 +52,20 @@ class Thing:
         return self.name == other.name and list(self.fields) == list(other.fields)
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        # A thing without fields equals nothing, so that in one bucket each would be compared with each.
+        return hash((self.name, _hash_of(self.fields))) if self.fields else id(self)
 
     def __bool__(self) -> bool:
         return self.truth
+
+
+def _hash_of(value: Any) -> int:
+    """Return a hash of any value that `read` returns; equal values have equal hashes, lists and dictionaries too."""
+    if isinstance(value, (list, tuple)):
+        return hash((type(value), *map(_hash_of, value)))
+    if isinstance(value, dict):
+        return hash(frozenset((key, _hash_of(part)) for key, part in value.items()))
+    return hash(frozenset(value) if isinstance(value, set) else value)
 
 
 @dataclass(frozen=True)
@@ -190,14 +204,27 @@ def _read(record: Any, depth: int) -> Any:
         return bytes(content)
     if kind in ("tuple", "list", "set"):
         parts = [_read(part, depth + 1) for part in content]
-        return parts if kind == "list" else tuple(parts) if kind == "tuple" else set(parts)
+        return parts if kind == "list" else tuple(parts) if kind == "tuple" else set(_spread(parts))
     if kind == "dict":
-        return {_read(key, depth + 1): _read(value, depth + 1) for key, value in content}
+        keys = _spread([_read(key, depth + 1) for key, _ in content])
+        return dict(zip(keys, (_read(value, depth + 1) for _, value in content), strict=True))
     if kind in MOMENTS:
         return MOMENTS[kind](*map(int, content))
     if kind == "object" and isinstance(content, str) and isinstance(record[2], bool):
         return Thing(content, record[2], tuple((str(name), _read(value, depth + 1)) for name, value in record[3]))
     raise InvalidRecord(kind)
+
+
+def _spread(keys: list[Any]) -> list[Any]:
+    """Return what is to stand in a hash table, in which looking up has to take constant time.
+
+    Raises:
+        InvalidRecord: too many share a hash.
+    """
+    hashes: Iterable[int] = map(hash, keys)
+    if max(Counter(hashes).values(), default=0) > MOST_ALIKE:
+        raise InvalidRecord(f"more than {MOST_ALIKE} keys share a hash")
+    return keys
 
 
 def compare(kind: type[ast.cmpop], left: Any, right: Any) -> bool:

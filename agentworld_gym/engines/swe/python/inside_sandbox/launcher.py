@@ -29,6 +29,9 @@ REFUSED = {
         *(319, 447, 425, 426, 427, 323),  # files in memory, io_uring, userfaultfd
         *(101, 310, 311, 312, 438, 303, 304),  # other processes, files by their handles
         *(248, 249, 250, 321, 298, 246, 320, 175, 313, 176),  # keys, bpf, perf, kexec, modules
+        *(188, 189, 190, 463),  # extended attributes of files
+        *(253, 294, 300, 444, 445, 446, 317, 206),  # who looks at a file, rules of landlock and seccomp, aio
+        *(278, 103),  # pages lent to a pipe, the messages of the kernel
     ),
     "aarch64": (
         *(97, 268, 40, 39, 41, 51),
@@ -37,10 +40,29 @@ REFUSED = {
         *(279, 447, 425, 426, 427, 282),
         *(117, 270, 271, 272, 438, 264, 265),
         *(217, 218, 219, 280, 241, 104, 294, 105, 273, 106),
+        *(5, 6, 7, 463),
+        *(26, 262, 444, 445, 446, 277, 0),
+        *(75, 116),
     ),
 }
 """System calls that no program here needs: namespaces, mounts, memory that no limit counts, other processes."""
+SOCKETS = {"x86_64": (41, 53), "aarch64": (198, 199)}
+"""The numbers of `socket` and `socketpair`, by architecture."""
+FAMILIES = (1, 2, 10)
+"""The families of sockets that there are: those of files, and IPv4 and IPv6, which reach this sandbox alone."""
+SET_OPTION, CONTROL = {"x86_64": 54, "aarch64": 208}, {"x86_64": 157, "aarch64": 167}
+"""The numbers of `setsockopt` and of `prctl`."""
+BUFFERS = (7, 8, 32, 33)
+"""The options SO_SNDBUF, SO_RCVBUF and those that go beyond the limits of the system."""
+SET_FILTER = 22
+"""The operation of `prctl` that adds a filter of system calls."""
 LOOK = 0.05
+ENTRY_BYTES = 8192
+"""What a file, folder or link counts besides its content. Linux takes up to 1.7 KiB; more keeps their number small."""
+THREAD_BYTES = 262144
+"""What a thread counts besides its stack. Linux takes some 28 KiB; more keeps their number small between two looks."""
+SIGNALS = 1024
+"""How many signals may wait, and how many timers there may be."""
 X32 = 0x40000000
 CLONE_THREAD = 0x00010000
 ADDR_NO_RANDOMIZE = 0x0040000
@@ -51,15 +73,32 @@ Line = tuple[int, int, int, int]
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, GIVE = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, AGAIN, UNKNOWN, FORBID = 0x7FFF0000, 0x00050000 | 11, 0x00050000 | 38, 0x00050000 | 1
-"""What a filter gives: the call is made, or fails with EAGAIN, ENOSYS or EPERM."""
+NO_FAMILY, PRETEND = 0x00050000 | 97, 0x00050000
+"""What a filter gives: the call is made, fails with EAGAIN, ENOSYS, EPERM or EAFNOSUPPORT, or is said to be made."""
 
 
 def no_processes() -> None:
     """Forbid this process to start processes (threads are allowed) and to use the system calls in `REFUSED`."""
     libc = ctypes.CDLL(None, use_errno=True)
-    program, _kept = filter_program()
+    program, _kept = filter_program(rules=rules_of_sockets())
     if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
         os._exit(125)
+
+
+def rules_of_sockets() -> list[Line]:
+    """Return the instructions for a program that has sockets; the number of the call is loaded.
+
+    There are no families but `FAMILIES`, and buffers keep the size that they have.
+    """
+    one, pair = SOCKETS[platform.machine()]
+    lines = [(EQUAL, 1, 0, one), (EQUAL, 0, 3 + len(FAMILIES), pair), (LOAD, 0, 0, 16)]
+    lines += [(EQUAL, len(FAMILIES) - place, 0, family) for place, family in enumerate(FAMILIES)]
+    lines += [(GIVE, 0, 0, NO_FAMILY), (LOAD, 0, 0, 0)]
+    lines += [(EQUAL, 0, 5 + len(BUFFERS), SET_OPTION[platform.machine()]), (LOAD, 0, 0, 24)]
+    lines += [(EQUAL, 0, 2 + len(BUFFERS), 1), (LOAD, 0, 0, 32)]  # The options of all sockets are at the level 1.
+    lines += [(EQUAL, len(BUFFERS) - 1 - place, 0, option) for place, option in enumerate(BUFFERS[:-1])]
+    lines += [(EQUAL, 0, 1, BUFFERS[-1]), (GIVE, 0, 0, PRETEND), (LOAD, 0, 0, 0)]
+    return lines
 
 
 def filter_program(
@@ -80,6 +119,8 @@ def filter_program(
     for number in forks[1:]:
         lines += [(EQUAL, 0, 1, number), (GIVE, 0, 0, AGAIN)]
     lines += rules
+    lines += [(EQUAL, 0, 4, CONTROL[platform.machine()]), (LOAD, 0, 0, 16)]
+    lines += [(EQUAL, 0, 1, SET_FILTER), (GIVE, 0, 0, FORBID), (LOAD, 0, 0, 0)]
     # The call clone makes threads too, so its flags decide.
     lines += [(EQUAL, 0, 3, forks[0]), (LOAD, 0, 0, 16), (ANY_BIT, 1, 0, CLONE_THREAD), (GIVE, 0, 0, AGAIN)]
     lines += [(GIVE, 0, 0, ALLOW)]
@@ -110,6 +151,8 @@ def child(job: dict[str, Any], ends: list[int]) -> None:
         (resource.RLIMIT_FSIZE, job["file_bytes"]),
         (resource.RLIMIT_NOFILE, 128),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_SIGPENDING, SIGNALS),
+        (resource.RLIMIT_MEMLOCK, 0),
     )
     for name, value in limits:
         resource.setrlimit(name, (value, value))
@@ -120,12 +163,18 @@ def child(job: dict[str, Any], ends: list[int]) -> None:
 
 
 def held(pid: int, job: dict[str, Any]) -> int:
-    """Return the bytes that the program holds in memory: its own, and those of the files, which lie there too."""
+    """Return the bytes that the program holds in memory: its own, its threads', its files' and its connections'."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         total = int(file.read().split()[1]) * resource.getpagesize()
+    total += os.stat(f"/proc/{pid}/task").st_nlink * THREAD_BYTES
     for folder in job["folders"]:
         told = os.statvfs(folder)
-        total += (told.f_blocks - told.f_bfree) * told.f_frsize
+        total += (told.f_blocks - told.f_bfree) * told.f_frsize + (told.f_files - told.f_ffree) * ENTRY_BYTES
+    for name in ("tcp", "tcp6", "udp", "udp6"):
+        with open(f"/proc/self/net/{name}", encoding="ascii") as file:
+            # The fifth column is what waits to be sent and to be read, without what the kernel writes around it.
+            queues = [line.split()[4].split(":") for line in list(file)[1:]]
+        total += 5 * sum(int(bytes, 16) for queue in queues for bytes in queue) // 4
     return total
 
 
@@ -187,7 +236,7 @@ def changes(job: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
                     continue
                 with open(path, "rb") as file:
                     data = file.read()
-                size += len(data)
+                size += len(data) + len(path)
                 if size > 4 * job["file_bytes"]:
                     return found, []
                 try:
