@@ -41,25 +41,35 @@ _JQ = frozenset(_JQ_NAMES.split())
 _JQ_OPTION = re.compile(r"-[rceSsnMCaj]+|--(?:raw-output|compact-output|sort-keys|slurp|exit-status|tab)")
 _JQ_TEXT = re.compile(r'"(?:\\[^(]|[^"\\])*"')
 _JQ_NAME = re.compile(r"(?<![.$\w])[A-Za-z_]\w*(?!\w*:)")
+_JQ_MORE = re.compile(r'["-]|\.\.|(?<![=!<>])=(?!=)')
+_LONGEST_JQ = 400
 _DEEPEST_JQ = 12
 _DYNAMIC = re.compile(r"[$`]")
-_ONE_WORD = re.compile(r"'[^']*'|[^\s\\'\"$`{}*?\[]+|(?:[^\s\\'\"$`{}*?\[]*\"(?:[^\"\\`$@]|\$\w+|\$\{#?\w+\}|\$[?#])*\")+")
+_ONE_WORD = re.compile(
+    r"'[^']*'|[^\s\\'\"$`{}*?\[]+|(?:[^\s\\'\"$`{}*?\[]*\"(?:[^\"\\`$@]|\$\w+|\$\{#?\w+\}|\$[?#])*\")+"
+)
 """What is one word for certain, whatever the variables in it hold."""
 _NAME = re.compile(r"\\?(\(\(|\[\[|\[|:|\w[\w.+-]*)")
 _WIDE = re.compile(r"%[-+ #0_^:]*\.?\d{4,}|%[^a-zA-Z%]*\*")
-_COLUMNS = re.compile(r"(?:-\w*c|-(?:-)?cols?=?)(\d*)|\d+")
 _RUNS = frozenset(("-exec", "-execdir"))
 _PROMPTS = frozenset(("-ok", "-okdir"))
-_XARGS_FLAG = re.compile(r"-(?:[0rt]+|[nLP]\d{1,4}|d.{1,2})|--null|--no-run-if-empty")
+_XARGS_FLAG = re.compile(r"-(?:[0rt]+|[nLP]\d{1,4}|d.{1,2}|I(?:\{\}|\w|%|@))|--null|--no-run-if-empty")
 _XARGS_VALUE = frozenset(("-n", "-L", "-P", "-d", "-I"))
 _AWK_RUNS = re.compile(r"system|(?<!\|)\|(?!\|)|@|\bgetline\b")
 _TEXT_OF_AWK = re.compile(r'"(?:\\.|[^"\\])*"|/(?:\\.|[^/\\\n])+/')
 _AWK_FLAG = re.compile(r"-F.+|-v\w+=.*", re.DOTALL)
-_HERE = re.compile(r"<<(?!<)-?\s*(?!(?:\w+|'\w+'|\"\w+\")(?:[\s;|&>)]|\Z))")
-_STATE = re.compile(r"SHOPT|PS4|@[A-Za-z]\}|\bBASH_|<<<.*<<(?!<)")
+_HERE = re.compile(r"(?<!<)<<(?!<)-?+\s*+(?!(?:\w+|'\w+'|\"\w+\")(?:[\s;|&>)]|\Z))")
+_STATE = re.compile(r"SHOPT|PS4|@[A-Za-z]\}|\bBASH_")
 _CONDITION = re.compile(r"(?<!\S)\[\[\s(?:[^;&\n]|&&)*?\s\]\]")
+_HEAD = re.compile(r"\bfor\s*\(\([\w\s=+\-*/%<>!$;]*\)\)")
 _COMMENT = re.compile(r"(?:\A|\s)#")
+_DOUBLE = re.compile(r"\(\(")
+_OPENED = re.compile(r"(?<!\S)\[\[(?=\s)")
+_TIME = re.compile(r"\btime\b")
+_MOST_OPENED = 60
+"""The most brackets of a kind: each is read on its own, which takes long where there are thousands."""
 _MOST_TIMES = 3
+"""Each `time` before a pipeline is a level deeper for the interpreter."""
 
 
 def harmless(script: str, commands: Sequence[SimpleCommand], programs: Collection[str] = ()) -> bool:
@@ -103,13 +113,17 @@ def _inner(script: str, programs: frozenset[str]) -> bool:
 
 def _understood(script: str) -> bool:
     """Whether the parser here and that of the interpreter read a script in the same way."""
+    if any(script.count(opener) > _MOST_OPENED for opener in ("((", "[[", "$(", "<(")):
+        return False
+    if ">(" in script:  # The outline of a script does not tell what gets what is written.
+        return False
     if _HERE.search(script) or _STATE.search(script) or script.count("`") % 2 or "\\`" in script:
         return False
-    if script.count("time") > _MOST_TIMES and len(re.findall(r"\btime\b", script)) > _MOST_TIMES:
+    if script.count("time") > _MOST_TIMES and len(_TIME.findall(script)) > _MOST_TIMES:
         return False
-    if "[[" in script and len(re.findall(r"(?<!\S)\[\[(?=\s)", script)) != len(_CONDITION.findall(script)):
+    if "[[" in script and len(_OPENED.findall(script)) != len(_CONDITION.findall(script)):
         return False
-    return all(_is_arithmetic(script, found.end()) for found in re.finditer(r"\(\(", script))
+    return all(_is_arithmetic(script, found.end()) for found in _DOUBLE.finditer(script))
 
 
 def _is_arithmetic(script: str, at: int) -> bool:
@@ -120,15 +134,15 @@ def _is_arithmetic(script: str, at: int) -> bool:
         level += {"(": 1, ")": -1}.get(char, 0)
         if level == 1 and script[at + 1 : at + 2] != ")":
             return False
-        if char in ";`\n":
-            return ";" == char and _in_for(script, at)
+        if char in "`\n" or (char == ";" and not _in_head(script, at)):
+            return False
         at += 1
     return level == 0
 
 
-def _in_for(script: str, at: int) -> bool:
-    """Whether the semicolon at a place stands in the head of a counting loop, which names and numbers alone fill."""
-    head = re.compile(r"for\s*\(\(([\w\s=+\-*/%<>!$;]*)\)\)").search(script, max(0, script.rfind("for", 0, at)))
+def _in_head(script: str, at: int) -> bool:
+    """Whether a place is in the head of a counting loop that names and numbers alone fill."""
+    head = _HEAD.search(script, max(0, script.rfind("for", 0, at)))
     return head is not None and head.start() < at < head.end()
 
 
@@ -146,10 +160,6 @@ def _is_builtin(words: Sequence[str], programs: frozenset[str]) -> bool:
         return True
     check = _CHECKED.get(name)
     return check is not None and check(words[1:], programs)
-
-
-def _plain(words: Sequence[str]) -> bool:
-    return all(map(_ONE_WORD.fullmatch, words))
 
 
 def _bounded_test(words: Sequence[str], programs: frozenset[str]) -> bool:
@@ -179,9 +189,9 @@ def _bounded_xargs(words: Sequence[str], programs: frozenset[str]) -> bool:
     while place < len(words) and words[place].startswith("-"):
         if words[place] in _XARGS_VALUE:
             place += 1
-            if place >= len(words) or not _ONE_WORD.fullmatch(words[place]) and words[place] != "{}":
+            if place >= len(words) or not (words[place] == "{}" or _ONE_WORD.fullmatch(words[place])):
                 return False
-        elif not (_XARGS_FLAG.fullmatch(words[place]) or re.fullmatch(r"-I(?:\{\}|\w|%|@)", words[place])):
+        elif not _XARGS_FLAG.fullmatch(words[place]):
             return False
         place += 1
     return place == len(words) or words[place] in BUILTINS or words[place] in programs
@@ -206,31 +216,31 @@ def _bounded_awk(words: Sequence[str], programs: frozenset[str]) -> bool:
 
 def _literal_value(word: str) -> bool:
     """Whether a word stays one word, so that the program of awk stays at its place."""
-    name, equals, value = word.partition("=")
-    return bool(_ONE_WORD.fullmatch(word)) or (bool(equals) and not _DYNAMIC.search(name) and bool(
-        _ONE_WORD.fullmatch(value) or not value
-    )) or (word[:2] == "-F" and bool(_ONE_WORD.fullmatch(word[2:])) ) or word in ("\\|", "-F\\|", "\\;")
+    option, rest = ("-F", word[2:]) if word.startswith("-F") else ("", word)
+    name, equals, value = rest.partition("=")
+    if equals and not option and not _DYNAMIC.search(name):
+        return not value or _ONE_WORD.fullmatch(value) is not None
+    return rest in ("\\|", "\\;") or _ONE_WORD.fullmatch(rest) is not None
 
 
 def _bounded_jq(words: Sequence[str], programs: frozenset[str]) -> bool:
     place = 0
     while place < len(words) and _JQ_OPTION.fullmatch(words[place]):
         place += 1
-    if place >= len(words) or not _ONE_WORD.fullmatch(words[place]) or _DYNAMIC.search(words[place]) and (
-        words[place][0] != "'"
-    ):
+    if place >= len(words) or not _ONE_WORD.fullmatch(words[place]):
+        return False
+    if words[place][0] != "'" and _DYNAMIC.search(words[place]):
         return False
     program = _JQ_TEXT.sub("", unquoted(words[place]))
-    if len(program) > 400 or sum(map(program.count, "([{")) > _DEEPEST_JQ or '"' in program or "=" in re.sub(
-        r"[=!<>]=", "", program
-    ) or "-" in program or ".." in program:
+    if len(program) > _LONGEST_JQ or sum(map(program.count, "([{")) > _DEEPEST_JQ or _JQ_MORE.search(program):
         return False
     return all(name in _JQ for name in _JQ_NAME.findall(program))
 
 
 def _bounded_columns(words: Sequence[str], programs: frozenset[str]) -> bool:
     """Of `xxd`, whose rows know no bound."""
-    return _plain(words) and all(int(number) <= MAX_WIDTH for word in words for number in re.findall(r"\d+", word[:99]))
+    numbers = (number for word in words for number in re.findall(r"\d+", word))
+    return all(map(_ONE_WORD.fullmatch, words)) and all(int(number[:9]) <= MAX_WIDTH for number in numbers)
 
 
 def _asks(words: Sequence[str], programs: frozenset[str]) -> bool:

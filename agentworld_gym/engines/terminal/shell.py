@@ -196,7 +196,7 @@ class Shell:
             until: The virtual time at which it is left.
 
         Raises:
-            LineLost: the script broke the process in which it ran, or did not end there in time; the shell is as before.
+            LineLost: the script broke the process in which it ran, or did not end there; the shell is as before.
             EngineError: the script did not end within a very generous wall-clock time.
         """
         if self.plain and harmless(entered.script, entered.commands):
@@ -208,9 +208,7 @@ class Shell:
         """Do something in a process of its own, and become the shell that is there afterwards."""
         fields = self.fields()
         start = fields["start"]
-        answer = done_apart(
-            _APART, {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}, LAST_RESORT_SECONDS
-        )
+        answer = done_apart(_APART, {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}, LAST_RESORT_SECONDS)
         after = Shell.restore({**answer["shell"], "start": start})
         self.close()
         self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None

@@ -96,9 +96,7 @@ def collect(
         setting = sources, config.model_dump_json(), seed, split
         at_a_time = 1 if config.agent is None else width
         doubted = range(first, first + _under_way(workers, at_a_time) if playing.exists() else first)
-        played = chain(
-            _survivors(setting, doubted), _played(setting, count(doubted.stop), workers, at_a_time)
-        )
+        played = chain(_survivors(setting, doubted), _played(setting, count(doubted.stop), workers, at_a_time))
         playing.touch()
         for batch in played if missing else ():
             rows = _unseen(batch, seen)[:missing]
