@@ -197,9 +197,12 @@ class _Nursery:
 
     def close(self) -> None:
         """End it, and with it all its copies."""
-        self._socket.close()
-        self._process.kill()
-        self._process.wait()
+        self._socket.close()  # It ends by itself then, unless it hangs.
+        try:
+            self._process.wait(_WATCH_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class _Worker:

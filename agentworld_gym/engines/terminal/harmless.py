@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
+from agentworld_gym.engines.terminal.builtins.identity import ABSENT
 from agentworld_gym.engines.terminal.lexer import unquoted
 from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 from agentworld_gym.engines.terminal.script_outline import substituted
@@ -29,7 +30,7 @@ mktemp mv nl nproc numfmt od paste popd pr printenv printf ps pushd pwd read rea
 seq sha1sum sha224sum sha256sum sha384sum sha512sum shasum shift shuf sleep sort stat strings sum sync tac tail tar tee
 touch tr true truncate tsort tty type uname unexpand uniq unlink unset uptime users wait wc which who whoami yes
 """
-BUILTINS = frozenset(_BUILTINS.split())
+BUILTINS = frozenset((*_BUILTINS.split(), *ABSENT))
 """The builtins that run no other command, whatever their words are."""
 _JQ_NAMES = """
 add all and any ascii_downcase ascii_upcase empty endswith false first flatten floor has index join keys last length
