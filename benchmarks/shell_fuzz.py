@@ -203,7 +203,7 @@ def from_variable(rng: random.Random) -> str:
 def script(rng: random.Random) -> str:
     """A script that runs itself, by a way of its own."""
     wrapped = nested(rng, [*WRAPPERS, *SHELL], rng.choice(("./r", "r", "./q")), 200)
-    return f"cat > q << 'END'\n{wrapped}\nEND\nPATH=$PATH:. ./q"
+    return f"cat > q << 'END'\n{wrapped}\nEND\nchmod +x q; ./q"
 
 
 KINDS: dict[str, Maker] = {

@@ -19,6 +19,8 @@ from agentworld_gym.engines.terminal.script_outline import substituted
 
 MAX_SCRIPT = 16_000
 """The most characters of a harmless script. The interpreter's own parsers were tried with longer ones."""
+MAX_WORDS = 500
+"""The most words of a test, or of a search for files, which goes a level deeper with each of them."""
 MAX_WIDTH = 256
 """The widest field and the longest row that a program may be asked for by a number in its words."""
 
@@ -165,12 +167,12 @@ def _is_builtin(words: Sequence[str], programs: frozenset[str]) -> bool:
 
 def _bounded_test(words: Sequence[str], programs: frozenset[str]) -> bool:
     """A test recurses by its words, of which an expansion can make any number."""
-    return all(_ONE_WORD.fullmatch(word.rstrip("]") or "x") for word in words)
+    return len(words) <= MAX_WORDS and all(_ONE_WORD.fullmatch(word.rstrip("]") or "x") for word in words)
 
 
 def _bounded_find(words: Sequence[str], programs: frozenset[str]) -> bool:
     rest = [word for word in words if word not in ("{}", "\\;", "\\(", "\\)", "\\!", "';'")]
-    if not all(map(_ONE_WORD.fullmatch, rest)) or any(map(_WIDE.search, words)):
+    if len(words) > MAX_WORDS or not all(map(_ONE_WORD.fullmatch, rest)) or any(map(_WIDE.search, words)):
         return False
     for number, word in enumerate(words):
         if unquoted(word) in _PROMPTS:
