@@ -36,7 +36,7 @@ LINES = {
     "many signs": f"echo $(({'+1' * 9000}))",
     "many negations": f"[ {'! ' * 9000} 1 ]",
     "many negations of find": f"find . {'! ' * 9000} -name x",
-    "negations from a variable": 'x="$(yes ! | head -n 9000 | tr "\\n" " ")"; find . $x $x $x $x $x $x $x $x -name y',
+    "negations from a variable": 'v="$(yes ! | head -n 9000 | tr "\\n" " ")"; find . $v $v $v $v $v $v $v $v -name y',
     "many brackets": f"({'(' * 9000}",
     **{f"many times {name}": f"{f'{name} ' * 9000}ls" for name in ("time", "env", "nice", "xargs", "command")},
     "a width that no memory holds": "find . -printf '%99999999999999999999p'",
