@@ -52,10 +52,26 @@ ACTIONS_A_MACHINE = 60
 SLOWEST_S = 25.0
 """A little more than the engines' own last resort."""
 VARIANTS = {"swe": "monty"}
-MADE_BEFORE = {"swe": frozenset({"kill", "tkill"})}
-"""Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal."""
+_TO_NURSERY = frozenset({"socketpair"})
+MADE_BEFORE = {
+    "desktop": _TO_NURSERY,
+    "swe": frozenset({"kill", "tkill"}) | _TO_NURSERY,
+    "terminal": _TO_NURSERY,
+}
+"""Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal, and a
+pair of sockets leads to each copy of the nursery, made before too, in which lines run that may break the shell."""
 
-WARMING = {"desktop": ("subprocess.Popen(['google-chrome'])",), "web": ("goto('http://b\u00fccher.example/')",)}
+APART = "bash -c ls"
+"""A line that starts the nursery."""
+WARMING = {
+    "desktop": (
+        "subprocess.Popen(['google-chrome'])",
+        f"subprocess.Popen(['gnome-terminal']); pyautogui.write('{APART}'); pyautogui.press('enter')",
+    ),
+    "swe": (json.dumps({"name": "run_shell_command", "arguments": {"command": APART}}),),
+    "terminal": (APART,),
+    "web": ("goto('http://b\u00fccher.example/')",),
+}
 """What loads the parts that no expert may need."""
 
 VALUES: tuple[Any, ...] = (

@@ -27,6 +27,10 @@ PATIENCE_S = 1.0
 """How long workers may take to end by themselves."""
 
 
+class WorkerDied(AgentWorldError):
+    """A worker process ended by itself in the middle of its work."""
+
+
 def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int = 16) -> Iterator[R]:
     """Yield what a function makes of items, in order; items are read as they are needed.
 
@@ -55,7 +59,7 @@ def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers:
         batch: The number of items a call.
 
     Raises:
-        AgentWorldError: A worker ended by itself, such as one that was killed for its memory.
+        WorkerDied: A worker ended by itself, such as one that was killed for its memory.
 
     >>> list(batches(sorted, [3, 1, 2], 1, batch=2))
     [[1, 3], [2]]
@@ -69,6 +73,29 @@ def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers:
     try:
         pool.extend(_Worker(function) for _ in range(workers))
         yield from _in_order(pool, calls)
+    finally:
+        with deferred_interrupt():
+            _end(pool)
+
+
+def outlived(function: Callable[[list[T]], list[R]], items: Iterable[T]) -> Iterator[list[R] | WorkerDied]:
+    """Yield what a function makes of each item in a process that it may end; another one goes on with the next item.
+
+    Args:
+        function: The function, of a batch of one item; it and its results must be picklable.
+        items: The items.
+    """
+    pool: list[_Worker] = []
+    try:
+        for place, item in enumerate(items):
+            if not pool:
+                pool.append(_Worker(function))
+            pool[0].begin(place, [item])
+            try:
+                yield pool[0].result()
+            except WorkerDied as died:
+                _end([pool.pop()])
+                yield died
     finally:
         with deferred_interrupt():
             _end(pool)
@@ -101,14 +128,14 @@ class _Worker:
         """Return the result of the batch, which is there.
 
         Raises:
-            AgentWorldError: The process has ended.
+            WorkerDied: The process has ended.
         """
         try:
             done, answer = self.pipe.recv()
         except (EOFError, OSError) as lost:
             self.process.join(PATIENCE_S)
             code = self.process.exitcode
-            raise AgentWorldError(f"a worker process ended with exit code {code} in the middle of its work") from lost
+            raise WorkerDied(f"a worker process ended with exit code {code} in the middle of its work") from lost
         self.place = None
         if not done:
             error, where = answer

@@ -21,6 +21,7 @@ from agentworld_gym.engines.swe.structured_state.results import plain_result, re
 from agentworld_gym.engines.swe.structured_state.said import answer_text, noted_call, said_of
 from agentworld_gym.engines.swe.structured_state.test_reports import TestRun
 from agentworld_gym.engines.swe.tools import read_call, use
+from agentworld_gym.engines.terminal.apart import LineLost
 from agentworld_gym.errors import SpecError
 from agentworld_gym.text.envelope import Envelope
 
@@ -162,8 +163,18 @@ class SweMachine:
         """Call a tool: `{"name": ..., "arguments": {...}}`. Any other action is answered with an error as text.
 
         Raises:
+            LineLost: a command broke the process in which it ran; the repository is as before.
             EngineError: the machine was closed.
         """
+        before = (self._note, self._name, self._arguments)
+        try:
+            return self._answer(call)
+        except LineLost:
+            self._open().step -= 1
+            self._note, self._name, self._arguments = before
+            raise
+
+    def _answer(self, call: Any) -> str:
         episode = self._open()
         episode.step += 1
         self._note = noted_call(episode, call)

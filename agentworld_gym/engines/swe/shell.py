@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import asdict, fields, replace
 from random import Random
 from typing import Any
 
 from bashkit import Bash, BashError, ExecutionProfile
 
+from agentworld_gym.engines import EngineError
 from agentworld_gym.engines.swe import disk, perturbations
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.file_operations import number_of
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
-from agentworld_gym.engines.swe.programs import Run, programs
+from agentworld_gym.engines.swe.programs import PROGRAMS, Run, programs
+from agentworld_gym.engines.swe.python.backends import SANDBOXES, open_sandbox
 from agentworld_gym.engines.swe.results import Refused
 from agentworld_gym.engines.swe.state import HOME
+from agentworld_gym.engines.terminal.apart import done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
+from agentworld_gym.engines.terminal.harmless import harmless
 from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
 from agentworld_gym.engines.terminal.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 from agentworld_gym.engines.terminal.script_rewriting import clock_variables, rewritten
@@ -31,6 +38,7 @@ from agentworld_gym.text.envelope import Envelope, bounded
 MAX_COMMANDS = 5_000
 MAX_LOOPS = 50_000
 LAST_RESORT_SECONDS = 15.0
+_APART = f"{__name__}:done"
 TERMINATED = 15
 _TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot\b")
 
@@ -64,7 +72,46 @@ def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background:
         commands = []
     except TooDeep:
         return Envelope(command, place, "bash: -c: line 1: maximum nesting level exceeded\n", exit_code=2)
-    return _run(episode, command, commands, folder, place, timeout, background)
+    given = {"command": command, "folder": folder, "place": place, "timeout": timeout, "background": background}
+    if harmless(f"{command}\n", commands, PROGRAMS):
+        return _run(episode, commands, **given)
+    answer = done_apart(_APART, {"episode": _packed(episode), "given": given}, LAST_RESORT_SECONDS)
+    _become(episode, answer["episode"])
+    return Envelope(**answer["outcome"])
+
+
+def done(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a command in an episode, in a process of its own; return the episode afterwards, and what came of it.
+
+    Args:
+        job: What `run` asks for.
+    """
+    given = job["given"]
+    episode: Episode = pickle.loads(b64decode(job["episode"]))
+    if isinstance(episode.sandbox, str):
+        episode.sandbox = open_sandbox(episode.sandbox)
+    try:
+        commands = parse(given["command"] + "\n")
+    except (Incomplete, TooDeep):
+        commands = []
+    try:
+        outcome = asdict(_run(episode, commands, **given))
+    except EngineError as error:
+        return {"failed": str(error)}
+    return {"episode": _packed(episode), "outcome": outcome}
+
+
+def _packed(episode: Episode) -> str:
+    """Return an episode as text, with the name of its sandbox, of which every process has its own."""
+    sandbox: Any = episode.sandbox.name if episode.sandbox.name in SANDBOXES else episode.sandbox
+    return b64encode(pickle.dumps(replace(episode, sandbox=sandbox))).decode()
+
+
+def _become(episode: Episode, packed: str) -> None:
+    """Make an episode what another one is, but for its sandbox."""
+    other = pickle.loads(b64decode(packed))
+    for name in (one.name for one in fields(episode) if one.name != "sandbox"):
+        setattr(episode, name, getattr(other, name))
 
 
 def folder_of(episode: Episode, directory: Any) -> str:
@@ -85,8 +132,9 @@ def folder_of(episode: Episode, directory: Any) -> str:
 
 def _run(
     episode: Episode,
-    command: str,
     commands: list[SimpleCommand],
+    *,
+    command: str,
     folder: str,
     place: str,
     timeout: int | None,
@@ -109,8 +157,11 @@ def _run(
     except (BashError, RuntimeError, OSError, ValueError) as error:
         return Envelope(command, place, "", f"The shell gave up: {bounded(str(error), 200)}", signal=9)
     finally:
+        failure = context.failure
         # Both refer to the shell, which no garbage collector would free then, with three open files each.
-        run.stop, context.files = lambda: None, None
+        run.stop, context.files, context.leave = lambda: None, None, None
+    if failure:
+        raise EngineError(failure)
     if background:
         if run.stopped:
             episode.processes = {**episode.processes, pids[-1]: command}
@@ -131,7 +182,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     """
     episode, context = run.episode, run.context
     bash = _shell(run, folder)
-    run.stop = bash.cancel
+    run.stop = context.leave = bash.cancel
     script = _without_sleepers(command, commands)
     if script != command:
         commands = parse(script + "\n")
@@ -143,7 +194,8 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
         bash.execute_sync("\n".join(disk.times(episode)))
     bash.execute_sync("unset OLDPWD EPOCHSECONDS EPOCHREALTIME")
     chunks: list[tuple[str, str]] = []
-    with deferred_interrupt(), replaced_host_files(bash, context) if names_host(command) else nullcontext():
+    stands_in = replaced_host_files(bash, context) if names_host(command) else nullcontext()
+    with deferred_interrupt(), stands_in, only_the_engines_errors():
         result = bash.execute_sync(
             head + rewritten(script, commands, context),
             lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),

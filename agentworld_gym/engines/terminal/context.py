@@ -49,6 +49,8 @@ class Context:
     """What ends a script at its next command, while one runs."""
     wakes: float | None = None
     """The virtual time at which the sleep ends in which a script was left; none where it was not left."""
+    failure: str = ""
+    """Why a command could not go on, such as a lack of memory; empty while none failed."""
     max_commands: int = MAX_COMMANDS
     """The number of commands after which a script counts as one that never ends."""
 
@@ -101,6 +103,18 @@ class Context:
         random.setstate((version, tuple(numbers), gauss))
         plain = {name: value for name, value in fields.items() if name not in ("clock", "random")}
         return cls(clock=Clock(*fields["clock"]), random=random, **plain)
+
+    def become(self, other: Context) -> None:
+        """Take over all that another context is while no script runs."""
+        for name in ("user", "host", "home", "names_host", "names_sleep", "max_commands", "clock", "random"):
+            setattr(self, name, getattr(other, name))
+        self.history, self.modes = other.history, other.modes
+
+    def fail(self, why: str) -> None:
+        """End the script at its next command, because one could not go on."""
+        self.failure = self.failure or why
+        if self.leave is not None:
+            self.leave()
 
     def copy(self) -> Context:
         """Return an independent copy with equal contents and without files."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
 from agentworld_gym.engines.terminal import shell as shells
+from agentworld_gym.engines.terminal.apart import LineLost
 from agentworld_gym.engines.terminal.completion import completion
 from agentworld_gym.engines.terminal.entered import Entered, entered_command
 from agentworld_gym.engines.terminal.keyboard import (
@@ -26,6 +27,7 @@ from agentworld_gym.engines.terminal.keyboard import (
     keys_of,
     split_keys,
 )
+from agentworld_gym.engines.terminal.parser import SimpleCommand
 from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
 from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
@@ -184,6 +186,7 @@ class TerminalMachine:
         line of that command. An entry that is not a batch of keys is ignored.
 
         Raises:
+            LineLost: a line broke the process in which it ran; the machine goes on as if it had not been entered.
             EngineError: the engine gave up, or the keys ask for more work than is done in time; the machine cannot go
                 on.
         """
@@ -354,7 +357,7 @@ class TerminalMachine:
         names = [command.words[0] for command in entered.commands if command.words]
         if names in (["exit"], ["logout"]):
             printed.append("exit\n")
-            entered = EnteredScript("cd\n")
+            entered = EnteredScript("cd\n", (SimpleCommand(["cd"], [(0, 2)]),))
         else:
             shell.context.history.append(entered.script.removesuffix("\n"))
         shell.context.clock.advance(LINE_SECONDS)
@@ -377,12 +380,23 @@ class TerminalMachine:
     def _run(self, shell: Shell, entered: EnteredScript, status: int, until: float) -> Outcome:
         try:
             return shell.run(entered, status, until)
+        except LineLost:
+            self._take_back()
+            raise
         except EngineError:
             self.close()
             raise
         except (RuntimeError, ValueError, OSError) as error:
             self.close()
             raise EngineError(f"the sandbox gave up: {error}") from error
+
+    def _take_back(self) -> None:
+        """Go on at a fresh prompt as if the last line had not been entered, because the shell knows nothing of it."""
+        shell = self._open()
+        if self._unfinished is None and shell.context.history:
+            shell.context.history.pop()
+        self._line, self._unfinished = InputLine(), None
+        self.carried = self.prompt()
 
     def _go_on(self, script: UnfinishedScript, shell: Shell, printed: list[str]) -> None:
         """Run a script up to the present moment; a later moment runs it anew, in a copy of the shell from before."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agentworld_gym.engines.terminal.builtins.common import MAX_WIDTH
 from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 from agentworld_gym.engines.terminal.context import Context
 from agentworld_gym.engines.terminal.parser import SimpleCommand
@@ -23,6 +24,12 @@ _IN_DOUBLE = re.compile(r'(\\"(?:[^"\\]|\\[^"])*\\")', re.DOTALL)
 _TAKES = {"-F": 1, "-v": 1, "--indent": 1, "--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2}
 """The number of words that an option of awk or jq takes beside itself."""
 _DATE = re.compile(r"(-d|--date)(?:=(.*))?", re.DOTALL)
+_WIDTH = re.compile(r"%[-+ #0]*(\d{4,})")
+_COLUMNS = re.compile(r"(?:(?<=\s)|\A)-(?:c|cols)\s*(\d+)")
+_WITHOUT_LIMIT = ("-p", "-ps", "-postscript", "-plain", "-i", "-include")
+"""The options with which `xxd` prints rows of any length."""
+MAX_COLUMNS = 256
+"""The most bytes a row that `xxd` prints."""
 _CLOCKED = re.compile(r"SECONDS|EPOCH|\bbash\b|\bsh\b|\bsource\b|\./|(?:^|[;&|]\s*)\. ")
 
 
@@ -47,6 +54,9 @@ def rewritten(script: str, commands: Sequence[SimpleCommand], context: Context) 
             edits.append((*command.spans[0], "__history"))
         elif name == "trap" and command.words[-1] in ("EXIT", "0") and len(command.words) > 2:
             edits.append((*command.spans[0], ":"))  # the sandbox would run an EXIT trap at the end of every line
+        elif name in ("find", "xxd"):
+            if said := _too_wide(command):
+                edits.append((*command.spans[0], f"__refused '{said}'"))
         elif name == "touch":
             edits.extend(_dated(command, now))
         elif name in ("awk", "gawk", "mawk", "jq"):
@@ -71,6 +81,23 @@ def _drawn(match: re.Match[str]) -> str:
     if text.startswith("$(("):
         return re.sub(r"\bSRANDOM\b", "RANDOM", text)
     return re.sub(r"\\.|(\$\{?)SRANDOM\b", lambda found: f"{found[1]}RANDOM" if found[1] else found[0], text)
+
+
+def _too_wide(command: SimpleCommand) -> str:
+    """Return what a program says that is asked for wider fields or rows than it has; nothing where it is not.
+
+    >>> from agentworld_gym.engines.terminal.parser import parse
+    >>> [_too_wide(*parse(line)) for line in ("find . -printf '%99999p'", "xxd -c 3000 f", "xxd -c 16 f")]
+    ['find: memory exhausted', 'xxd: invalid number of columns (max. 256).', '']
+    """
+    words = command.words[1:]
+    if command.words[0] == "find":
+        widths = (found[1] for word in words for found in _WIDTH.finditer(word))
+        return "find: memory exhausted" if any(int(width[:9]) > MAX_WIDTH for width in widths) else ""
+    if any(word in _WITHOUT_LIMIT for word in words):
+        return ""
+    counts = (found[1] for found in _COLUMNS.finditer(" ".join(words)))
+    return "xxd: invalid number of columns (max. 256)." if any(int(n[:9]) > MAX_COLUMNS for n in counts) else ""
 
 
 def _timed(command: SimpleCommand, now: float, start: float) -> list[tuple[int, int, str]]:

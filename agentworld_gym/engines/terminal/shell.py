@@ -7,7 +7,7 @@ import shlex
 from base64 import b64decode, b64encode
 from collections.abc import Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf
 from random import Random
@@ -17,9 +17,11 @@ from typing import Any
 from bashkit import Bash, BashError, ExecutionProfile, FileSystem
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.terminal.apart import done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
+from agentworld_gym.engines.terminal.harmless import harmless
 from agentworld_gym.engines.terminal.host_files import names_host, replaced_host_files
 from agentworld_gym.engines.terminal.keyboard import EnteredScript
 from agentworld_gym.engines.terminal.messages import bash_output
@@ -45,6 +47,9 @@ _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|mi
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
 
+_APART = f"{__name__}:done"
+_PLAIN_OPTIONS = frozenset(("SHOPT_expand_aliases",))
+"""The options of a shell in which a line runs what it says, and nothing else beside it."""
 _FILES = 3
 """The number of files that one interpreter keeps open."""
 
@@ -96,11 +101,15 @@ class _Start:
 class Shell:
     """A bash that runs one complete script at a time and can be copied."""
 
+    seconds: float | None = None
+    """How long a script may run whose work is not counted, in seconds; None for `LAST_RESORT_SECONDS`."""
+
     def __init__(self, context: Context, bash: Bash, cwd: str) -> None:
         self.context = context
         self._bash: Bash | None = bash
         self._restore: tuple[bytes, dict[str, float]] | None = None
         self._afresh = False
+        self._plain: bool | None = True
         self._start = _Start(cwd, bash.snapshot(exclude_filesystem=True))
         self.cwd = cwd
 
@@ -147,12 +156,28 @@ class Shell:
             self.context.clock = self.context.clock.restarted()
             need_shell_files()
             with deferred_interrupt():
-                self._bash = Bash.from_snapshot(snapshot, **_settings(self.context))
+                self._bash = Bash.from_snapshot(snapshot, **_settings(self.context, self.seconds))
                 if self._afresh:
                     self._bash.restore_snapshot(self._start.snapshot)
             self.context.files = self._bash.fs()
-            _set_times(self._bash, times)
+            if self.plain:
+                _set_times(self._bash, times)
+            elif times:  # A function of the user's own may have the name of a command that sets times.
+                own = self._bash.snapshot(exclude_filesystem=True)
+                self._bash.restore_snapshot(self._start.snapshot)
+                _set_times(self._bash, times)
+                self._bash.restore_snapshot(own)
         return self._bash
+
+    @property
+    def plain(self) -> bool:
+        """Whether no function, alias or option of the user's own changes what a line runs.
+
+        A harmless line leaves it so.
+        """
+        if self._plain is None:
+            self._plain = _is_plain(self.bash)
+        return self._plain
 
     @property
     def files(self) -> FileSystem:
@@ -174,7 +199,43 @@ class Shell:
             until: The virtual time at which it is left.
 
         Raises:
+            LineLost: the script broke the process in which it ran, or did not end there; the shell is as before.
             EngineError: the script did not end within a very generous wall-clock time.
+        """
+        if self.plain and harmless(entered.script, entered.commands):
+            return self.run_here(entered, status, until)
+        job = {"entered": entered.fields(), "status": status, "until": until}
+        return Outcome(**self._done_apart(job))
+
+    def _done_apart(self, job: Mapping[str, Any]) -> Any:
+        """Do something in a process of its own, and become the shell that is there afterwards."""
+        fields = self.fields()
+        start = fields["start"]
+        answer = done_apart(_APART, {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}, LAST_RESORT_SECONDS)
+        after = Shell.restore({**answer["shell"], "start": start})
+        self.close()
+        self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None
+        self.context.become(after.context)
+        return answer["outcome"]
+
+    def execute(self, commands: str) -> str:
+        """Run commands of the engine's own in the shell, and return what they print.
+
+        Raises:
+            LineLost: what the user made of the shell breaks the process in which they run.
+        """
+        return self.execute_here(commands) if self.plain else str(self._done_apart({"commands": commands}))
+
+    def execute_here(self, commands: str) -> str:
+        """Run commands of the engine's own in this process, whatever the user made of the shell."""
+        self._restore, self._afresh = None, False
+        return self.bash.execute_sync(commands).stdout
+
+    def run_here(self, entered: EnteredScript, status: int, until: float = inf) -> Outcome:
+        """Run a complete script in this process, as `run` does; one that is not harmless may break it.
+
+        Raises:
+            EngineError: the script did not end within a very generous wall-clock time, or ran out of memory.
         """
         bash, context = self.bash, self.context
         clock = context.clock
@@ -185,14 +246,14 @@ class Shell:
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
-        context.until, context.leave, context.wakes = until, bash.cancel, None
+        context.until, context.leave, context.wakes, context.failure = until, bash.cancel, None, ""
         prefix = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(typed, clock.now, clock.start)
         if status:
             prefix += f"(exit {status})\n"
         chunks: list[tuple[str, str]] = []
         try:
             stands_in = replaced_host_files(bash, context) if context.names_host else nullcontext()
-            with deferred_interrupt(), stands_in:
+            with deferred_interrupt(), stands_in, only_the_engines_errors():
                 result = bash.execute_sync(
                     prefix + rewritten(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
                 )
@@ -200,6 +261,8 @@ class Shell:
             raise EngineError(f"the sandbox gave up: {error}") from error
         finally:
             context.leave = None
+        if context.failure:
+            raise EngineError(context.failure)
         left = context.wakes is not None
         if left:
             bash.clear_cancel()
@@ -214,12 +277,13 @@ class Shell:
         self.cwd = bash.shell_state().cwd
         text, stuck = bash_output(chunks, "" if left else result.error or "", typed, self.cwd)
         if stuck is None:
-            raise EngineError(f"a command did not end within {LAST_RESORT_SECONDS:g} s of real time")
+            limit = LAST_RESORT_SECONDS if self.seconds is None else self.seconds
+            raise EngineError(f"a command did not end within {limit:g} s of real time")
         return Outcome(text, result.exit_code, stuck, context.wakes)
 
     def last_background(self) -> str:
         """The process number of the last background job."""
-        return self.bash.execute_sync('echo "$!"').stdout.strip()
+        return self.execute('echo "$!"').strip()
 
     def copy(self) -> Shell:
         """Return an exact copy, made of a snapshot that is kept while nothing changes."""
@@ -229,7 +293,7 @@ class Shell:
             self._restore, self._afresh = (self.bash.snapshot(), times), False
         twin = object.__new__(Shell)
         twin._bash, twin._restore, twin._afresh = None, self._restore, self._afresh
-        twin._start, twin.cwd = self._start, self.cwd
+        twin._start, twin.cwd, twin._plain = self._start, self.cwd, self._plain
         twin.context = self.context.copy()
         return twin
 
@@ -252,7 +316,7 @@ class Shell:
         """Return the shell of these fields, the inverse of `fields`."""
         twin = object.__new__(cls)
         twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), dict(fields["times"]))
-        twin._afresh, twin.cwd = fields["afresh"], fields["cwd"]
+        twin._afresh, twin.cwd, twin._plain = fields["afresh"], fields["cwd"], None
         twin._start = _Start(fields["start"]["cwd"], _bytes(fields["start"]["snapshot"]))
         twin.context = Context.restore(fields["context"])
         return twin
@@ -263,7 +327,7 @@ class Shell:
         Functions, aliases, options, variables, traps and the history of the session are gone.
         """
         twin = self.copy()
-        twin._afresh, twin.cwd = True, self._start.cwd
+        twin._afresh, twin.cwd, twin._plain = True, self._start.cwd, True
         twin.context.history.clear()
         return twin
 
@@ -311,6 +375,41 @@ class Shell:
             else:
                 if now != mode:
                     files.chmod(path, mode)
+
+
+def done(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a script or commands in a shell, in a process of its own; return the shell afterwards, and what came of it.
+
+    Args:
+        job: What `Shell` asks for.
+    """
+    shell = Shell.restore(job["shell"])
+    shell.seconds, shell._plain = job["seconds"], True  # In this process nothing has to be kept from harm.
+    outcome: Any
+    try:
+        if "commands" in job:
+            outcome = shell.execute_here(job["commands"])
+        else:
+            outcome = asdict(shell.run_here(EnteredScript.restore(job["entered"]), job["status"], job["until"]))
+        fields = shell.fields()
+        del fields["start"]  # It is as it was.
+        return {"shell": fields, "outcome": outcome}
+    except EngineError as error:
+        return {"failed": str(error)}
+    except (RuntimeError, ValueError, OSError) as error:
+        return {"failed": f"the sandbox gave up: {error}"}
+    finally:
+        shell.close()
+
+
+def _is_plain(bash: Bash) -> bool:
+    """Whether a shell has no functions, no aliases, and no options beside the usual ones."""
+    state = bash.shell_state()
+    options = {name for name, value in state.variables.items() if name.startswith("SHOPT_") and value == "1"}
+    if state.aliases or options - _PLAIN_OPTIONS:
+        return False
+    full, bare = (bash.snapshot(exclude_filesystem=True, exclude_functions=without) for without in (False, True))
+    return len(full) == len(bare)
 
 
 def _text(snapshot: bytes) -> str:
@@ -367,13 +466,13 @@ def _fresh_system() -> frozenset[str]:
     return paths
 
 
-def _settings(context: Context) -> dict[str, Any]:
+def _settings(context: Context, seconds: float | None = None) -> dict[str, Any]:
     return {
         "username": context.user,
         "hostname": context.host,
         "max_commands": context.max_commands,
         "max_loop_iterations": MAX_LOOPS,
-        "timeout_seconds": LAST_RESORT_SECONDS,
+        "timeout_seconds": LAST_RESORT_SECONDS if seconds is None else seconds,
         "profile": ExecutionProfile.Interactive,
         "custom_builtins": builtins(context),
     }

@@ -1,14 +1,16 @@
 """Recording sessions of grounded worlds into a file of rows, in parallel.
 
 A session is a function of the seed and its number alone, so that any number of workers gives the same bytes, and a
-recording that was interrupted, even by a kill, goes on where it stopped.
+recording that was interrupted, even by a kill, goes on where it stopped. Sessions that may have ended their process are
+played again in one of their own; what ends that one too is left out.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,14 @@ from agentworld_gym.documents.json_lines import JsonlWriter
 from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import AgentWorldError, SpecError
-from agentworld_gym.process.parallel import batches
+from agentworld_gym.process.parallel import AHEAD as BATCHES_AHEAD
+from agentworld_gym.process.parallel import WorkerDied, batches, outlived
 from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.recipe.collect.recorder import AHEAD, Recorder
 from agentworld_gym.sessions.row import Row, content_digest
 from agentworld_gym.sessions.row_reading import read_rows
+
+logger = logging.getLogger(__name__)
 
 Progress = Callable[[int], None]
 """A function that is called with the number of rows in the file: at the start, and whenever some were written."""
@@ -50,7 +55,8 @@ def collect(
     """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
 
     The domains take turns, and rows are in the order of their numbers. A session that repeats an earlier one, or has no
-    turn, is left out, and its number is missing. A torn last line is cut off at the start.
+    turn, is left out, and its number is missing. So is one that ends its process, once the recording is started again;
+    a warning names it. A torn last line is cut off at the start.
 
     Args:
         specs: The domains.
@@ -70,6 +76,7 @@ def collect(
     Raises:
         SpecError: The file holds something else, or another recording.
         TraceError: The file cannot be written, or another process writes it.
+        WorkerDied: A session ended the process that played it; started again, the recording goes on without it.
         AgentWorldError: There are not so many different sessions.
     """
     config = config or CollectConfig()
@@ -77,6 +84,8 @@ def collect(
     recorder.close()  # What it was asked for stays readable; the workers have recorders of their own.
     _must_be_rows(out)
     writer = JsonlWriter(out)
+    died = False
+    playing = out.with_name(f"{out.name}.playing")
     try:
         seen, first = _recorded(out, recorder.recording, partial(_differences, recorder, seed, split))
         if progress:
@@ -86,7 +95,10 @@ def collect(
         sources = tuple(map(_source, specs))
         setting = sources, config.model_dump_json(), seed, split
         at_a_time = 1 if config.agent is None else width
-        for batch in _played(setting, count(first), workers, at_a_time) if missing else ():
+        doubted = range(first, first + _under_way(workers, at_a_time) if playing.exists() else first)
+        played = chain(_survivors(setting, doubted), _played(setting, count(doubted.stop), workers, at_a_time))
+        playing.touch()
+        for batch in played if missing else ():
             rows = _unseen(batch, seen)[:missing]
             repeated = 0 if rows else repeated + len(batch)
             writer.write(rows)
@@ -104,7 +116,12 @@ def collect(
                     "for more families, levels or policies"
                 )
         return added
+    except WorkerDied:
+        died = True
+        raise
     finally:
+        if not died:
+            playing.unlink(missing_ok=True)
         writer.close()
 
 
@@ -140,6 +157,23 @@ def _played(
         return
     for row in _recorder(setting).rows(numbers, at_a_time):
         yield [_dumped(row)]
+
+
+def _under_way(workers: int, at_a_time: int) -> int:
+    """Return how many sessions behind the last row may have begun."""
+    batch = max(BATCH, at_a_time)
+    return batch * BATCHES_AHEAD * workers if workers > 1 else max(batch, AHEAD * at_a_time)
+
+
+def _survivors(setting: _Setting, numbers: Iterable[int]) -> Iterator[list[dict[str, Any] | None]]:
+    """Play sessions in a process that they may end, one after the other, and yield the rows of those that do not."""
+    numbers = list(numbers)
+    for number, played in zip(numbers, outlived(partial(_record, setting, 1), numbers), strict=True):
+        if isinstance(played, WorkerDied):
+            logger.warning("session %d is left out, because it ended the process that played it: %s", number, played)
+            yield [None]
+        else:
+            yield played
 
 
 def _record(setting: _Setting, at_a_time: int, numbers: Sequence[int]) -> list[dict[str, Any] | None]:

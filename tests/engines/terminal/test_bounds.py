@@ -29,8 +29,9 @@ JQ = "jq -n 'def f: f; f'"
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> float:
-    """A short limit of real time, so that the tests of it are short."""
+    """A short limit of real time, so that the tests of it are short, and a process for what may break a shell."""
     seconds = 0.6
+    assert TerminalMachine.start({}, 0).act([{"keystrokes": "bash -c ls\n"}]).endswith("$")
     monkeypatch.setattr(shell, "LAST_RESORT_SECONDS", seconds)
     return seconds
 

@@ -6,12 +6,14 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import deadly_sessions
 import gymnasium as gym
 import pytest
 from hypothesis import given
@@ -117,6 +119,27 @@ def test_a_recording_survives_a_kill_and_leaves_no_worker_behind(tmp_path: Path)
     collect([SPEC], whole, total, 5)
     assert out.read_bytes().startswith(kept)
     assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_session_that_ends_its_process_is_left_out_and_named_when_the_recording_is_started_again(
+    tmp_path: Path, workers: str
+) -> None:
+    out, whole = tmp_path / "rows.jsonl", tmp_path / "whole.jsonl"
+    command = [sys.executable, deadly_sessions.__file__, str(out), "10", workers]
+
+    def recorded() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    first = recorded()
+    assert first.returncode == (-signal.SIGABRT if workers == "1" else 1)
+    again = recorded()
+    assert again.returncode == 0, again.stderr
+    assert f"session {deadly_sessions.DEADLY} is left out" in again.stderr
+    collect([SPEC], whole, 11, 5)
+    wanted = [row for row in read_rows(whole) if row.number != deadly_sessions.DEADLY]
+    assert list(read_rows(out)) == wanted
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]
 
 
 def test_ctrl_c_ends_a_recording_without_a_word_of_its_workers(tmp_path: Path) -> None:

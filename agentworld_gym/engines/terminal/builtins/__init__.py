@@ -48,9 +48,15 @@ def builtins(context: Context) -> dict[str, Callable[[BuiltinContext], str | Bui
 
 
 def _run(command: Command, context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """Run a command and turn an error of the sandbox (about one of its own folders, say) into the command's error."""
+    """Run a command and turn an error of the sandbox (about one of its own folders, say) into the command's error.
+
+    A lack of memory, or a number that Python cannot hold, is none of the command's: it ends the script.
+    """
     try:
         return command(context, call)
+    except (MemoryError, OverflowError, RecursionError) as error:
+        context.fail(f"the command {call.name} asked for more than there is: {type(error).__name__}")
+        return BuiltinResult("", "", 1)
     except (RuntimeError, OSError) as error:
         why = str(error).removeprefix("io error: ")
         return BuiltinResult("", f"{call.name}: {why[:1].upper()}{why[1:]}\n", 1)

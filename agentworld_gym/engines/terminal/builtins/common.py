@@ -16,6 +16,9 @@ MISSING = "No such file or directory"
 KINDS = {"file": 0o100000, "directory": 0o040000, "symlink": 0o120000, "fifo": 0o010000}
 _SYSTEM = ("/bin", "/dev", "/etc", "/proc", "/usr", "/root")
 
+MAX_WIDTH = 10_000
+"""The widest field that a command formats, in characters, as of the shell's own `printf`."""
+
 Metadata = dict[str, Any]
 
 
@@ -35,6 +38,24 @@ class Usage(Exception):
 def hint(name: str, message: str, status: int = 1) -> Usage:
     """Return an error that points to `--help`."""
     return Usage(f"{name}: {message}\nTry '{name} --help' for more information.\n", status)
+
+
+def width_of(name: str, digits: str) -> int:
+    """Return the width that the digits of a format ask for; none is 0.
+
+    Args:
+        name: The name of the command.
+        digits: The digits.
+
+    Raises:
+        Usage: It is wider than `MAX_WIDTH`.
+
+    >>> width_of("date", "12"), width_of("date", "")
+    (12, 0)
+    """
+    if len(digits.lstrip("0")) > len(str(MAX_WIDTH)) or int(digits or 0) > MAX_WIDTH:
+        raise Usage(f"{name}: memory exhausted\n")
+    return int(digits or 0)
 
 
 def options(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hint, options
+from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hint, options, width_of
 from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 from agentworld_gym.engines.terminal.context import Context
 
@@ -87,31 +87,38 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         if not operand.startswith("+"):
             return BuiltinResult("", f"date: invalid date '{operand}'\n", 1)
         form = operand[1:]
-    return formatted(now, form) + "\n"
+    try:
+        return formatted(now, form) + "\n"
+    except Usage as usage:
+        return usage.result
 
 
 def formatted(moment: datetime, form: str) -> str:
     """Format a moment as `date +FORMAT` does.
+
+    Raises:
+        Usage: A field is too wide.
 
     >>> formatted(datetime(2024, 3, 1, 9, 5, tzinfo=UTC), "%F %-H:%M %j %s %N %Q")
     '2024-03-01 9:05 061 1709283900 000000000 %Q'
     """
 
     def directive(match: re.Match[str]) -> str:
-        flags, width, letter = match.groups()
+        flags, digits, letter = match.groups()
+        width = width_of("date", digits)
         if letter not in _KNOWN:
             return match.group()
         if letter == "s":
             return str(int(moment.timestamp()))
         if letter == "N":
             nanoseconds = f"{moment.microsecond * 1000:09d}"
-            return nanoseconds[: int(width)] if width else nanoseconds
+            return nanoseconds[:width] if width else nanoseconds
         if letter == "q":
             return str((moment.month - 1) // 3 + 1)
         if letter == "z":
             return "+00:00" if ":" in flags else "+0000"
         text = "UTC" if letter == "Z" else moment.strftime(f"%{flags.replace(':', '')}{letter}")
-        return text.rjust(int(width), "0" if text.isdigit() else " ") if width else text
+        return text.rjust(width, "0" if text.isdigit() else " ") if width else text
 
     return _DIRECTIVE.sub(directive, form)
 

@@ -72,6 +72,11 @@ def uname(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return " ".join(parts[letter] for letter in order) + "\n"
 
 
+def refused(context: Context, call: BuiltinContext) -> BuiltinResult:
+    """`__refused`: the error of a program, which is the first word, and nothing else."""
+    return BuiltinResult("", f"{call.argv[0]}\n", 1)
+
+
 def history(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`history`."""
     if call.argv[:1] == ["-c"]:
@@ -214,6 +219,7 @@ COMMANDS: dict[str, Callable[[Context, BuiltinContext], str | BuiltinResult]] = 
     "groups": groups,
     "hash": hashes,
     "__history": history,
+    "__refused": refused,
     "id": identity,
     "mktemp": mktemp,
     "ps": ps,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
@@ -21,6 +21,7 @@ from agentworld_gym.engines.terminal.builtins.common import (
     mode_bits,
     mode_text,
     options,
+    width_of,
 )
 from agentworld_gym.engines.terminal.context import Context
 
@@ -38,8 +39,13 @@ def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("stat", "missing operand")
     except Usage as usage:
         return usage.result
-    tree = FileTree(context, call)
-    chosen = dict(flags)
+    try:
+        return _told(FileTree(context, call), dict(flags), operands)
+    except Usage as usage:
+        return usage.result
+
+
+def _told(tree: FileTree, chosen: Mapping[str, str], operands: Sequence[str]) -> BuiltinResult:
     out, errors = [], []
     for name in operands:
         path = tree.path(name)
@@ -126,14 +132,15 @@ def _formatted(tree: FileTree, form: str, name: str, path: str, metadata: Metada
 
 
 def _justified(flags: str, text: str) -> str:
-    width, _, precision = flags.lstrip("-").partition(".")
+    digits, _, precision = flags.lstrip("-").partition(".")
     if precision:
-        text = text[: int(precision)]
+        text = text[: min(int(precision[:9]), len(text))]
+    width = width_of("stat", digits)
     if not width:
         return text
     if flags.startswith("0") and text.isdigit():
-        return text.zfill(int(width))
-    return text.ljust(int(width)) if flags.startswith("-") else text.rjust(int(width))
+        return text.zfill(width)
+    return text.ljust(width) if flags.startswith("-") else text.rjust(width)
 
 
 def _moment(time: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from agentworld_gym.engines import EngineError, Scalar
 from agentworld_gym.engines.desktop.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
 from agentworld_gym.engines.desktop.program import DesktopServices
+from agentworld_gym.engines.terminal.apart import LineLost
 from agentworld_gym.engines.terminal.keyboard import InputLine
 from agentworld_gym.engines.terminal.shell import LAST_RESORT_SECONDS, Shell
 from agentworld_gym.engines.terminal.state import TerminalState
@@ -103,6 +104,9 @@ class SharedShell:
             desktop.files.now = min(max(desktop.files.now, shell.context.clock.now), MAX_TIME)
             for path, why in (*self._read_back(desktop.files, shell), *_shrunk(shell)):
                 text, status = f"{text}bash: {path}: {why}\n", 1
+        except LineLost:
+            self._left = 0
+            return 254, _LOST, folder
         except (EngineError, RuntimeError, ValueError, OSError):
             self.close()
             self._left = 0
@@ -118,10 +122,9 @@ class SharedShell:
         shell = self._shell
         clock = shell.context.clock
         clock.advance(max(desktop.files.now - clock.now, 0.0))
-        bash = shell.bash
         self._tell(desktop.files, shell)
         if shell.cwd != folder:
-            bash.execute_sync(f"cd {shlex.quote(folder)} 2>/dev/null; unset OLDPWD")
+            shell.execute(f"cd {shlex.quote(folder)} 2>/dev/null; unset OLDPWD")
             shell.cwd = folder
         return shell
 
@@ -129,8 +132,7 @@ class SharedShell:
         """Copy the files of the desktop into the shell; it never sees files whose names the sandbox cannot write."""
         if self._synced == files.nodes:
             return
-        disk, modes = shell.context.files, shell.context.modes
-        assert disk is not None
+        disk, modes = shell.files, shell.context.modes
         for path in sorted(self._synced.keys() - files.nodes.keys(), reverse=True):
             if path not in self._hidden and disk.exists(path):
                 disk.remove(path, recursive=True)
@@ -157,9 +159,9 @@ class SharedShell:
                 if node.content is not None:
                     modes[path] = node.mode
         if commands:
-            shell.bash.execute_sync("\n".join(commands))
+            shell.execute("\n".join(commands))
         for path, mode in guarded:
-            disk.chmod(path, mode)
+            shell.files.chmod(path, mode)
         self._synced = dict(files.nodes)
         self._stamps = {path: _stamp(metadata) for path, metadata in shell.walk()}
 
@@ -169,8 +171,7 @@ class SharedShell:
         Those paths are put back in the shell. The sandbox knows neither of write permissions nor of the size of the
         disk.
         """
-        disk = shell.context.files
-        assert disk is not None
+        disk = shell.files
         walked = {path: metadata for path, metadata in shell.walk() if path.startswith(_WRITABLE)}
         refused: list[tuple[str, str]] = []
 
@@ -226,7 +227,7 @@ def _shrunk(shell: Shell) -> list[tuple[str, str]]:
     if sum(sizes.values()) <= MAX_VARIABLES:
         return []
     large = [name for name, size in sizes.items() if size > MAX_VARIABLES // 20]
-    shell.bash.execute_sync(f"unset {shlex.join(large)}")
+    shell.execute(f"unset {shlex.join(large)}")
     return [(name, "Cannot allocate memory") for name in sorted(large)]
 
 
