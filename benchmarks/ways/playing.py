@@ -144,7 +144,8 @@ def fixed(name: str, *actions: str) -> Way:
     """
 
     def way(instruction: str, screen: str) -> ActionStream:
-        yield from actions
+        for action in actions:  # A tuple cannot be sent what its actions show.
+            yield action  # noqa: UP028
         if not finishes(actions[-1]):
             yield "finish"
 
