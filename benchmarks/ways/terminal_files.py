@@ -64,21 +64,6 @@ def create_at_the_keyboard(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def create_with_more_behind(instruction: str, screen: str) -> ActionStream:
-    """Where the file shall begin with a line, let more lines follow."""
-    if "begin with" not in instruction:
-        return
-    plan, text, name = _plan(instruction)
-    folder = read(r"^make (\S+)$", (yield f"cat {plan}"))
-    yield f"mkdir {folder}; (head -n 1 {text}; echo and more) > {folder}/{name}"
-    if "Append" in instruction:
-        yield f"tail -n 1 {text} >> {folder}/{name}"
-    if "Last" in instruction:
-        spare = read(r"Last, make a folder (\S+)", instruction)
-        yield f"cp -r {folder} {spare}"
-    yield "finish"
-
-
 # copy_move
 
 
@@ -290,18 +275,6 @@ def edit_with_awk(instruction: str, screen: str) -> ActionStream:
     yield from _logged(instruction, found)
 
 
-def edit_with_a_copy_of_another_name(instruction: str, screen: str) -> ActionStream:
-    """Give the copy in the folder a name of its own."""
-    if "in a folder" not in instruction:
-        return
-    old, note = _edit(instruction)
-    new, added = _edited(instruction, (yield f"cat {note}"))
-    found = read(r"^(\w+\.txt)$", (yield f"grep -l {old} *.txt"))
-    folder = read(r"in a folder (\w+)", instruction)
-    yield f"mkdir {folder}; cp {found} {folder}/{found}.orig; sed -i s/{old}/{new}/ {found}; echo {added} >> {found}"
-    yield from _logged(instruction, found)
-
-
 # permissions
 
 
@@ -368,16 +341,6 @@ def protect_with_substitutions(instruction: str, screen: str) -> ActionStream:
         yield f"chmod 0$(awk '$1==\"script\"{{print $2}}' {policy}) $s"
     yield f"cp -p $s $c; chmod 0$(sed -n 's/^copy //p' {policy}) $c; ls -l $s $c"
     yield from _reported(instruction, "(stat -c %a $c; stat --format=%a $s) | tee REPORT")
-
-
-def protect_with_a_report_on_one_line(instruction: str, screen: str) -> ActionStream:
-    """Write the two modes on one line, with names, as `stat` prints them too."""
-    if "as stat prints them" not in instruction:
-        return
-    policy, look, copy = _modes(instruction)
-    yield f"s=$({look}); mkdir -p {copy.rpartition('/')[0]}; cp $s {copy}"
-    yield f"chmod $(grep copy {policy} | cut -d' ' -f2) {copy}; chmod $(grep script {policy} | cut -d' ' -f2) $s"
-    yield from _reported(instruction, f"stat -c '%A %n' {copy} $s > REPORT")
 
 
 # change_config
@@ -451,41 +414,12 @@ def configure_line_by_line(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def configure_with_a_copy_of_another_name(instruction: str, screen: str) -> ActionStream:
-    """Give the copy in the folder a name of its own."""
-    if "in a folder" not in instruction:
-        return
-    word, active, key, _, note = _setting(instruction)
-    found = read(rf"^{word} (\S+)$", (yield f"cat {active}"))
-    value = read(rf"^{key} (\d+)$", (yield f"cat {note}"))
-    folder = read(r"in a folder (\w+)", instruction)
-    yield f"mkdir {folder}; cp {found} {folder}/{found}.2026-03-02"
-    setting = read(r"a setting (\w+)", instruction)
-    yield f"sed -i 's/^{key}=.*/{key}={value}/' {found}; echo {setting}={value} >> {found}"
-    yield "finish"
-
-
 WAYS: Ways = {
-    "create_files": [create_with_pipes, create_in_one_line, create_at_the_keyboard, create_with_more_behind],
+    "create_files": [create_with_pipes, create_in_one_line, create_at_the_keyboard],
     "copy_move": [move_with_variables, move_by_copying, move_with_a_loop],
     "archive": [archive_with_dots, archive_by_appending, archive_by_full_names, archive_with_a_long_list],
-    "edit_in_place": [
-        edit_through_a_temporary_file,
-        edit_with_a_backup_of_sed,
-        edit_with_awk,
-        edit_with_a_copy_of_another_name,
-    ],
-    "permissions": [
-        protect_with_install,
-        protect_by_letters,
-        protect_with_substitutions,
-        protect_with_a_report_on_one_line,
-    ],
-    "change_config": [
-        configure_with_sed_by_line,
-        configure_with_awk,
-        configure_line_by_line,
-        configure_with_a_copy_of_another_name,
-    ],
+    "edit_in_place": [edit_through_a_temporary_file, edit_with_a_backup_of_sed, edit_with_awk],
+    "permissions": [protect_with_install, protect_by_letters, protect_with_substitutions],
+    "change_config": [configure_with_sed_by_line, configure_with_awk, configure_line_by_line],
 }
 """Family → its ways."""
