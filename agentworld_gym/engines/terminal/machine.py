@@ -30,7 +30,7 @@ from agentworld_gym.engines.terminal.keyboard import (
 )
 from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
-from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
+from agentworld_gym.engines.terminal.shell import SLEEP, USUAL_MODES, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
 from agentworld_gym.engines.terminal.structured_state import plain_terminal
 from agentworld_gym.engines.terminal.typed_input import fed, reads_typed, streams
@@ -93,7 +93,7 @@ class TerminalMachine:
         return ()
 
     def state(self) -> dict[str, Scalar]:
-        """Return the working directory, every file, folder and link by its path, and the permissions that were set.
+        """Return the working directory, every file, folder and link by its path, and permissions that are not usual.
 
         The field of a binary file holds its length and a digest.
         """
@@ -108,7 +108,10 @@ class TerminalMachine:
                 fields[f"{path}#link"] = str(files.read_link(path))
             elif kind == "file":
                 fields[path] = _told(files.read_file(path))
-        return fields | {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
+        for path, mode in self.modes().items():
+            if mode != USUAL_MODES["directory" if f"{path}/" in fields else "file"]:
+                fields[f"{path}#mode"] = f"{mode:o}"
+        return fields
 
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.

@@ -58,6 +58,8 @@ def _asleep(intervals: Sequence[str]) -> float | BuiltinResult:
         return hint("sleep", "missing operand").result
     total = 0.0
     for interval in intervals:
+        if interval[:1] == "-":
+            return hint("sleep", f"invalid option -- '{interval[1:2]}'").result
         seconds = _seconds(interval)
         if seconds is None:
             return hint("sleep", f"invalid time interval '{interval}'").result
