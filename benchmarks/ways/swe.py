@@ -1,4 +1,4 @@
-"""Ways of the tasks of the domain `swe`: other repairs than the expert's, made with other tools and in another order."""
+"""Ways of the domain `swe`: other repairs than the expert's, with other tools, in another order."""
 
 from __future__ import annotations
 
