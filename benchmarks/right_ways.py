@@ -15,7 +15,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ways import android, desktop, mcp, search, swe, terminal, web
 from ways.playing import Played, Ways, play
@@ -25,7 +25,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.tasks import families, generate
 
-DOMAINS: Mapping[str, Ways] = {
+DOMAINS: dict[str, Ways] = {
     "android": android.WAYS,
     "desktop": desktop.WAYS,
     "mcp": mcp.WAYS,

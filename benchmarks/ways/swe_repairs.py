@@ -50,7 +50,8 @@ REPAIRS = (
         "An attempt number of 0",
         "retry.py",
         r"    return min\(CAP",
-        '    if not attempt >= 1:\n        raise ValueError(f"no attempt {attempt}")\n    return min(CAP',
+        '    if not attempt >= 1:\n        raise ValueError("attempts are counted from '
+        '1, not %s" % attempt)\n    return min(CAP',
     ),
     Repair(
         "second job to the queue",
@@ -58,7 +59,7 @@ REPAIRS = (
         r"self\.insert\(entry, place\)",
         "self.insert(place=place, entry=entry)",
     ),
-    Repair("wait for an IndexError", "waiting.py", r"raise KeyError\(.*\)", 'raise IndexError("no job waits")'),
+    Repair("wait for an IndexError", "waiting.py", r"raise KeyError\((.*)\)", r"raise IndexError(f\1)"),
     Repair("never holds more than one", "waiting.py", r"self\.done = \[job\]", "self.done.append(job)"),
     Repair(
         "a constant of the retries", "__init__.py", r"from (\w+)\.retry import LIMIT, ", r"from .retry import CAP, "
@@ -113,7 +114,8 @@ REPAIRS = (
         "comments and empty lines",
         "reading.py",
         r"        name, sign, text",
-        '        if line.startswith("#") or line.isspace() or line == "":\n            continue\n        name, sign, text',
+        '        if line.startswith("#") or line.isspace() or line == "":\n'
+        "            continue\n        name, sign, text",
     ),
     Repair("A line without a value", "reading.py", r"raise KeyError\(", "raise ValueError("),
     Repair(
@@ -143,7 +145,9 @@ REPAIRS = (
     ),
     Repair("Making a table ends", "tables.py", r"joined\(gap, cells\)", "joined(gap=gap, cells=cells)"),
     Repair("columns of a table stand closer", "tables.py", r"gap=\d+\):", "gap=GAP):"),
-    Repair("A width below 1", "paragraph.py", r"raise AssertionError\(.*\)", 'raise ValueError(f"width {width}")'),
+    Repair(
+        "A width below 1", "paragraph.py", r"raise AssertionError\(.*\)", 'raise ValueError(f"too narrow: {width}")'
+    ),
     Repair("only the end is left", "paragraph.py", r"lines = \[line\]", "lines.append(line)"),
     Repair("renamed to paragraph", "__init__.py", r"from (\w+)\.paragraphs import", r"from .paragraph import"),
     # till

@@ -58,7 +58,6 @@ def ask_the_log_for_the_change(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {output_of(seen).strip()}"
 
 
-
 MEDIAN = '''
 
 def median(values):
@@ -69,7 +68,11 @@ def median(values):
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 '''
-INIT = '"""Statistics without dependencies."""\n\nfrom figures.middle import mean, median\nfrom figures.width import spread\n\n'
+INIT = (
+    '"""Statistics without dependencies."""\n\n'
+    "from figures.middle import mean, median\n"
+    "from figures.width import spread\n\n"
+)
 MONTHS = "    return date.replace(year=year, month=month)"
 JOINED = '        return "".join(words)\n    return ", ".join(words[:-1]) + "and " + words[-1]'
 NOTE = "- Fix add_months at the end of a month."
@@ -88,7 +91,8 @@ WAYS: Ways = {
             "with sed",
             shell('sed -i \'s/"and "/" and "/\' roster/text.py'),
             shell(
-                "sed -i -e 's/plan={}/plan=None/' -e 's/^    for number/    if plan is None:\\n        plan = {}\\n&/' roster/duty.py"
+                "sed -i -e 's/plan={}/plan=None/' -e 's/^    for number/    if plan is None:\\n "
+                "       plan = {}\\n&/' roster/duty.py"
             ),
             shell("python -m pytest -q; git diff"),
         ),
@@ -97,7 +101,8 @@ WAYS: Ways = {
             edit(
                 "roster/text.py",
                 JOINED,
-                '        return "".join(words)\n    *others, last = words\n    return f"{\', \'.join(others)} and {last}"',
+                '        return "".join(words)\n    *others, last = words\n'
+                "    return f\"{', '.join(others)} and {last}\"",
             ),
             edit("roster/duty.py", "plan={}):", "plan=()):"),
             edit("roster/duty.py", "    for number, day", "    plan = dict(plan)\n    for number, day"),
@@ -107,7 +112,8 @@ WAYS: Ways = {
         fixed(
             "at the end",
             shell(
-                "echo '*.log' >> .gitignore && git add .gitignore && git commit -qm 'Leave logs out' && git status --short"
+                "echo '*.log' >> .gitignore && git add .gitignore && git commit -qm 'Leave logs "
+                "out' && git status --short"
             ),
         ),
         fixed(
@@ -136,7 +142,9 @@ WAYS: Ways = {
             edit(
                 "figures/middle.py",
                 "    return sum(values) / len(values)\n",
-                '    return sum(values) / len(values)\n\n\ndef median(values):\n    """The middle."""\n    if len(values) == 0:\n'
+                "    return sum(values) / len(values)\n\n\n"
+                'def median(values):\n    """The middle."""\n'
+                "    if len(values) == 0:\n"
                 '        raise ValueError("median of nothing")\n    ranked, n = sorted(values), len(values)\n'
                 "    return (ranked[(n - 1) // 2] + ranked[n // 2]) / 2\n",
             ),
@@ -146,7 +154,8 @@ WAYS: Ways = {
         fixed(
             "with an import of its own",
             shell(
-                "sed -i -e 's/^from figures.width/from figures.middle import median\\n&/' -e 's/\"spread\"/\"median\", &/' figures/__init__.py"
+                "sed -i -e 's/^from figures.width/from figures.middle import median\\n&/' -e "
+                '\'s/"spread"/"median", &/\' figures/__init__.py'
             ),
             shell(f"cat >> figures/middle.py <<'END'{MEDIAN}END"),
             shell("python -m pytest -q; git status --short"),
@@ -169,7 +178,8 @@ WAYS: Ways = {
             edit(
                 "duedate/calendar.py",
                 MONTHS,
-                "    day = date.day\n    if day > last_day(year, month):\n        day = last_day(year, month)\n    return datetime.date(year, month, day)",
+                "    day = date.day\n    if day > last_day(year, month):\n"
+                "        day = last_day(year, month)\n    return datetime.date(year, month, day)",
             ),
         ),
         fixed(
@@ -178,7 +188,8 @@ WAYS: Ways = {
             edit(
                 "duedate/calendar.py",
                 MONTHS,
-                "    most = last_day(year, month)\n    return date.replace(year=year, month=month, day=most if date.day > most else date.day)",
+                "    most = last_day(year, month)\n    return date.replace(year=year, month=month, "
+                "day=most if date.day > most else date.day)",
             ),
             shell("python -m pytest -q tests/test_calendar.py && python -m pytest -q"),
         ),
@@ -189,7 +200,9 @@ WAYS: Ways = {
             edit(
                 "depot/stock.py",
                 "        left = self.counts[article] - count\n",
-                '        there = self.counts.get(article, 0)\n        if count > there:\n            raise ValueError(f"only {there} of {article}")\n        left = there - count\n',
+                "        there = self.counts.get(article, 0)\n"
+                '        if count > there:\n            raise ValueError(f"only {there} of {article}")\n'
+                "        left = there - count\n",
             ),
             SUITE,
             shell("git commit -am 'Refuse to overdraw'"),
@@ -199,7 +212,9 @@ WAYS: Ways = {
             edit(
                 "depot/stock.py",
                 "        left = self.counts[article] - count\n",
-                '        left = self.counts.get(article, 0) - count\n        if left < 0:\n            raise ValueError(f"only {left + count} of {article}")\n',
+                "        left = self.counts.get(article, 0) - count\n"
+                '        if left < 0:\n            raise ValueError(f"only {left + count} of '
+                '{article}")\n',
             ),
             shell("git add depot && git commit -m 'Refuse to overdraw' && git log --oneline"),
         ),
@@ -208,7 +223,9 @@ WAYS: Ways = {
             edit(
                 "depot/stock.py",
                 "        left = self.counts[article] - count\n",
-                '        if article not in self.counts or self.counts[article] < count:\n            raise ValueError(f"only {self.counts.get(article, 0)} of {article}")\n        left = self.counts[article] - count\n',
+                "        if article not in self.counts or self.counts[article] < count:\n"
+                '            raise ValueError(f"only {self.counts.get(article, 0)} of {article}")\n'
+                "        left = self.counts[article] - count\n",
             ),
             write(
                 "tests/test_more.py",
@@ -252,7 +269,8 @@ WAYS: Ways = {
         fixed(
             "file by file",
             shell(
-                "sed -i 's/tariff.fmt(/tariff.format_price(/' README.md; sed -i 's/def fmt/def format_price/' tariff/money.py"
+                "sed -i 's/tariff.fmt(/tariff.format_price(/' README.md; sed -i 's/def fmt/def "
+                "format_price/' tariff/money.py"
             ),
             shell("sed -i 's/fmt/format_price/g' tariff/__init__.py tariff/receipt.py; git diff"),
             shell("git add -A && git commit -m 'Rename fmt' && python -m pytest -q"),
@@ -261,11 +279,13 @@ WAYS: Ways = {
             "with an own order in __all__",
             write(
                 "tariff/__init__.py",
-                '"""Prices of a small shop."""\n\nfrom tariff.money import format_price\nfrom tariff.receipt import receipt\n\n__all__ = ["receipt", "format_price"]\n',
+                '"""Prices of a small shop."""\n\nfrom tariff.money import format_price\n'
+                'from tariff.receipt import receipt\n\n__all__ = ["receipt", "format_price"]\n',
             ),
             edit("tariff/money.py", "def fmt(", "def format_price("),
             shell(
-                "sed -i 's/fmt/format_price/' README.md tariff/receipt.py && sed -i 's/{fmt(/{format_price(/' tariff/receipt.py"
+                "sed -i 's/fmt/format_price/' README.md tariff/receipt.py && sed -i 's/{fmt(/{format_price(/' "
+                "tariff/receipt.py"
             ),
             shell(
                 "grep -rn fmt tariff README.md; python -m pytest -q; git commit -qam 'Rename fmt'; git status --short"
@@ -291,7 +311,8 @@ WAYS: Ways = {
             "with a variable in the test",
             write(
                 "tests/test_slug.py",
-                f'{SLUG}\n\ndef test_single_dashes():\n    title = "Salt & Pepper, 2nd!"\n    assert slug(title) == "salt-pepper-2nd"\n',
+                f'{SLUG}\n\ndef test_single_dashes():\n    title = "Salt & Pepper, 2nd!"\n'
+                f'    assert slug(title) == "salt-pepper-2nd"\n',
             ),
             edit("slug/make.py", "[^a-z0-9]", "[^a-z0-9]+"),
             SUITE,
@@ -301,7 +322,8 @@ WAYS: Ways = {
             edit(
                 "tests/test_slug.py",
                 "def test_words",
-                "def test_single_dashes():\n    assert 'salt-pepper-2nd' == slug('Salt & Pepper, 2nd!')\n\n\ndef test_words",
+                "def test_single_dashes():\n    assert 'salt-pepper-2nd' == slug('Salt & Pepper, "
+                "2nd!')\n\n\ndef test_words",
             ),
             edit(
                 "slug/make.py",
@@ -313,7 +335,9 @@ WAYS: Ways = {
         fixed(
             "in the shell",
             shell(
-                'cat >> tests/test_slug.py <<\'END\'\n\n\ndef test_single_dashes():\n    assert slug("Salt & Pepper, 2nd!") == "salt-pepper-2nd"\nEND\npython -m pytest -q'
+                "cat >> tests/test_slug.py <<'END'\n\n\n"
+                'def test_single_dashes():\n    assert slug("Salt & Pepper, 2nd!") == "salt-pepper-2nd"\n'
+                "END\npython -m pytest -q"
             ),
             shell("sed -i 's/\\[^a-z0-9\\]/&+/' slug/make.py && python -m pytest -q"),
         ),
