@@ -95,7 +95,7 @@ def permissions(scene: TerminalScene, level: int) -> Draft:
     if level == 3:
         report = f"{folder}/{scene.file('out')}"
         expert.append(f"stat -c %a {copy} {found} > {report}")
-        checks.append((f"cat {report}", Expect(matches=rf"\A0?{copy_mode}\n0?{mode}\s*\Z")))
+        checks.append((f"cat -v {report}", Expect(matches=rf"\A0?{copy_mode}\n0?{mode}\s*\Z")))
         free_values = [report]
         instruction += f" Last, write the octal modes of copy and script, in this order and one a line, to {report}."
     distractors = [

@@ -140,7 +140,7 @@ def archive(scene: TerminalScene, level: int) -> Draft:
     }[level]
     if level == 3:
         expert.append(f"tar -tf {place} > {report}")
-        checks.append(prints_names(f"cat {report}", packed, long_form=True))
+        checks.append(prints_names(f"cat -v {report}", packed, long_form=True))
     distractors = [
         f"tar -cf {tar} {third}",
         f"tar -cf {tar} {second}" if level < 3 else f"tar -cf {tar} {second} {found}",

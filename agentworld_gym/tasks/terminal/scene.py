@@ -110,7 +110,8 @@ class TerminalScene(Scene):
             distractors: Wrong actions.
             checks: What commands print in the end.
             free_values: The files, below the working folder, that may hold something else than the expert leaves in
-                them, as long as the checks pass.
+                them, as long as the checks pass. A screen hides control characters, so that these checks print them
+                with `cat -v`.
         """
         cwd = self.rng.choice(WORKING_FOLDERS)
         # The order of the files must not tell which one matters.
