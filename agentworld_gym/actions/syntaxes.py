@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +25,9 @@ MAX_DEPTH = 64
 MAX_DIGITS = 300
 """How many digits an integer in an action may have: what a double can hold."""
 
+_TEST = re.compile(r"\s*\[\[?[ \t]+[^\s\[\]{]")
+"""How a test of the shell begins, `[ WORD` or `[[ WORD`, which no array of objects does."""
+
 Reader = Callable[[str, Toolset], Any]
 
 
@@ -33,7 +37,7 @@ def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
     >>> keystroke_batch('[{"duration": 2, "keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
     [{'keystrokes': 'ls\n', 'duration': 2.0}]
     """
-    if not text.lstrip().startswith("["):
+    if not text.lstrip().startswith("[") or _TEST.match(text):
         return None
     batch: list[Any] = read_json(text)
     for index, item in enumerate(batch):
@@ -47,8 +51,15 @@ def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
 
 
 def command_line(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
-    """Read any text that does not start with `[`: it is typed and followed by Enter."""
-    if text.lstrip().startswith("["):
+    """Read a text that is typed and followed by Enter: any that does not start with `[`, or starts as a test does.
+
+    >>> tools = Toolset((), "spec.yaml")
+    >>> command_line("[ -f a ] && echo yes", tools)
+    [{'keystrokes': '[ -f a ] && echo yes\\n', 'duration': 1.0}]
+    >>> command_line('[ {"keystrokes": "ls"', tools) is None
+    True
+    """
+    if text.lstrip().startswith("[") and not _TEST.match(text):
         return None
     return [{"keystrokes": text.rstrip("\r\n") + "\n", "duration": 1.0}]
 

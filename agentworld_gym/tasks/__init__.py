@@ -97,4 +97,6 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         seed=seed,
         menu=menu,
         expert=expert,
+        free=draft.free,
+        free_values=draft.free_values,
     )

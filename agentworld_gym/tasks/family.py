@@ -32,6 +32,10 @@ class Draft:
     hidden: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[dict[str, Any], ...] = ()
     first_observation: str | None = None
+    free: tuple[str, ...] = ()
+    """Patterns of fields that are not compared with the state that the expert leaves; see `Task.free`."""
+    free_values: tuple[str, ...] = ()
+    """Patterns of fields that may hold something else than the expert leaves; see `Task.free_values`."""
     menu_max: int | None = None
     """The size of the menu; the usual size of the level if it is None."""
 

@@ -118,7 +118,7 @@ class TestTerminal:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("[ -f x ] && ls", "not valid JSON"),
+            ("[-f x ] && ls", "not valid JSON"),
             ('["ls"]', "item 0 must be an object"),
             ('[{"keystrokes": "a"}, {"keys": "b"}]', "item 1 must be an object with a string 'keystrokes'"),
             ('[{"keystrokes": 1}]', "string 'keystrokes'"),
@@ -395,3 +395,32 @@ def test_every_choice_and_every_way_to_fit_is_told() -> None:
     assert read('{"action_type": "click"}').error == "Action error: needs index, or x and y"
     search = ActionParser(load_spec("search")).parse(call("web_search"))
     assert search.error is not None and "needs queries, or query" in search.error
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ -f a ] && echo yes",
+        '[ "$x" = y ] || exit',
+        "[[ $a == b* ]] && ls",
+        "  [ ! -e x ]; echo $?",
+        "[ 1 -lt 2 ]",
+        "[[ -n $HOME && -d docs ]]",
+        "[ $(ls | wc -l) -gt 3 ] && echo many",
+        "[\t-d docs ]",
+    ],
+)
+def test_a_test_of_the_shell_is_a_command_line(line: str) -> None:
+    action = ActionParser(load_spec("terminal")).parse(line)
+    assert action.error is None
+    assert action.parsed == [{"keystrokes": f"{line}\n", "duration": 1.0}]
+
+
+@pytest.mark.parametrize("text", ["[", "[x]", '[ {"keystrokes": "ls" ', "[[", "[ [", '[\n  {"keystrokes": 1}]', "[1]"])
+def test_a_broken_batch_of_keys_is_no_command_line(text: str) -> None:
+    assert ActionParser(load_spec("terminal")).parse(text).error is not None
+
+
+@pytest.mark.parametrize("text", ["[]", "[ ]", "[\n]"])
+def test_an_empty_batch_asks_to_confirm_with_any_white_space(text: str) -> None:
+    assert ActionParser(load_spec("terminal")).parse(text).kind is ActionKind.CONFIRM

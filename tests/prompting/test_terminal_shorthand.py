@@ -8,13 +8,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domain.view import compact
+from agentworld_gym.engines.terminal.view import TerminalView
 from agentworld_gym.prompting.answers import answer_codec
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.terminal_shorthand import WHOLE, with_carried, without_carried
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.screens.terminal import carried, echo_of
 from agentworld_gym.sessions.row import Row
+from agentworld_gym.tasks import generate
 
 IDLE = "dev@box:~/d$"
 WAIT = '[{"keystrokes": "", "duration": 2.0}]'
@@ -108,3 +113,29 @@ def test_recorded_answers_hold_no_prompt_line_and_come_back(share: float) -> Non
             if shown.startswith(f"{carried(before)} "):
                 assert answer.split("\n")[0] == echo_of(action)
             before = shown
+
+
+def turn_of(line: str) -> str:
+    """The turn of a command in the state form."""
+    spec, view = load_spec("terminal"), TerminalView()
+    screen = compact(view.begin(generate("terminal", "create_files", 1, 0).state, 0))
+    task = generate("terminal", "create_files", 1, 0)
+    action = ActionParser(spec).parse(line)
+    assert Prompts(spec, profile="compact").turn(task, 2, action, "dev@box:~$", "") == line
+    return Prompts(spec, profile="compact", form="state", view=view).turn(task, 2, action, screen, screen)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"), [("ls", "reads\nls"), ("echo a > b.txt", "reads\n> -\necho a > b.txt"), ("cd x", "1 -\ncd x")]
+)
+def test_a_command_of_one_line_stands_below_its_outline_as_it_is(line: str, shown: str) -> None:
+    assert turn_of(line) == shown
+
+
+@pytest.mark.parametrize(
+    "line", ["reads\nls", "cat > f <<'E'\nreads\n> -\n\tE\nE", "case x in\nreads\n;\nls", "ls\n\nls"]
+)
+def test_no_further_line_of_a_command_looks_like_one_of_the_outline(line: str) -> None:
+    outline, first, rest = turn_of(line).partition(line.split("\n")[0] + "\n\t")
+    assert first + rest == line.replace("\n", "\n\t")
+    assert not any(told.startswith("\t") for told in outline.splitlines())

@@ -54,9 +54,13 @@ RECALLS = {UP: 1, DOWN: -1}
 INTERRUPTS = ("\x03", "\x1a")
 """The keys that take the screen from a program."""
 
+END_OF_INPUT = "\x04"
+"""The key Ctrl-D."""
+
 CLEARED = "\x1b[H\x1b[2J"
 CONTINUATION = "> "
 MAX_PENDING = 2_000_000
+"""The largest number of characters that are typed for a script, or typed ahead."""
 MAX_REDRAWN = 4_000
 """The largest number of characters behind the cursor that are drawn again when something changes before them."""
 
@@ -181,7 +185,7 @@ class InputLine:
             self.running = False
             printed.append("^Z\n[1]+  Stopped\n")
             return EnteredScript(status=148)
-        if key == "\x04" and not self.typed and not self.running:
+        if key == END_OF_INPUT and not self.typed and not self.running:
             return self._end_of_input(printed)
         if key == "\t" or (key[0] >= " " and key != "\x7f"):
             self.insert(key, printed)
@@ -233,7 +237,7 @@ class InputLine:
         elif key == "\x17":
             kept = before.rstrip(" ").rpartition(" ")
             self._erase(len(before) - len(kept[0] + kept[1]), printed)
-        elif key in (DELETE, "\x04", "\x0b"):
+        elif key in (DELETE, END_OF_INPUT, "\x0b"):
             count = min(self.behind, 1) if key != "\x0b" else self.behind
             self._move(self.behind - count, printed)
             self._erase(count, printed)

@@ -20,7 +20,9 @@ from agentworld_gym.engines.terminal.keyboard import (
     CLEARED,
     COMPLETE,
     CONTINUATION,
+    END_OF_INPUT,
     INTERRUPTS,
+    MAX_PENDING,
     RECALLS,
     EnteredScript,
     InputLine,
@@ -30,9 +32,10 @@ from agentworld_gym.engines.terminal.keyboard import (
 from agentworld_gym.engines.terminal.parser import SimpleCommand
 from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
-from agentworld_gym.engines.terminal.shell import SLEEP, Outcome, Shell, keeps_sleep
+from agentworld_gym.engines.terminal.shell import SLEEP, USUAL_MODES, Outcome, Shell, keeps_sleep
 from agentworld_gym.engines.terminal.state import TerminalState
 from agentworld_gym.engines.terminal.structured_state import plain_terminal
+from agentworld_gym.engines.terminal.typed_input import fed, reads_typed, streams
 from agentworld_gym.engines.terminal.unfinished import UnfinishedScript
 
 LINE_SECONDS = 0.01
@@ -92,13 +95,16 @@ class TerminalMachine:
         return ()
 
     def state(self) -> dict[str, Scalar]:
-        """Return the working directory, every file, folder and link by its path, and the permissions that were set.
+        """Return the working directory, every file, folder and link by its path, and permissions that are not usual.
 
         The field of a binary file holds its length and a digest.
         """
         shell = self._open()
-        modes = {f"{path}#mode": f"{mode:o}" for path, mode in self.modes().items() if mode != 0o644}
-        return {"cwd": shell.cwd, **self._fields(shell.walk()), **modes}
+        fields: dict[str, Scalar] = {"cwd": shell.cwd, **self._fields(shell.walk())}
+        for path, mode in self.modes().items():
+            if mode != USUAL_MODES["directory" if f"{path}/" in fields else "file"]:
+                fields[f"{path}#mode"] = f"{mode:o}"
+        return fields
 
     def last_state(self) -> dict[str, Scalar]:
         """Return the state that is left an hour after the last action, with what somebody made in the system folders.
@@ -310,7 +316,9 @@ class TerminalMachine:
         for key in keys:
             shell = self._open()
             self._in_time(end)
-            if line.running and at_prompt and key not in INTERRUPTS:
+            if self._reading is not None and key in ("\n", END_OF_INPUT):
+                self._read(self._reading, key, printed)
+            elif line.running and at_prompt and key not in INTERRUPTS and self._reading is None:
                 line.ahead += key  # the keys arrived together, before the program made the terminal show them
             elif key in RECALLS and not line.running:
                 line.recall([text for text in shell.context.history if "\n" not in text], RECALLS[key], printed)
@@ -366,6 +374,9 @@ class TerminalMachine:
         job = next((command for command in entered.commands if command.background), None)
         context = shell.context
         context.names_sleep = context.names_sleep or keeps_sleep(entered)
+        if job is None and SLEEP not in entered.script and reads_typed(entered):
+            self._wait(UnfinishedScript(shell.copy(), entered, self._status, 0, done, inf, ""), printed)
+            return
         if job is None and (context.names_sleep or SLEEP in entered.script):
             self._go_on(UnfinishedScript(shell.copy(), entered, self._status, 0, done, 0.0), shell, printed)
             return
@@ -409,6 +420,43 @@ class TerminalMachine:
         self._unfinished = None
         self._status = outcome.status
         printed.append(script.done)
+
+    @property
+    def _reading(self) -> UnfinishedScript | None:
+        """The script that waits for what is typed."""
+        script = self._unfinished
+        return script if script is not None and script.read is not None else None
+
+    def _read(self, script: UnfinishedScript, key: str, printed: list[str]) -> None:
+        """Give what stands on the line to the script that waits for it, or end its input on an empty line."""
+        typed = self._line.ended()
+        if key == "\n":
+            printed.append("\n")
+            typed += "\n"
+        if typed:
+            self._wait(replace(script, read=f"{script.read}{typed}"[:MAX_PENDING]), printed)
+            return
+        self._unfinished = None
+        self._status = self._feed(script, printed).status
+        printed.append(script.done)
+        self._show_prompt(printed)
+
+    def _wait(self, script: UnfinishedScript, printed: list[str]) -> None:
+        """Wait for more; what a script writes line by line is there already."""
+        if streams(script.entered):
+            shown = len(self._feed(script, printed).text)
+            script = replace(script, shown=shown)
+        self._unfinished, self._line.running = script, True
+
+    def _feed(self, script: UnfinishedScript, printed: list[str]) -> Outcome:
+        """Run a script anew, in a copy of the shell from before, with all that was typed for it."""
+        before, now = self._open(), self._open().context.clock.now
+        self._shell = script.shell.copy()
+        before.close()
+        self._shell.context.clock.advance(now - self._shell.context.clock.now)
+        outcome = self._run(self._shell, fed(script.entered, script.read or ""), script.status, inf)
+        printed.append(outcome.text[script.shown :])
+        return outcome
 
     def _wake(self, end: float, printed: list[str]) -> None:
         """End the sleeps that end by the present moment, and type what was typed ahead."""

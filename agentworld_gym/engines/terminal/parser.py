@@ -129,11 +129,15 @@ class Parser(Lexer):
             self._advance()
             if self.token.kind == "end":
                 return
+        piped = False
         while True:
             first = len(self.commands)
             self._command()
+            for command in self.commands[first:] if piped else ():
+                command.reads = True
             if self.token.kind != "operator" or self.token.text not in ("|", "|&"):
                 return
+            piped = True
             self._advance()
             self._hide(first)
             self._continued()

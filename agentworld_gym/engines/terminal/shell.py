@@ -38,12 +38,16 @@ LAST_RESORT_SECONDS = 2.0
 SLEEP = "sleep"
 """The name of the command that takes virtual time."""
 
+USUAL_MODES = {"file": 0o644, "directory": 0o755}
+"""The permissions of what is made without others being asked for."""
+
 SYSTEM = frozenset(("bin", "dev", "etc", "proc", "usr"))
 """The folders at the top that belong to the system, and are no part of the state."""
 KEPT_SYSTEM = ("/bin", "/etc", "/usr")
 """Those of them that keep what is written there from one line to the next."""
 _CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
+_INSTALLS = re.compile(r"\binstall\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
 
@@ -274,6 +278,8 @@ class Shell:
             context.times.clear()
         if context.modes:
             self._keep_modes()
+        if _INSTALLS.search(typed):
+            self._learn_modes()
         self.cwd = bash.shell_state().cwd
         text, stuck = bash_output(chunks, "" if left else result.error or "", typed, self.cwd)
         if stuck is None:
@@ -375,6 +381,13 @@ class Shell:
             else:
                 if now != mode:
                     files.chmod(path, mode)
+
+    def _learn_modes(self) -> None:
+        """Remember unusual permissions that a command of the sandbox itself has set."""
+        for path, metadata in self.walk():
+            mode = metadata["mode"] & 0o7777
+            if path != "/tmp" and mode != USUAL_MODES.get(metadata["file_type"], mode):
+                self.context.modes[path] = mode
 
 
 def done(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A script that sleeps."""
+"""A script that sleeps, or that reads what is typed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from agentworld_gym.engines.terminal.keyboard import EnteredScript
 from agentworld_gym.engines.terminal.shell import Shell
 
-_PLAIN = ("status", "shown", "done", "wakes")
+_PLAIN = ("status", "shown", "done", "wakes", "read")
 """The fields that are plain data."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedScript:
-    """A script that was left in a sleep."""
+    """A script that was left in a sleep, or that waits for what is typed."""
 
     shell: Shell
     """The shell before the script, which is copied and never run."""
@@ -28,7 +28,9 @@ class UnfinishedScript:
     done: str
     """What is said of an earlier job once the script has ended."""
     wakes: float
-    """The virtual time at which the sleep ends."""
+    """The virtual time at which the sleep ends; infinite where it waits for what is typed."""
+    read: str | None = None
+    """What was typed for it so far; None where it sleeps."""
 
     def fields(self) -> dict[str, Any]:
         """Return the script as plain JSON data."""
@@ -38,5 +40,5 @@ class UnfinishedScript:
     @classmethod
     def restore(cls, fields: Mapping[str, Any]) -> UnfinishedScript:
         """Return the script of these fields, the inverse of `fields`."""
-        plain = {name: fields[name] for name in _PLAIN}
+        plain = {name: fields[name] for name in _PLAIN if name in fields}
         return cls(Shell.restore(fields["shell"]), EnteredScript.restore(fields["entered"]), **plain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentworld_gym.domain.task import Check, Split
 from agentworld_gym.tasks.family import Draft, Family
@@ -85,9 +86,11 @@ def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutatio
         *_breaking(rng, repository, bugs, 1),
         *_spoiling(rng, [first, second]),
     ]
-    noted = "sed -n '/^## Unreleased/,/^## [0-9]/p' CHANGELOG.md | grep '^- '"
-    checks = [suite_passes(repository, 0.7), prints(noted, note, 0.3)]
-    return _draft(repository, [first, second], instruction, expert, distractors, checks, MENU[3])
+    # Where blank lines stand is nobody's concern, and all else is.
+    told = repository.files["CHANGELOG.md"].replace(heading, f"{heading}{note}").replace("\n\n", "\n")
+    checks = [suite_passes(repository, 0.7), prints("grep -v '^$' CHANGELOG.md", told, 0.3)]
+    draft = _draft(repository, [first, second], instruction, expert, distractors, checks, MENU[3])
+    return replace(draft, free_values=(changes,))
 
 
 def _draft(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentworld_gym.domain.task import Expect
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
 from agentworld_gym.tasks.vocabulary import KEYS
@@ -27,7 +28,7 @@ def edit_in_place(scene: TerminalScene, level: int) -> Draft:
         changed += f"{added}\n"
         expert.append(f"echo {added} >> {found}")
     checks = [prints(f"cat {saved}", content), prints(f"cat {found}", changed)]
-    save = f"in a folder {folder} that you make" if level == 3 else f"as {saved}"
+    save = f"under the same name in a folder {folder} that you make" if level == 3 else f"as {saved}"
     instruction = {
         1: scene.say(
             f"One txt file holds the word {old}. Save a copy of it as {saved}, then replace {old} by {replacement} "
@@ -90,11 +91,13 @@ def permissions(scene: TerminalScene, level: int) -> Draft:
             f"{inside}Copy {subject} to {copy}. Then give the copy and the script the modes that {policy} names.",
             f"{inside}{policy} says which modes a copy and its script get. Copy {subject} to {copy}, then set both.",
         )
+    free_values: list[str] = []
     if level == 3:
         report = f"{folder}/{scene.file('out')}"
         expert.append(f"stat -c %a {copy} {found} > {report}")
-        checks.append(prints(f"cat {report}", [copy_mode, mode]))
-        instruction += f" Last, write the modes of copy and script, in this order, as stat prints them, to {report}."
+        checks.append((f"cat -v {report}", Expect(matches=rf"\A0?{copy_mode}\n0?{mode}\s*\Z")))
+        free_values = [report]
+        instruction += f" Last, write the octal modes of copy and script, in this order and one a line, to {report}."
     distractors = [
         f"chmod {mode} {copy}",
         f"chmod {wrong} {copy}",
@@ -106,7 +109,7 @@ def permissions(scene: TerminalScene, level: int) -> Draft:
         f"grep copy {other_policy}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, free_values)
 
 
 @family
@@ -132,7 +135,7 @@ def change_config(scene: TerminalScene, level: int) -> Draft:
         expert.append(f"grep {key} {request}")
         goal = f"the value that {request} names"
     expert.append(f"sed -i s/{key}={value}/{key}={target}/ {found}")
-    save = f"in a folder {folder} that you make" if level == 3 else f"as {saved}"
+    save = f"under the same name in a folder {folder} that you make" if level == 3 else f"as {saved}"
     instruction = scene.say(
         f"{active} says which configuration belongs to {wanted}. Save a copy of it {save}, then change its {key} to "
         f"{goal}.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints
+from agentworld_gym.tasks.terminal.scene import TerminalScene, family, prints, prints_names
 
 
 @family
@@ -20,7 +20,7 @@ def create_files(scene: TerminalScene, level: int) -> Draft:
     expert = [f"grep make {plan}", f"mkdir {folder}", f"head -n 1 {text}", f"echo {first} > {target}"]
     instruction = scene.say(
         f"{plan} says which folder to make. Make it, and in it a file {name} with the first line of {text}",
-        f"Make the folder that {plan} names. A file {name} in it shall begin with the first line of {text}",
+        f"Make the folder that {plan} names. A file {name} in it shall hold only the first line of {text}",
     )
     if level == 1:
         checks = [prints(f"ls -1 {folder}", [name]), prints(f"cat {target}", first)]
@@ -126,7 +126,7 @@ def archive(scene: TerminalScene, level: int) -> Draft:
     expert += [f"tar -cf {tar} {both}", *move, f"rm {both}"]
     left = scene.listing(tar if level == 1 else folder, without=packed)
     lines = [line for name in packed for line in scene.files[name].splitlines()]
-    checks = [prints(f"tar -tf {place}", packed), prints(f"tar -xOf {place}", lines), prints("ls -1", left)]
+    checks = [prints_names(f"tar -tf {place}", packed), prints(f"tar -xOf {place}", lines), prints("ls -1", left)]
     instruction = {
         1: scene.say(
             f"Pack the log file that holds the word {word} into {tar}, then delete that log file.",
@@ -140,7 +140,7 @@ def archive(scene: TerminalScene, level: int) -> Draft:
     }[level]
     if level == 3:
         expert.append(f"tar -tf {place} > {report}")
-        checks.append(prints(f"cat {report}", packed))
+        checks.append(prints_names(f"cat -v {report}", packed, long_form=True))
     distractors = [
         f"tar -cf {tar} {third}",
         f"tar -cf {tar} {second}" if level < 3 else f"tar -cf {tar} {second} {found}",
@@ -151,4 +151,4 @@ def archive(scene: TerminalScene, level: int) -> Draft:
         f"cat {third}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, [report])

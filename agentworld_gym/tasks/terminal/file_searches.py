@@ -42,8 +42,8 @@ def find_file(scene: TerminalScene, level: int) -> Draft:
             prints(f"cat {path}", mark),
         ]
         instruction = (
-            f"Find {what}, {where}. Make a folder {folder} and copy that file there as {copy}; write its path, as find "
-            f"prints it, to {note}. Then overwrite the original with the single line {mark}."
+            f"Find {what}, {where}. Make a folder {folder} and copy that file there as {copy}; write its path, as "
+            f"find . prints it, to {note}. Then overwrite the original with the single line {mark}."
         )
         copy = kept
     distractors = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.domain.task import Check, Expect, Split
@@ -14,8 +15,11 @@ HOME = "/home/dev"
 WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")
 
 
-Print = tuple[str, str]
-"""A command, and what it must print at the end of the episode."""
+Print = tuple[str, Expect]
+"""A command, and the test of what it prints at the end of the episode."""
+
+_LONG_FORM = r"-[rwx-]{9} +\S+ +\d+ \S+ \S+ "
+"""What `tar -tv` writes before a name."""
 
 
 class TerminalScene(Scene):
@@ -91,16 +95,32 @@ class TerminalScene(Scene):
         return sorted({path.split("/")[0] for path in self.files} - set(without) | set(more))
 
     def draft(
-        self, instruction: str, expert: Sequence[str], distractors: Sequence[str], checks: Sequence[Print]
+        self,
+        instruction: str,
+        expert: Sequence[str],
+        distractors: Sequence[str],
+        checks: Sequence[Print],
+        free_values: Sequence[str] = (),
     ) -> Draft:
-        """Return the draft, in a random working folder and with checks of equal weight."""
+        """Return the draft, in a random working folder and with checks of equal weight.
+
+        Args:
+            instruction: What the agent is asked to do.
+            expert: The actions that do it.
+            distractors: Wrong actions.
+            checks: What commands print in the end.
+            free_values: The files, below the working folder, that may hold something else than the expert leaves in
+                them, as long as the checks pass. A screen hides control characters, so that these checks print them
+                with `cat -v`.
+        """
         cwd = self.rng.choice(WORKING_FOLDERS)
         # The order of the files must not tell which one matters.
         files = {f"{cwd}/{path}": text for path, text in sorted(self.files.items())}
         state = {"user": "dev", "host": "box", "home": HOME, "cwd": cwd, "files": files, "dirs": []}
         share = 1 / len(checks)
-        success = tuple(Check(probe=command, expect=Expect(equals=text), weight=share) for command, text in checks)
-        return Draft(instruction, state, success, tuple(expert), tuple(distractors))
+        success = tuple(Check(probe=command, expect=expect, weight=share) for command, expect in checks)
+        freed = tuple(f"{cwd}/{path}" for path in free_values)
+        return Draft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed)
 
 
 family = family_of(TerminalScene)
@@ -109,7 +129,23 @@ family = family_of(TerminalScene)
 
 def prints(command: str, lines: str | Iterable[str]) -> Print:
     """Return a check that a command prints exactly these lines."""
-    return command, lines if isinstance(lines, str) else "\n".join(lines)
+    return command, Expect(equals=lines if isinstance(lines, str) else "\n".join(lines))
+
+
+def prints_names(command: str, names: Iterable[str], long_form: bool = False) -> Print:
+    """Return a check that a command prints the names of these files in this order, in any folder.
+
+    Args:
+        command: The command.
+        names: The names.
+        long_form: Whether what `tar -tv` writes may stand before a name.
+
+    >>> prints_names("tar -tf a.tar", ["x.log"])[1].holds("./x.log"), prints_names("cat a", ["x"])[1].holds("x y")
+    (True, False)
+    """
+    before = f"(?:{_LONG_FORM})?" if long_form else ""
+    lines = "\n".join(rf"{before}(?:\S*/)?{re.escape(name)}" for name in names)
+    return command, Expect(matches=rf"\A{lines}\s*\Z")
 
 
 def numbers(values: Iterable[int], command: str) -> list[str]:

@@ -403,3 +403,14 @@ def test_a_thread_of_its_own_runs_commands_without_touching_signals() -> None:
     thread.start()
     thread.join()
     assert shown == ["dev@box:~$ pwd\n/home/dev\ndev@box:~$"]
+
+
+def test_the_state_tells_permissions_that_are_not_usual_whatever_set_them() -> None:
+    machine = started()
+    typed(
+        machine, "install -D -m 740 notes.txt bin/tool", "install -d -m 700 safe", "chmod 755 data", "chmod 644 run.sh"
+    )
+    modes = {name: value for name, value in machine.state().items() if name.endswith("#mode")}
+    assert modes == {f"{HOME}/bin/tool#mode": "740", f"{HOME}/safe#mode": "700"}
+    typed(machine, "echo more >> bin/tool")
+    assert printed(machine, "stat -c %a bin/tool") == "740"

@@ -141,3 +141,38 @@ def test_controls_leave_a_sleeping_command_as_it_is() -> None:
         assert machine.act([{"keystrokes": "seq 9 > n; sleep 5\n"}]) == f"{START} seq 9 > n; sleep 5"
         assert machine.act([{"keystrokes": "", "duration": 5.0}]) == f"{START} seq 9 > n; sleep 5\n{START}"
         machine.close()
+
+
+def test_an_interval_may_be_any_number_that_c_reads() -> None:
+    machine = started()
+    for interval, seconds in (("1e1", 10.0), ("0x10", 16.0), (".5e1s", 5.0), ("+1", 1.0)):
+        assert after(machine, f"sleep {interval}\n", seconds - 0.5) == f"{START} sleep {interval}"
+        assert after(machine, "", 1.0).endswith(f"\n{START}")
+    assert after(machine, "sleep 1e9\n", 3600.0) == f"{START} sleep 1e9"
+    after(machine, "C-c")
+    for interval in ("1e", "e9", "-1", "1y", "0x"):
+        said = f"sleep: invalid time interval '{interval}'" if interval != "-1" else "sleep: invalid option -- '1'"
+        assert after(machine, f"sleep {interval}\n").splitlines()[1] == said
+
+
+def test_timeout_ends_a_sleep_when_its_time_is_over() -> None:
+    machine = started()
+    assert after(machine, "timeout 1 sleep 5; echo $?\n", 0.5) == f"{START} timeout 1 sleep 5; echo $?"
+    assert after(machine, "", 1.0) == f"{START} timeout 1 sleep 5; echo $?\n124\n{START}"
+    assert after(machine, "date +%T\n").splitlines()[1] == "09:00:01"
+    assert after(machine, "timeout 9 sleep 1 && echo slept\n", 2.0).splitlines()[1] == "slept"
+    assert after(machine, "timeout -s KILL 1 sleep 5; echo $?\n", 2.0).splitlines()[1] == "137"
+    assert after(machine, "timeout 0 sleep 2; echo $?\n", 3.0).splitlines()[1] == "0"
+    assert after(machine, "timeout 1s sleep 1m || echo late\n", 2.0).splitlines()[1] == "late"
+
+
+def test_timeout_and_sleep_refuse_what_is_no_interval() -> None:
+    machine = started()
+    assert after(machine, "timeout x sleep 5; echo $?\n").splitlines()[1::2] == [
+        "timeout: invalid time interval 'x'",
+        "125",
+    ]
+    assert after(machine, "timeout 5 sleep x; echo $?\n").splitlines()[1::2] == [
+        "sleep: invalid time interval 'x'",
+        "1",
+    ]

@@ -1,8 +1,9 @@
-"""`sleep` and `date`."""
+"""`sleep`, `date`, and `timeout` before a `sleep`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
@@ -11,7 +12,11 @@ from agentworld_gym.engines.terminal.builtins.common import FileTree, Usage, hin
 from agentworld_gym.engines.terminal.builtins.date_parsing import parsed
 from agentworld_gym.engines.terminal.context import Context
 
-_DURATION = re.compile(r"(\d+\.?\d*|\.\d+)([smhd]?)")
+_DURATION = re.compile(
+    r"\+?(?:(?P<hex>0x[\da-f]+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|inf(?:inity)?)(?P<unit>[smhd]?)",
+    re.IGNORECASE,
+)
+"""A number of seconds, minutes, hours or days, as C reads it."""
 _UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DIRECTIVE = re.compile(r"%([-_0^#:]*)(\d*)([a-zA-Z%+])")
 _KNOWN = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%Nq+")
@@ -19,21 +24,77 @@ _ISO = {"": "%Y-%m-%d", "date": "%Y-%m-%d", "hours": "%Y-%m-%dT%H%:z", "minutes"
 _LONGEST = 366 * 86400.0
 
 
+_TIMED_OUT, _KILLED, _TERMINATED = 124, 137, 143
+_REFUSED = 125
+
+
+def _seconds(text: str) -> float | None:
+    """Return how long an interval lasts, at most the longest one; None where it is none.
+
+    >>> [_seconds(text) for text in ("1.5", "2m", "1e3", "0x10", ".5s", "1e", "-1", "")]
+    [1.5, 120.0, 1000.0, 16.0, 0.5, None, None, None]
+    >>> _seconds("1e9") == _seconds("inf") == _LONGEST
+    True
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        return None
+    number = float(int(match["hex"], 16)) if match["hex"] else float(match["number"] or "inf")
+    return min(number * _UNIT[match["unit"]], _LONGEST)
+
+
 def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     """`sleep`: virtual time passes, and nobody waits."""
-    if not call.argv:
+    total = _asleep(call.argv)
+    if isinstance(total, BuiltinResult):
+        return total
+    context.sleep(total)
+    return ""
+
+
+def _asleep(intervals: Sequence[str]) -> float | BuiltinResult:
+    """Return how long `sleep` lasts with some arguments, or what it says of them."""
+    if not intervals:
         return hint("sleep", "missing operand").result
     total = 0.0
-    for argument in call.argv:
-        match = _DURATION.fullmatch(argument)
-        if argument in ("inf", "infinity"):
-            total += _LONGEST
-        elif match is None:
-            return hint("sleep", f"invalid time interval '{argument}'").result
-        else:
-            total += float(match.group(1)) * _UNIT[match.group(2)]
-    context.sleep(min(total, _LONGEST))
-    return ""
+    for interval in intervals:
+        if interval[:1] == "-":
+            return hint("sleep", f"invalid option -- '{interval[1:2]}'").result
+        seconds = _seconds(interval)
+        if seconds is None:
+            return hint("sleep", f"invalid time interval '{interval}'").result
+        total += seconds
+    return min(total, _LONGEST)
+
+
+def timeout(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+    """`timeout` before a `sleep`, which alone takes virtual time."""
+    place = next(place for place, word in enumerate(call.argv) if word == "sleep")
+    try:
+        flags, limits = options(
+            "timeout",
+            call.argv[:place],
+            "fk:ps:v",
+            {"foreground": "f", "kill-after=": "k", "preserve-status": "p", "signal=": "s", "verbose": "v"},
+            _REFUSED,
+        )
+    except Usage as usage:
+        return usage.result
+    given = [*limits, *call.argv[place:]][0]
+    limit = _seconds(given)
+    if limit is None:
+        return hint("timeout", f"invalid time interval '{given}'", _REFUSED).result
+    total = _asleep(call.argv[place + 1 :])
+    if isinstance(total, BuiltinResult):
+        return total
+    if not limit or total <= limit:
+        context.sleep(total)
+        return ""
+    context.sleep(limit)
+    chosen = dict(flags)
+    if chosen.get("s", "").upper().removeprefix("SIG") in ("KILL", "9"):
+        return BuiltinResult("", "", _KILLED)
+    return BuiltinResult("", "", _TERMINATED if "p" in chosen else _TIMED_OUT)
 
 
 def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
@@ -123,4 +184,4 @@ def formatted(moment: datetime, form: str) -> str:
     return _DIRECTIVE.sub(directive, form)
 
 
-COMMANDS = {"sleep": sleep, "date": date}
+COMMANDS = {"sleep": sleep, "date": date, "__timeout": timeout}
