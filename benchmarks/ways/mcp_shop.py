@@ -22,8 +22,9 @@ def cancel_duplicate(habit: Habit, instruction: str) -> ActionStream:
     customer = yield from _customer(habit, name)
     status = {} if habit.broad else {"status": "paid"}
     listed = yield from habit.call("shop-list_orders", customer_id=customer, limit=50, **status)
+    totals = [row["total"] for row in listed["orders"]]
     equal = defaultdict(list)
-    for row in listed["orders"]:
+    for row in (row for row in listed["orders"] if totals.count(row["total"]) > 1):
         order = yield from habit.call("shop-get_order", order_id=row["order_id"])
         equal[str([(line["sku"], line["quantity"]) for line in order["lines"]])].append(order)
     (pair,) = [orders for orders in equal.values() if len(orders) == 2]

@@ -39,9 +39,9 @@ class Habit:
         return json.loads(answer)
 
     def written(self, tool: str, arguments: dict[str, Any]) -> str:
-        """Return a call as agents write it: on one line, with the arguments first, or in a fence."""
+        """Return a call as agents write it: on one line, with the arguments first, or over several lines."""
         if self.again:
-            return "```json\n" + json.dumps({"name": tool, "arguments": arguments}, indent=2) + "\n```"
+            return json.dumps({"name": tool, "arguments": arguments}, indent=2)
         if self.backwards:
             return json.dumps({"arguments": arguments, "name": tool}, ensure_ascii=False)
         return json.dumps({"name": tool, "arguments": arguments}, ensure_ascii=False, separators=(",", ":"))
