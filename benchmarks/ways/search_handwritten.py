@@ -1,0 +1,3 @@
+from ways.playing import Ways
+
+HANDWRITTEN: Ways = {}
