@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from agentworld_gym.documents.plain_json import read_unique
 from agentworld_gym.domain.answer_scoring import plain_text
@@ -99,7 +100,8 @@ class _Question:
 
 @lru_cache(maxsize=256)
 def _words_of(question: str) -> _Question:
-    words = [word for token in _WORD.findall(plain_text(question)) if (word := token.strip(_EDGES))]
+    tokens = (_JOINED.sub("", token.strip(_EDGES)) for token in _WORD.findall(plain_text(question)))
+    words = [word for token in tokens if (word := token.strip(_EDGES))]
     small = {_stem(word) for word in words if word.islower() and word.isalpha() and word not in _FUNCTION}
     return _Question(frozenset(_stem(word.casefold()) for word in words), frozenset(small))
 
@@ -142,14 +144,20 @@ class _Token:
 
 def _cores(text: str, question: _Question) -> Iterator[str]:
     """Yield what a sentence says, where the rest of it describes what was asked for."""
-    tokens = [
+    tokens = _tokens(text)
+    if not 1 < len(tokens) <= _MOST_WORDS:
+        return
+    # What is new in the description beside a link is no answer, so both are not tried on one text.
+    for part in list(_linked(text, tokens, question)) or [text]:
+        yield part
+        yield from _new(part, _tokens(part), question)
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [
         _Token(match.start(), match.end(), match[0], match[0].strip(_EDGES).casefold())
         for match in _WORD.finditer(text)
     ]
-    if not 1 < len(tokens) <= _MOST_WORDS:
-        return
-    yield from _linked(text, tokens, question)
-    yield from _new(text, tokens, question)
 
 
 def _linked(text: str, tokens: Sequence[_Token], question: _Question) -> Iterator[str]:
@@ -180,28 +188,19 @@ def _new(text: str, tokens: Sequence[_Token], question: _Question) -> Iterator[s
     if not new:
         return
     first, last = new[0], new[-1]
-    starts = [
-        place
-        for place in range(first, max(-1, first - _MOST_CUTS), -1)
-        if _adds_nothing(text, tokens[:place], question, end=False)
-    ]
-    ends = [
-        place
-        for place in range(last + 1, min(len(tokens), last + _MOST_CUTS) + 1)
-        if _adds_nothing(text, tokens[place:], question, end=True)
-    ]
-    for start in starts:
-        for end in ends:
-            if (start, end) != (0, len(tokens)):
-                yield text[tokens[start].start : tokens[end - 1].end]
+    starts = range(first, max(-1, first - _MOST_CUTS), -1)
+    ends = range(last + 1, min(len(tokens), last + _MOST_CUTS) + 1)
+    starts_plainly = [place for place in starts if _plainly(text, tokens[:place], end=False)]
+    ends_plainly = [place for place in ends if _plainly(text, tokens[place:], end=True)]
+    for start, end in product(starts_plainly, ends_plainly):
+        if _adds_nothing((*tokens[:start], *tokens[end:]), question):
+            yield text[tokens[start].start : tokens[end - 1].end]
 
 
-def _adds_nothing(text: str, tokens: Sequence[_Token], question: _Question, end: bool) -> bool:
-    """Whether some words repeat the question and describe; words that are names alone might be an answer too."""
+def _adds_nothing(tokens: Sequence[_Token], question: _Question) -> bool:
+    """Whether words of the question describe; words that are names alone might be an answer too."""
     words = [token.word for token in tokens if token.word]
-    if not all(map(question.repeats, words)) or not _plainly(text, tokens, end):
-        return False
-    return all(word in _FUNCTION for word in words) or any(map(question.describes, words))
+    return bool(words) and (all(word in _FUNCTION for word in words) or any(map(question.describes, words)))
 
 
 def _opens(tokens: Sequence[_Token], question: _Question) -> bool:
@@ -216,6 +215,8 @@ def _plainly(text: str, tokens: Sequence[_Token], end: bool) -> bool:
     if not tokens:
         return True
     if _MARKS.search(text, tokens[0].start, tokens[-1].end) or any(token.word in _HEDGES or token.text == "may" for token in tokens):
+        return False
+    if end and any(token.text.endswith(":") for token in tokens):
         return False
     inner = tokens[:-1] if end else tokens
     return not any(token.text[-1] in ".!?" and len(token.text) > 4 for token in inner)

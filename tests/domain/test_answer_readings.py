@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.domain.answer_readings import LONGEST, readings
@@ -153,12 +153,17 @@ def test_a_list_and_a_table_may_stand_in_a_sentence() -> None:
 
 
 NAMES = ("Ada Brook", "Bo Crane", "Old Tom", "Sweet Ann", "4", "8", "COM-24")
-GLUE = ("is", "the captain", "captain", "of", "the guild", ":", ",", "and", "bell", "heavier", "than", "it", "=", "'s", "in")
+GLUE = ("is", "the captain", "captain", "of", "the guild", ":", ",", "and", "bell", "heavier", "than", "it", "'s", "in")
+WORDS = st.lists(st.sampled_from(GLUE), max_size=3).map(" ".join)
 
 
-@given(st.lists(st.sampled_from([*NAMES, *GLUE]), min_size=2, max_size=7))
-def test_no_text_answers_with_two_different_names(words: list[str]) -> None:
-    said = " ".join(words).replace(" ,", ",").replace(" :", ":").replace(" '", "'")
+@settings(max_examples=600)
+@given(st.tuples(WORDS, st.sampled_from(NAMES), WORDS, st.sampled_from(NAMES), WORDS))
+@example(("", "Old Tom", "is heavier than", "Ada Brook", ""))
+@example(("The captain", "Ada Brook", "is", "Old Tom", ""))
+@example(("The captain", "Ada Brook", "is in", "Old Tom", "'s guild"))
+def test_no_text_answers_with_two_different_names(words: tuple[str, ...]) -> None:
+    said = " ".join(filter(None, words)).replace(" ,", ",").replace(" :", ":").replace(" '", "'")
     for question in (CAPTAIN, HEAVIER, SPRINT, ""):
         taken = [name for name in NAMES if Answer(items=(name,)).score(said, question) == 1.0]
         assert len(taken) < 2, (said, question, taken)
