@@ -1,8 +1,7 @@
 """What an answer in words says: the answer itself, out of its dress and out of a sentence that repeats the question.
 
-People and language models write `**Tin Goose**`, `Tin‑Goose`, `{"answer": "Tin Goose"}` or "The ship that sank is the Tin
-Goose." All of them name one thing. A text that names two things, or that takes something back, names none: each text
-has at most one reading of its own, beside the text as it stands.
+People and language models write `**Tin Goose**`, `{"answer": "Tin Goose"}` or "The ship that sank is the Tin Goose."
+All of them name one thing. A text that names two things, or that takes something back, names none.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ _MOST_WORDS = 60
 _MOST_CUTS = 8
 """How many words that repeat the question may belong to the answer, on each side of what is new."""
 
+_WORD = re.compile(r"\S+")
 _DRESS = (
     re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL),
     re.compile(r"<(answer|final_answer)>(.*?)</\1>", re.DOTALL | re.IGNORECASE),
@@ -31,28 +31,31 @@ _DRESS = (
     re.compile(r"\$([^$]+)\$"),
 )
 _EMPHASIS = re.compile(r"\*\*|__|`")
-_WORD = re.compile(r"\S+")
 _EDGES = "\"'*_.,;:!?()[]{}<>"
 _JOINED = re.compile(r"'(?:s|re)$")
 
-_COPULAS = frozenset("is was are were be equals = : comes amounts".split())
-_ARTICLES = frozenset("the a an".split())
-_SHORTENED = frozenset("it's that's this's he's she's they're these're".split())
-_PRONOUNS = frozenset("it this that they these those he she".split())
-_GENERIC = frozenset("answer result name value number total sum".split())
+_COPULAS = frozenset(_WORD.findall("is was are were be equals = : comes amounts"))
+_ARTICLES = frozenset(_WORD.findall("the a an"))
+_SHORTENED = frozenset(_WORD.findall("it's that's this's he's she's they're these're"))
+_PRONOUNS = frozenset(_WORD.findall("it this that they these those he she"))
+_GENERIC = frozenset(_WORD.findall("answer result name value number total sum"))
 _FUNCTION = (
     _COPULAS
     | _ARTICLES
     | _PRONOUNS
     | frozenset(
-        "of in on at by to from for with and as its their them his her i my me we our you your been being has have had "
-        "do does did will would so then there here which who whom whose what where when also all both only exactly "
-        "than final correct right after now still".split()
+        _WORD.findall(
+            "of in on at by to from for with and as its their them his her i my me we our you your been "
+            "being has have had do does did will would so then there here which who whom whose what where when also all both only exactly "
+            "than final correct right after now still"
+        )
     )
 )
 _HEDGES = frozenset(
-    "or nor either neither not isn't wasn't aren't weren't never but maybe perhaps possibly probably between versus vs "
-    "alternatively unless instead unknown unclear might could seems".split()
+    _WORD.findall(
+        "or nor either neither not isn't wasn't aren't weren't never but maybe perhaps possibly probably between "
+        "versus vs alternatively unless instead unknown unclear might could seems"
+    )
 )
 _MARKS = re.compile(r"[;|/\n]")
 _SUFFIX = re.compile(r"(?:ing|ed|es|s)$")
@@ -214,7 +217,9 @@ def _plainly(text: str, tokens: Sequence[_Token], end: bool) -> bool:
     """Whether words that are left out hold no choice, no denial and no end of a sentence but that of the text."""
     if not tokens:
         return True
-    if _MARKS.search(text, tokens[0].start, tokens[-1].end) or any(token.word in _HEDGES or token.text == "may" for token in tokens):
+    if _MARKS.search(text, tokens[0].start, tokens[-1].end) or any(
+        token.word in _HEDGES or token.text == "may" for token in tokens
+    ):
         return False
     if end and any(token.text.endswith(":") for token in tokens):
         return False

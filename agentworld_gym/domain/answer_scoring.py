@@ -51,7 +51,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    rf"(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\.?|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\.?"
+    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?"
 )
 _DAY_OF_WEEK = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? "
 _WEEKDAY = re.compile(rf"\A{_DAY_OF_WEEK}(?=\w*\d|\w+ \d)")
@@ -235,8 +236,6 @@ def row_f1(text: str, rows: Sequence[Sequence[str]]) -> float:
 def _f1(given: Counter[T], right: Counter[T]) -> float:
     hits = (given & right).total()
     return 2 * hits / (given.total() + right.total()) if hits else 0.0
-
-
 
 
 def _unaccented(text: str) -> str:

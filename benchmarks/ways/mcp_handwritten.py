@@ -18,17 +18,11 @@ SAVE_REST = call("bank-move_money", account_id=2001, to_account_id=2002, amount=
 REPLACE = call("bank-replace_card", card_id=51)
 DISPUTES = [call("bank-open_dispute", transaction_id=number, reason="not recognised") for number in (5007, 5009)]
 CANCEL = call("shop-update_order_status", order_id=1042, status="cancelled")
-RAISE = call(
-    "hr-change_salary", employee_id=33, amount=53400, valid_from="2026-05-01", reason="yearly review"
-)
+RAISE = call("hr-change_salary", employee_id=33, amount=53400, valid_from="2026-05-01", reason="yearly review")
 INTERVIEW = call("hr-schedule_interview", candidate_id=801, interviewer_id=31, starts_at="2026-04-29T14:00:00Z")
 REJECT = call("hr-reject_candidate", candidate_id=802)
-BIRCH, ACORN = (
-    call("office-book_room", event_id=event, room_id=room) for event, room in ((311, 3), (313, 1))
-)
-SHARE = call(
-    "office-share_calendar", calendar_id=1, email="tamsin.okoro@brightwell.example", role="writer"
-)
+BIRCH, ACORN = (call("office-book_room", event_id=event, room_id=room) for event, room in ((311, 3), (313, 1)))
+SHARE = call("office-share_calendar", calendar_id=1, email="tamsin.okoro@brightwell.example", role="writer")
 DECLINE = call("office-respond_to_event", event_id=322, response="declined")
 INVITE = call("office-add_attendees", event_id=321, emails=["tamsin.okoro@brightwell.example"])
 LABEL = call("office-add_label", message_id=605, label="Contracts")
@@ -57,7 +51,9 @@ TO_DO = call("office-create_todo", title="Pay Obermann Glas", due="2026-05-22")
 
 HANDWRITTEN: Ways = {
     "bank-holiday-fund": [
-        fixed("in_order_in_a_sentence", PAY_DENTIST, SAVE_REST, "finish: The balance of the Holiday savings is €988.30."),
+        fixed(
+            "in_order_in_a_sentence", PAY_DENTIST, SAVE_REST, "finish: The balance of the Holiday savings is €988.30."
+        ),
         fixed(
             "moved_before_it_is_paid",
             call("bank-get_account", account_id=2001),
@@ -130,7 +126,9 @@ HANDWRITTEN: Ways = {
             ),
             "finish: €281,600.00",
         ),
-        fixed("looked_up_afterwards", call("hr-list_reviews"), RAISE, call("hr-list_departments"), "finish: 281’600 EUR"),
+        fixed(
+            "looked_up_afterwards", call("hr-list_reviews"), RAISE, call("hr-list_departments"), "finish: 281’600 EUR"
+        ),
     ],
     "hr-interview-slot": [
         fixed("with_seconds", INTERVIEW, REJECT, "finish: 2026-04-29T14:00:00Z"),

@@ -43,7 +43,9 @@ def decide_leave(habit: Habit, instruction: str) -> ActionStream:
         asked = read(r"number of days that (.+?) has left|leave that (.+?) have left", instruction).split(" and ")
     status = {} if habit.broad else {"status": "pending"}
     listed = yield from habit.call("hr-list_leave_requests", **scope, **status)
-    pending = sorted((row for row in listed["requests"] if row["status"] == "pending"), key=lambda row: row["first_day"])
+    pending = sorted(
+        (row for row in listed["requests"] if row["status"] == "pending"), key=lambda row: row["first_day"]
+    )
     for row in pending:
         left = yield from _left(habit, row["employee_id"])
         away: list[Any] = []
@@ -97,10 +99,15 @@ def fill_position(habit: Habit, instruction: str) -> ActionStream:
         yield from habit.call("hr-end_employment", employee_id=leaver["employee_id"], last_day=last_day)
         position = leaver["position_id"]
     else:
-        title, unit = read(r"open position (.+?) in the", instruction), read(r"department (.+?) the candidate", instruction)
+        title, unit = (
+            read(r"open position (.+?) in the", instruction),
+            read(r"department (.+?) the candidate", instruction),
+        )
         scope = {} if habit.broad else {"status": "open"}
         department = yield from _department(habit, unit)
-        rows = (yield from habit.call("hr-list_positions", department_id=department["department_id"], **scope))["positions"]
+        rows = (yield from habit.call("hr-list_positions", department_id=department["department_id"], **scope))[
+            "positions"
+        ]
         position = only(rows, title=title, status="open")["position_id"]
     hired = yield from _hired(habit, instruction, position)
     if "Enrol" in instruction:
@@ -126,7 +133,9 @@ def training_seats(habit: Habit, instruction: str) -> ActionStream:
     if "cannot take part" in instruction:
         loser = only(training["enrolled"], name=read(r"^(.+?) cannot take part", instruction))
     else:
-        absent = yield from habit.call("hr-list_absences", first_day=training["first_day"], last_day=training["last_day"])
+        absent = yield from habit.call(
+            "hr-list_absences", first_day=training["first_day"], last_day=training["last_day"]
+        )
         away = {one["employee_id"] for one in absent["absences"]}
         (loser,) = [one for one in training["enrolled"] if one["employee_id"] in away]
     if "longest" in instruction:

@@ -64,7 +64,9 @@ def _worded(habit: Habit, value: str, first: str) -> str:
     """Return a reply as people write it."""
     number, _, unit = value.partition(" ")
     if habit.broad:
-        return f"Dear {first},\n\nthank you for your message. The answer to your question:\n{value}\n\nBest regards\nNora"
+        return (
+            f"Dear {first},\n\nthank you for your message. The answer to your question:\n{value}\n\nBest regards\nNora"
+        )
     if habit.backwards:
         turned = {"euros": f"€{number}.00", "June": f"June {number}"}.get(unit, value[0].upper() + value[1:])
         return f'Hello {first}, you asked about "this". It is {turned}; our list says so. Nora Feldt'

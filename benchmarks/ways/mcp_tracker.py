@@ -36,15 +36,15 @@ def triage_issues(habit: Habit, instruction: str) -> ActionStream:
         if "estimate" in instruction:
             comments = (yield from habit.call("tracker-list_comments", issue_key=key))["comments"]
             points = int(read(r"worth (\d+) points", comments[-1]["body"]))
-            acts.append(
-                lambda key=key, points=points: habit.call("tracker-update_issue", issue_key=key, points=points)
-            )
+            acts.append(lambda key=key, points=points: habit.call("tracker-update_issue", issue_key=key, points=points))
         for act in habit.order(acts):
             yield from act()
     if habit.again:
         yield f"finish: @{owner}"
     else:
-        yield habit.finish(owner, "username that it went to" if len(rows) == 1 else "username that the second one went to")
+        yield habit.finish(
+            owner, "username that it went to" if len(rows) == 1 else "username that the second one went to"
+        )
 
 
 def close_duplicates(habit: Habit, instruction: str) -> ActionStream:
@@ -108,7 +108,9 @@ def roll_sprint(habit: Habit, instruction: str) -> ActionStream:
     blocked = []
     if "blocked by an open issue" in instruction:
         for row in rows:
-            links = row.get("links") or (yield from habit.call("tracker-get_issue", issue_key=row["issue_key"]))["links"]
+            links = (
+                row.get("links") or (yield from habit.call("tracker-get_issue", issue_key=row["issue_key"]))["links"]
+            )
             for link in links:
                 if link["kind"] == "blocked_by":
                     other = yield from habit.call("tracker-get_issue", issue_key=link["issue_key"])

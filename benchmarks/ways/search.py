@@ -31,7 +31,9 @@ class Habit:
 def _names(instruction: str) -> list[str]:
     """Return what is written with capitals in a question."""
     question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
-    return re.findall(r"(?<!^)\b[A-Z][\w'-]*(?: (?:of the |and |the |on |by )?[A-Z][\w'-]*| \d+)*", question) or [question]
+    return re.findall(r"(?<!^)\b[A-Z][\w'-]*(?: (?:of the |and |the |on |by )?[A-Z][\w'-]*| \d+)*", question) or [
+        question
+    ]
 
 
 def _cell(value: Any) -> str:
@@ -67,7 +69,9 @@ def _sentence(found: Found) -> str:
 def _set(found: Found) -> str:
     """Return the answer with the characters of a word processor."""
     if found.form == "rows":
-        return "; ".join(" | ".join(_grouped(cell, "\u202f") for cell in reversed_row) for reversed_row in found.rows[::-1])
+        return "; ".join(
+            " | ".join(_grouped(cell, "\u202f") for cell in reversed_row) for reversed_row in found.rows[::-1]
+        )
     if found.form == "items":
         return "\n".join(f"• {_typeset(_cell(row[0]))}" for row in reversed(found.rows))
     (value,) = found.rows[0][:1]
@@ -161,8 +165,8 @@ def _way(habit: Habit) -> Way:
     return way
 
 
-FAMILIES = (
-    "lookup bridge aggregate comparison superlative intersection listing wide_table dates share".split()
+FAMILIES = re.findall(
+    r"\w+", "lookup bridge aggregate comparison superlative intersection listing wide_table dates share"
 )
 
 WAYS: Ways = {**{family: [_way(habit) for habit in HABITS] for family in FAMILIES}, **HANDWRITTEN}

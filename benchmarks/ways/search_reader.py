@@ -109,8 +109,10 @@ def answered(instruction: str, world: FictionalWorld, asked: Asked) -> Found | N
         for row in _meant(connection, theme, question.about, asked.subject):
             others = [0]
             if question.other:
-                others = list(_meant(connection, theme, question.other, asked.other)) if asked.other else _all(
-                    connection, question.other
+                others = (
+                    list(_meant(connection, theme, question.other, asked.other))
+                    if asked.other
+                    else _all(connection, question.other)
                 )
             for other in others:
                 bound = {"id": row, "other": other}

@@ -63,7 +63,9 @@ class Habit:
         names = [answer] if isinstance(answer, str) else list(answer)
         verb = "is" if isinstance(answer, str) else "are"
         if self.again:
-            return "finish: " + "\n".join(f"“{name.replace('-', chr(0x2011)).replace(' ', chr(0xA0))}”" for name in names)
+            return "finish: " + "\n".join(
+                f"“{name.replace('-', chr(0x2011)).replace(' ', chr(0xA0))}”" for name in names
+            )
         if self.backwards:
             return f"finish: The {what} {verb} {' and '.join(reversed(names))}."
         return f"finish: **{', '.join(names)}**"

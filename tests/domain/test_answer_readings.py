@@ -10,8 +10,9 @@ from agentworld_gym.domain.answer_readings import LONGEST, readings
 from agentworld_gym.domain.task import Answer, Expect
 
 CAPTAIN = (
-    "In the tower where the widest bell of the foundry Garsdyke and Daughters hangs, a guild of ringers is at home. Who "
-    "is its captain? Keep the name of the guild in your memory under the key guild, then finish with the captain's name."
+    "In the tower where the widest bell of the foundry Garsdyke and Daughters hangs, a guild of ringers is at home. "
+    "Who is its captain? Keep the name of the guild in your memory under the key guild, then finish with the "
+    "captain's name."
 )
 SPRINT = (
     "Sprint 7 of Compass Billing (COM) ends today, ahead of time. Then complete the running sprint. Finish with the "
@@ -60,9 +61,15 @@ DAY = "Reply to that question. Finish with the day, such as '15 June'."
             "Answer:\n\nTabitha Metcarr",
         )
     ]
-    + [(HEAVIER, "Old Tom", said) for said in ("Old Tom is heavier.", "Old Tom is heavier than Sweet Ann", "It is Old Tom")]
+    + [
+        (HEAVIER, "Old Tom", said)
+        for said in ("Old Tom is heavier.", "Old Tom is heavier than Sweet Ann", "It is Old Tom")
+    ]
     + [(HEAVIER, "Old Tom", "The heavier of the two bells is Old Tom.")]
-    + [(OPEN, "COM-24", said) for said in ("COM-24 stays open.", "The issue that stays open is COM‑24.", "Issue COM-24")]
+    + [
+        (OPEN, "COM-24", said)
+        for said in ("COM-24 stays open.", "The issue that stays open is COM‑24.", "Issue COM-24")
+    ]
     + [(OPEN, "COM-24", "#COM-24"), (OPEN, "joran.visser", "@joran.visser"), (OPEN, "COM-24", "COM–24")]
     + [(GATE, "gate 3", said) for said in ("Gate 3", "**Gate 3**", "It is gate 3.", "The gate is gate 3")]
     + [(PRICE, "54 euros", said) for said in ("54 Euro", "€54", "54 €", "54.00 euros", "EUR 54", "54 EUR")]

@@ -53,7 +53,12 @@ def decide_leave(scene: ToolScene, level: int) -> Draft:
         other = first if request == second else second
         check = scene.probe(
             scene.call("get_leave_request", request_id=request),
-            {"request_id": request, "status": state, "decided_by": manager, **({} if good else {"note": Words(REASON)})},
+            {
+                "request_id": request,
+                "status": state,
+                "decided_by": manager,
+                **({} if good else {"note": Words(REASON)}),
+            },
         )
         wrong = [
             refuse if good else scene.call("cancel_leave", request_id=request),

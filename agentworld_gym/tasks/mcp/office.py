@@ -276,7 +276,9 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
 
 def _sent(words: str) -> str:
     """Return a pattern for a letter of the user that holds some words; its text is escaped as JSON."""
-    return rf'\{{[^{{}}]*"sender":\s*"{re.escape(ME)}"[^{{}}]*"body":\s*"(?:[^"\\]|\\.)*?(?:(?<!\w)|(?<=\\[nrt]))(?i:{words})(?!\w)'
+    sender = rf'"sender":\s*"{re.escape(ME)}"'
+    start = r"(?:(?<!\w)|(?<=\\[nrt]))"
+    return rf'\{{[^{{}}]*{sender}[^{{}}]*"body":\s*"(?:[^"\\]|\\.)*?{start}(?i:{words})(?!\w)'
 
 
 def _colleagues(scene: ToolScene) -> list[str]:
