@@ -46,8 +46,8 @@ _FUNCTION = (
     | frozenset(
         _WORD.findall(
             "of in on at by to from for with and as its their them his her i my me we our you your been "
-            "being has have had do does did will would so then there here which who whom whose what where when also all both only exactly "
-            "than final correct right after now still"
+            "being has have had do does did will would so then there here which who whom whose what where when "
+            "also all both only exactly than final correct right after now still"
         )
     )
 )
