@@ -275,10 +275,10 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
 
 
 def _sent(words: str) -> str:
-    """Return a pattern for a letter of the user that holds some words; its text is escaped as JSON."""
+    """Return a pattern for a letter of the user that holds some words; its text is escaped as JSON, and is none."""
     sender = rf'"sender":\s*"{re.escape(ME)}"'
     start = r"(?:(?<!\w)|(?<=\\[nrt]))"
-    return rf'\{{[^{{}}]*{sender}[^{{}}]*"body":\s*"(?:[^"\\]|\\.)*?{start}(?i:{words})(?!\w)'
+    return rf'\{{[^{{}}]*{sender}[^{{}}]*"body":\s*"(?:[^"\\{{}}]|\\.)*?{start}(?i:{words})(?!\w)'
 
 
 def _colleagues(scene: ToolScene) -> list[str]:
