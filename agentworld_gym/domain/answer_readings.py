@@ -31,6 +31,8 @@ _DRESS = (
     re.compile(r"\$([^$]+)\$"),
 )
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_HALF_OF_DAY = re.compile(r"\b([ap])\. ?m\b\.?", re.IGNORECASE)
+_STOPS = ".,;:! "
 _EDGES = "\"'*_.,;:!?()[]{}<>"
 _JOINED = re.compile(r"'(?:s|re)$")
 
@@ -74,7 +76,7 @@ def readings(answer: str, question: str = "") -> tuple[str, ...]:
 
     >>> question = "Who is the captain of the Tin Goose?"
     >>> [
-    ...     "Bo" in [reading.strip(".") for reading in readings(answer, question)]
+    ...     "Bo" in readings(answer, question)
     ...     for answer in ("The captain is **Bo**.", "Bo is the captain.", "Ada or Bo", "Ada is Bo", "Not Ada but Bo")
     ... ]
     [True, True, False, False, False]
@@ -82,7 +84,8 @@ def readings(answer: str, question: str = "") -> tuple[str, ...]:
     if len(answer) > LONGEST:
         return (answer,)
     bare = _undressed(plain_text(answer).strip())
-    return tuple(dict.fromkeys((answer, bare, *_cores(bare, _words_of(question)))))
+    cores = (core.rstrip(_STOPS) for core in (bare, *_cores(bare, _words_of(question))))
+    return tuple(dict.fromkeys((answer, bare, *cores)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ def _undressed(text: str) -> str:
         if isinstance(value, dict) and len(value) == 1:
             (inner,) = value.values()
             text = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
-    return _EMPHASIS.sub("", re.sub(r":\s*\n\s*", ": ", text)).strip()
+    return _HALF_OF_DAY.sub(r"\1m", _EMPHASIS.sub("", re.sub(r":\s*\n\s*", ": ", text))).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ _DAY_OF_WEEK = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?
 _WEEKDAY = re.compile(rf"\A{_DAY_OF_WEEK}(?=\w*\d|\w+ \d)")
 _ON = re.compile(rf"\b{_DAY_OF_WEEK}(?=\d{{1,2}}\w* |\d{{4}}-|(?:{_MONTH}) \d)", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])| & ")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)(?: ?([ap])\.?m\.?)?|(\d{1,2}) ?([ap])\.?m\.?")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _BULLET = re.compile(r"(?m)^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _COMMA = re.compile(r",(?!\d{3}\b)|,(?=\s)")
@@ -92,12 +93,14 @@ def normalised(text: str) -> str:
 
     Its case is folded, its white space is single, its typographic characters are plain, accents and hyphens between
     words are gone, and so are quotes, stops and a leading article. A number and a date that stand alone have one
-    notation each.
+    notation each, and so has a time of day.
 
     >>> normalised(' "The Aldermoor  Glassworks." '), normalised("1,200.0"), normalised("May 3rd, 1868")
     ('aldermoor glassworks', '1200', '1868-05-03')
     >>> normalised("Søren\u2011Ærø & Zoë"), normalised("June 3rd"), normalised("Wednesday, 3 June")
     ('soren aero and zoe', '3 june', '3 june')
+    >>> normalised("1 PM"), normalised("9:05"), normalised("9:05 a.m."), normalised("25:00")
+    ('13:00', '09:05', '09:05', '25:00')
     """
     plain = plain_text(text)
     plain = plain if plain.isascii() else _unaccented(plain)
@@ -107,6 +110,8 @@ def normalised(text: str) -> str:
         return _iso(match) or plain
     if match := _DAY.fullmatch(_WEEKDAY.sub("", plain)):
         return _day(match) or plain
+    if match := _TIME.fullmatch(plain):
+        return _clock(match) or plain
     number = _plain_number(plain)
     return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
 
@@ -252,6 +257,16 @@ def _day(match: re.Match[str]) -> str | None:
     """Return the day of a year that a match of `_DAY` names; None where no year has it."""
     day, month = int(match["d1"] or match["d2"]), _month(match["m1"] or match["m2"])
     return f"{day} {_MONTHS[month - 1]}" if 0 < day <= monthrange(2024, month)[1] else None
+
+
+def _clock(match: re.Match[str]) -> str | None:
+    """Return the time of day that a match of `_TIME` names, in 24 hours; None where there is no such time."""
+    hour, minute, half = int(match[1] or match[4]), match[2] or "00", match[3] or match[5]
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour:02}:{minute}" if hour < 24 and minute < "60" else None
 
 
 def _month(name: str) -> int:

@@ -74,6 +74,8 @@ DAY = "Reply to that question. Finish with the day, such as '15 June'."
     + [(GATE, "gate 3", said) for said in ("Gate 3", "**Gate 3**", "It is gate 3.", "The gate is gate 3")]
     + [(PRICE, "54 euros", said) for said in ("54 Euro", "€54", "54 €", "54.00 euros", "EUR 54", "54 EUR")]
     + [(DAY, "3 June", said) for said in ("June 3", "June 3rd", "3rd of June", "Wednesday, 3 June 2026", "2026-06-03")]
+    + [("When? Finish with the time.", "13:00", said) for said in ("1 PM", "1:00 p.m.", "At 13:00.", "It is 1:00 p.m.")]
+    + [("When? Finish with the time.", "06:31", said) for said in ("6:31", "6:31 AM", "The time is 06:31.")]
     + [("Who?", "Zoë Müller", said) for said in ("Zoe Muller", "Zoe\u0308 Mu\u0308ller", "zoë müller")]
     + [("Where?", "Myrkmouth-on-Reach", said) for said in ("Myrkmouth‑on‑Reach", "Myrkmouth on Reach")]
     + [("Which mill?", "Salt and Stone", "Salt & Stone"), ("Which?", "a red kite", "Red kite")],
