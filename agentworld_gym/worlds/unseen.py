@@ -28,11 +28,11 @@ class Seen(Strict):
     """What the training data of a model held, of the kinds of things that a task can bring with it.
 
     >>> seen = Seen(scenarios=("shop",), hosts=("shop.example",))
-    >>> seen.unseen({"name": "browser_navigate", "arguments": {"url": "http://kiln.example/new"}}, ())
+    >>> seen.unseen("web", {"name": "browser_navigate", "arguments": {"url": "http://kiln.example/new"}}, ())
     'the site kiln.example'
-    >>> seen.unseen({"name": "kiln-fire", "arguments": {}}, ("kiln-fire",))
+    >>> seen.unseen("mcp", {"name": "kiln-fire", "arguments": {}}, ("kiln-fire",))
     'the tool kiln-fire'
-    >>> seen.unseen({"name": "shop-list_orders", "arguments": {}}, ("shop-list_orders",)) is None
+    >>> seen.unseen("search", {"name": "web_extractor", "arguments": {"url": "https://kiln.example"}}, ()) is None
     True
     """
 
@@ -40,7 +40,7 @@ class Seen(Strict):
     """The shipped scenarios of tool servers whose tools it held; None where any tool may be asked for."""
 
     hosts: tuple[str, ...] | None = None
-    """The hosts of the sites that it held; None where any address may be asked for."""
+    """The hosts of the sites of the domain `web` that it held; None where any address may be asked for."""
 
     @field_validator("scenarios")
     @classmethod
@@ -57,10 +57,11 @@ class Seen(Strict):
         names = (str(tool.get("name") or tool.get("function", {}).get("name")) for tool in task.tools)
         return tuple(name for name in names if name not in known)
 
-    def unseen(self, action: Any, strange: tuple[str, ...]) -> str | None:
+    def unseen(self, domain: str, action: Any, strange: tuple[str, ...]) -> str | None:
         """Return what an action names that the training data did not hold; None where there is no such thing.
 
         Args:
+            domain: The domain of the task.
             action: The action as its parser read it.
             strange: The strange tools of the task.
         """
@@ -70,7 +71,7 @@ class Seen(Strict):
         if name in strange:
             return f"the tool {name}"
         url = arguments.get("url") if isinstance(arguments, Mapping) else None
-        if self.hosts is None or not isinstance(url, str):
+        if domain != "web" or self.hosts is None or not isinstance(url, str):
             return None
         host = _host(url)
         return None if host is None or host in self.hosts else f"the site {host}"
@@ -103,7 +104,7 @@ class Unseen:
 
     def failure(self, task: Task, action: Any) -> Failure | None:
         """Return the failure of an action that names what the model never saw; None for any other action."""
-        what = self.seen.unseen(action, self.seen.strange_tools(task))
+        what = self.seen.unseen(task.domain, action, self.seen.strange_tools(task))
         if what is None:
             return None
         return Failure(FailureKind.UNSEEN, f"the training data of the world model {self.model} did not hold {what}")
