@@ -151,7 +151,7 @@ class _Token:
 def _cores(text: str, question: _Question) -> Iterator[str]:
     """Yield what a sentence says, where the rest of it describes what was asked for."""
     tokens = _tokens(text)
-    if not 1 < len(tokens) <= _MOST_WORDS:
+    if not 1 < len(tokens) <= _MOST_WORDS or text[0] in "{[":  # JSON is no sentence.
         return
     # What is new in the description beside a link is no answer, so both are not tried on one text.
     for part in list(_linked(text, tokens, question)) or [text]:

@@ -104,6 +104,7 @@ def test_a_name_is_the_same_in_every_dress(question: str, right: str, said: str)
         "Tabitha Metcarr is Barnaby Rathmoll",
         "Guild: Tabitha Metcarr; captain: Barnaby Rathmoll",
         '{"answer": "Tabitha Metcarr", "other": "Barnaby Rathmoll"}',
+        '{"answer": "Barnaby Rathmoll", "other": ["Tabitha Metcarr"]}',
         "The captain is not Barnaby Rathmoll but Tabitha Metcarr.",
         "Is it Tabitha Metcarr? The captain is Barnaby Rathmoll.",
         "Tabitha",
