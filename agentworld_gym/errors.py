@@ -15,6 +15,8 @@
     ├── UnderWayError          an episode's step is under way, or none is where one is waited for
     └── ClosedError            used after close()
 
+    UnseenWarning              a world model is asked about tools that its training data did not hold
+
 A failure of the world during an episode is not an exception: see `agentworld_gym.contracts.Failure`.
 """
 
@@ -140,6 +142,10 @@ class TrainingError(AgentWorldError):
 
 class ClosedError(AgentWorldError):
     """An environment, world or generator was used after `close()`."""
+
+
+class UnseenWarning(UserWarning):
+    """A world model plays a task with tools that its training data did not hold; the message names them."""
 
 
 class UnderWayError(AgentWorldError):

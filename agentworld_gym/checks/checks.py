@@ -23,7 +23,9 @@ def due(task: Task, moment: str) -> list[int]:
     return [index for index, check in enumerate(task.success) if check.when in DUE[moment]]
 
 
-def passed(check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None) -> float:
+def passed(
+    check: Check, actions: Sequence[str], observations: Sequence[str], answer: str | None, question: str = ""
+) -> float:
     """Return how much of a check of the answer, the actions or the observations is passed, from 0 to 1.
 
     Args:
@@ -31,9 +33,10 @@ def passed(check: Check, actions: Sequence[str], observations: Sequence[str], an
         actions: The actions that were carried out, as `carried_out` gives them.
         observations: What these actions brought about, as `brought_about` gives it.
         answer: What followed `finish:`; None where nothing did.
+        question: The instruction, whose words an answer may repeat.
     """
     if check.answer is not None:
-        return 0.0 if answer is None else check.answer.score(answer)
+        return 0.0 if answer is None else check.answer.score(answer, question)
     if check.action is not None:
         return max((check.action.score(text) for text in actions), default=0.0)
     if check.observation is not None:

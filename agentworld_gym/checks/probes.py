@@ -103,7 +103,10 @@ def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
     expect = probe.check.expect
     assert expect is not None
     partial, tested = partial_of(parser.spec, probe.session), output_of(observation, output)
-    score = expect.score(tested) if partial is None else partial.score(expect, [action], [tested])
+    if partial is None:
+        score: float | Failure = expect.score(tested, probe.task.instruction)
+    else:
+        score = partial.score(expect, [action], [tested])
     if isinstance(score, Failure):
         probe.failure = score
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date
@@ -16,12 +17,13 @@ from agentworld_gym.documents.plain_json import read_unique
 
 _SPACE = re.compile(r"\s+")
 _EDGES = " \t\r\n\"'`*_.,;:!?"
-_SAME = str.maketrans("−‐‑–—‘’‚“”„", "-----'''\"\"\"")
+_SAME = str.maketrans("−‐‑‒–—―⁃‘’‚‛′´“”„‟″«»‹›", "--------''''''\"\"\"\"\"\"\"''")
 
 # Digits in groups of three, or plain; a number that follows a letter or another number's point is part of a name (m2).
 _DIGITS = r"(?<![\w.])[-+]?(?:\d{1,3}(?:[ ,_']\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+\b)?|(?<![\w.])[-+]?\.\d+"
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _NUMBER = re.compile(rf"(?P<digits>{_DIGITS})(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?", re.IGNORECASE)
+_CENTS = re.compile(r"(?<![\w.,])(\d{1,3}(?:[. ']\d{3})+|\d+),(\d{2})(?![\w,]|\.\d)")
 # Digits that are neither a number nor part of a name, as the second of 3..5.
 _LEFT_OVER = re.compile(r"(?<![\w.-])[.-]+\d")
 _WORD = re.compile(r"\w+")
@@ -48,28 +50,68 @@ _DATE = re.compile(
     rf"|\b(?P<m2>{_MONTH})\b\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>\d{{4}})\b",
     re.IGNORECASE,
 )
+_DAY = re.compile(
+    rf"(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\.?"
+    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?"
+)
+_DAY_OF_WEEK = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? "
+_WEEKDAY = re.compile(rf"\A{_DAY_OF_WEEK}(?=\w*\d|\w+ \d)")
+_ON = re.compile(rf"\b{_DAY_OF_WEEK}(?=\d{{1,2}}\w* |\d{{4}}-|(?:{_MONTH}) \d)", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])| & ")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)(?: ?([ap])\.?m\.?)?|(\d{1,2}) ?([ap])\.?m\.?")
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _BULLET = re.compile(r"(?m)^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _COMMA = re.compile(r",(?!\d{3}\b)|,(?=\s)")
 _AND = re.compile(r"(?:^|\s)(?:and|&)\s", re.IGNORECASE)
 _UNIT = re.compile(r"[^\W\d_]{1,12}[23²³]?|[%°€$£]|°[CF]")
+_CURRENCIES = {
+    sign: names[0]
+    for names in (("euro", "euros", "eur", "€"), ("dollar", "dollars", "usd", "$"), ("pound", "pounds", "gbp", "£"))
+    for sign in names
+}
+_ARTICLE = re.compile(r"\Aan? ")
 _RULE = re.compile(r"[-=: |+]*[-=][-=: |+]*")
 _LONGEST_JSON = 100_000
 
 T = TypeVar("T", str, tuple[str, ...])
 
 
+def plain_text(text: str) -> str:
+    """Return a text in the characters of a keyboard: typographic ones are replaced, and invisible ones are gone.
+
+    >>> plain_text("Myrkmouth\u2011on\u2011Reach"), plain_text("\u20129\u00a0000\u200b"), plain_text("«Hara»")
+    ('Myrkmouth-on-Reach', '-9 000', '"Hara"')
+    """
+    if text.isascii():
+        return text
+    folded = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
+    return "".join(character for character in folded if unicodedata.category(character) != "Cf")
+
+
 def normalised(text: str) -> str:
     """Return a text as it is compared with another one.
 
-    Its case is folded, its white space is single, its typographic characters are plain, and quotes, stops and a leading
-    article are gone. A number and a date that stand alone have one notation each.
+    Its case is folded, its white space is single, its typographic characters are plain, accents and hyphens between
+    words are gone, and so are quotes, stops and a leading article. A number and a date that stand alone have one
+    notation each, and so has a time of day.
 
     >>> normalised(' "The Aldermoor  Glassworks." '), normalised("1,200.0"), normalised("May 3rd, 1868")
     ('aldermoor glassworks', '1200', '1868-05-03')
+    >>> normalised("Søren\u2011Ærø & Zoë"), normalised("June 3rd"), normalised("Wednesday, 3 June")
+    ('soren aero and zoe', '3 june', '3 june')
+    >>> normalised("1 PM"), normalised("9:05"), normalised("9:05 a.m."), normalised("25:00")
+    ('13:00', '09:05', '09:05', '25:00')
     """
-    plain = _SPACE.sub(" ", _plain(text)).strip(_EDGES).casefold()
-    if match := _DATE.fullmatch(plain):
+    plain = plain_text(text)
+    plain = plain if plain.isascii() else _unaccented(plain)
+    plain = _SPACE.sub(" ", plain).lstrip(f"{_EDGES}@#").rstrip(_EDGES).casefold()
+    plain = _BETWEEN.sub(_between, plain)
+    if match := _DATE.fullmatch(_WEEKDAY.sub("", plain)):
         return _iso(match) or plain
+    if match := _DAY.fullmatch(_WEEKDAY.sub("", plain)):
+        return _day(match) or plain
+    if match := _TIME.fullmatch(plain):
+        return _clock(match) or plain
     number = _plain_number(plain)
     return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
 
@@ -80,7 +122,7 @@ def numbers_in(text: str) -> list[float]:
     >>> numbers_in("about 1,234.5 m2 in 2 halls"), numbers_in("twenty-one of 1.2 million")
     ([1234.5, 2.0], [1200000.0, 21.0])
     """
-    plain = _plain(text)
+    plain = plain_text(text)
     return [_value(match) for match in _NUMBER.finditer(plain)] + [
         _spelled(match) for match in _IN_WORDS.finditer(plain)
     ]
@@ -92,18 +134,20 @@ def dates_in(text: str) -> list[str]:
     >>> dates_in("from 2 November 1868 (or Nov 3, 1868) to 1901-01-31; not 31 February 1900")
     ['1868-11-02', '1868-11-03', '1901-01-31']
     """
-    return [day for match in _DATE.finditer(_plain(text)) if (day := _iso(match))]
+    return [day for match in _DATE.finditer(plain_text(text)) if (day := _iso(match))]
 
 
 def number_in(text: str) -> float | None:
     """Return the only number in a text; None where there is none, or where several differ.
 
-    Numbers in words count where there are none in digits.
+    Numbers in words count where there are none in digits. A comma before the two digits of cents is a point.
 
     >>> number_in("about 1,234.5 m"), number_in("3 of 4"), number_in("none"), number_in("twelve harbours")
     (1234.5, None, None, 12.0)
+    >>> number_in("1.988,30 €"), number_in("3,4")
+    (1988.3, None)
     """
-    plain = _plain(text)
+    plain = _CENTS.sub(_with_point, plain_text(text))
     if _LEFT_OVER.search(_NUMBER.sub(" ", plain)):
         return None
     numbers = {_value(match) for match in _NUMBER.finditer(plain)}
@@ -135,7 +179,7 @@ def items_of(text: str, known: Iterable[str] = ()) -> list[str]:
     listed = _json_list(text)
     if listed is not None:
         return [item for value in listed if (item := normalised(_cell(value)))]
-    whole = _DATE.sub(lambda match: _iso(match) or match[0], _BULLET.sub("", _plain(text)))
+    whole = _DATE.sub(lambda match: _iso(match) or match[0], _ON.sub("", _BULLET.sub("", plain_text(text))))
     return [item for part in re.split(r"[;\n]", whole) for item in _apart(part, right, (_COMMA, _AND))]
 
 
@@ -165,7 +209,7 @@ def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
         return [tuple(normalised(_cell(cell)) for cell in _cells_of(value)) for value in listed]
     rows: list[tuple[str, ...]] = []
     headed = False
-    for line in re.split(r"[;\n]", _plain(text)):
+    for line in re.split(r"[;\n]", plain_text(text)):
         if not headed and rows and _RULE.fullmatch(line.strip()):
             rows.pop()
             headed = True
@@ -199,9 +243,34 @@ def _f1(given: Counter[T], right: Counter[T]) -> float:
     return 2 * hits / (given.total() + right.total()) if hits else 0.0
 
 
-def _plain(text: str) -> str:
-    """Put the characters of a keyboard in the place of typographic and compatible ones."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_SAME)
+def _unaccented(text: str) -> str:
+    """Return a text without the accents of its letters."""
+    letters = unicodedata.normalize("NFD", text.casefold().translate(_LETTERS))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
+
+
+def _between(match: re.Match[str]) -> str:
+    return " " if match[0] == "-" else " and "
+
+
+def _day(match: re.Match[str]) -> str | None:
+    """Return the day of a year that a match of `_DAY` names; None where no year has it."""
+    day, month = int(match["d1"] or match["d2"]), _month(match["m1"] or match["m2"])
+    return f"{day} {_MONTHS[month - 1]}" if 0 < day <= monthrange(2024, month)[1] else None
+
+
+def _clock(match: re.Match[str]) -> str | None:
+    """Return the time of day that a match of `_TIME` names, in 24 hours; None where there is no such time."""
+    hour, minute, half = int(match[1] or match[4]), match[2] or "00", match[3] or match[5]
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour:02}:{minute}" if hour < 24 and minute < "60" else None
+
+
+def _month(name: str) -> int:
+    return next(n for n, full in enumerate(_MONTHS, start=1) if full.startswith(name.casefold()))
 
 
 def _plain_number(text: str) -> float | None:
@@ -219,6 +288,10 @@ def _spelled(match: re.Match[str]) -> float:
     return sum(_WORDS[match[part].lower()] for part in ("tens", "ones", "small") if match[part]) * scale
 
 
+def _with_point(match: re.Match[str]) -> str:
+    return re.sub(r"[. ']", "", match[1]) + "." + match[2]
+
+
 def _shown(number: float) -> str:
     return f"{number:.12g}"
 
@@ -229,8 +302,7 @@ def _iso(match: re.Match[str]) -> str | None:
         if match["iso"]:
             return date.fromisoformat(match["iso"]).isoformat()
         day, month, year = (match[f"{part}1"] or match[f"{part}2"] for part in "dmy")
-        number = next(n for n, name in enumerate(_MONTHS, start=1) if name.startswith(month.casefold()))
-        return date(int(year), number, int(day)).isoformat()
+        return date(int(year), _month(month), int(day)).isoformat()
     except ValueError:
         return None
 
@@ -243,6 +315,8 @@ def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) ->
     after = normalised(part.rpartition(": ")[2])
     if item in right or after in right:
         return [item if item in right else after]
+    if bare := _without_article(item, right):
+        return [bare]
     if not separators:
         return [item]
     pieces = separators[0].split(part)
@@ -250,16 +324,45 @@ def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) ->
 
 
 def _like(item: str, right: Set[str]) -> str:
-    """Return the right item that a given one stands for: itself, or its number where only a unit or a percent sign
-    differs."""
-    if item in right:
+    """Return the right item that a given one stands for: itself, without an article, its number where only a unit or a
+    percent sign differs, the same sum of money, or its day without the year."""
+    if item in right or len(item) >= 60:
         return item
-    match = _NUMBER.match(item) or _NUMBER.search(item) if len(item) < 60 else None
+    if bare := _without_article(item, right):
+        return bare
+    if match := _DATE.fullmatch(item):
+        day = _day_of(match["iso"])
+        return day if day in right else item
+    match = _NUMBER.match(item) or _NUMBER.search(item)
     if match is None:
         return item
     rest = (item[: match.start()] + item[match.end() :]).strip()
     number = _shown(_value(match))
-    return number if number in right and _UNIT.fullmatch(rest) else item
+    if number in right and _UNIT.fullmatch(rest):
+        return number
+    if money := _CURRENCIES.get(rest):
+        return next((one for one in right if _money(one) == (number, money)), item)
+    return item
+
+
+def _without_article(item: str, right: Set[str]) -> str | None:
+    """Return the right item that is the given one but for an article; None where there is none."""
+    bare = _ARTICLE.sub("", item)
+    return next((one for one in right if _ARTICLE.sub("", one) == bare), None)
+
+
+def _money(item: str) -> tuple[str, str] | None:
+    """Return the number and the currency of a sum of money."""
+    match = _NUMBER.match(item) or _NUMBER.search(item)
+    if match is None:
+        return None
+    currency = _CURRENCIES.get((item[: match.start()] + item[match.end() :]).strip())
+    return (_shown(_value(match)), currency) if currency else None
+
+
+def _day_of(iso: str) -> str:
+    """Return the day and the month of a date in ISO notation."""
+    return f"{int(iso[8:])} {_MONTHS[int(iso[5:7]) - 1]}"
 
 
 def _split_row(line: str, width: int) -> list[str]:

@@ -12,6 +12,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.documents.plain_yaml import check_plain
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.answer_readings import readings
 from agentworld_gym.domain.answer_scoring import close, item_f1, row_f1
 from agentworld_gym.screens import GRAPHICAL, has_locator
 from agentworld_gym.screens.locate import compiled
@@ -71,18 +72,37 @@ class Expect(Strict):
             raise ValueError("at least one of equals, contains, excludes, matches, number, items, rows")
         return self
 
-    def holds(self, text: str) -> bool:
-        """Whether the text passes every condition in full."""
-        return self.score(text) == 1.0
+    def holds(self, text: str, question: str = "") -> bool:
+        """Whether the text passes every condition in full, as `score` says."""
+        return self.score(text, question) == 1.0
 
-    def score(self, text: str) -> float:
+    def score(self, text: str, question: str = "") -> float:
         """Return the share of the test that the text passes: 0 or 1, and between them for a part of `items` or
-        `rows`."""
-        if self.equals is not None and text.strip() != self.equals.strip():
+        `rows`.
+
+        Args:
+            text: The text.
+            question: The instruction, if the text may answer it in a sentence: see
+                `agentworld_gym.domain.answer_readings`.
+        """
+        if self.excludes is not None and self.excludes in text:
+            return 0.0
+        best = 0.0
+        for reading in self._readings(text, question):
+            best = max(best, self._scored(reading))
+            if best == 1.0:
+                break
+        return best
+
+    def _readings(self, text: str, question: str) -> tuple[str, ...]:
+        """Return what the text may say. What a test of letters looks at stays as it is."""
+        letters = self.equals is not None or self.contains is not None or self.matches is not None
+        return (text,) if letters else readings(text, question)
+
+    def _scored(self, text: str) -> float:
+        if self.equals is not None and not self._equals(self.equals, text):
             return 0.0
         if self.contains is not None and self.contains not in text:
-            return 0.0
-        if self.excludes is not None and self.excludes in text:
             return 0.0
         if self.matches is not None and not self._matched(self.matches, text):
             return 0.0
@@ -93,6 +113,9 @@ class Expect(Strict):
         reached = min(parts, default=1.0)
         return 0.0 if len(self.items) == 1 and reached < 1.0 else reached
 
+    def _equals(self, wanted: str, text: str) -> bool:
+        return text.strip() == wanted.strip()
+
     def _matched(self, pattern: str, text: str) -> bool:
         return re.search(pattern, text) is not None
 
@@ -100,10 +123,14 @@ class Expect(Strict):
 class Answer(Expect):
     """A test of an agent's answer. An agent that names everything that could be right has not answered.
 
-    `matches` therefore has to describe the whole text but the white space at its ends, and `contains` is refused.
+    `matches` therefore has to describe the whole text but the white space at its ends, and `contains` is refused. Every
+    condition accepts the ways in which people and language models write one thing: see
+    `agentworld_gym.domain.answer_readings`; for `equals` case, quotes and stops do not count either.
 
     >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
     (True, False)
+    >>> Answer(equals="Ada").holds("The captain is **Ada**.", "Who is the captain?")
+    True
     """
 
     @field_validator("contains")
@@ -112,6 +139,12 @@ class Answer(Expect):
         if text is not None:
             raise ValueError("equals, matches, number, items or rows: whoever names everything contains the answer")
         return text
+
+    def _readings(self, text: str, question: str) -> tuple[str, ...]:
+        return readings(text, question)
+
+    def _equals(self, wanted: str, text: str) -> bool:
+        return text.strip() == wanted.strip() or item_f1(text, [wanted]) == 1.0
 
     def _matched(self, pattern: str, text: str) -> bool:
         return re.fullmatch(pattern, text.strip()) is not None

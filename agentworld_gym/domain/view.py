@@ -32,12 +32,19 @@ def predicted() -> Iterator[None]:
     >>> with predicted():
     ...     {"front": "clock"}["tasks"]
     Traceback (most recent call last):
-    agentworld_gym.errors.AnswerError: the view cannot print this state: KeyError: 'tasks'
+    agentworld_gym.errors.AnswerError: the view cannot print this state: it has no 'tasks'
     """
     try:
         yield
     except Exception as error:
-        raise AnswerError(f"the view cannot print this state: {type(error).__name__}: {error}") from error
+        raise AnswerError(f"the view cannot print this state: {_worded(error)}") from error
+
+
+def _worded(error: Exception) -> str:
+    """Return why a state cannot be printed, in words."""
+    if isinstance(error, KeyError) and error.args:
+        return f"it has no {error.args[0]!r}"
+    return str(error) or f"it is none ({type(error).__name__})"
 
 
 class View(Protocol):

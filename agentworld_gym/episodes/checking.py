@@ -87,7 +87,7 @@ class Checker:
         outcomes = brought_about(actions, step.episode.observations[: len(actions) + 1])
         if check.observation is not None and (partial := partial_of(self._spec, step.episode.session)):
             return partial.score(check.observation, list(filter(is_deed, actions)), outcomes)
-        return passed(check, carried_out(actions), outcomes, step.action.answer)
+        return passed(check, carried_out(actions), outcomes, step.action.answer, step.episode.task.instruction)
 
     def _probing(self, step: Step, results: CheckResults, numbers: Sequence[int]) -> Work[None]:
         """Run the probes of some checks, each on a fork of its own."""

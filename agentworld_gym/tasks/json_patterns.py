@@ -17,6 +17,32 @@ Fields = Mapping[str, Any]
 """Values by key, all of which one JSON object has to have."""
 
 
+class Words(str):
+    """Words that an instruction prescribes, in one or more parts: their case does not count, nor do stops and quotes
+    beside the parts.
+
+    >>> bool(re.search(object_pattern({"reason": Words("it is scratched")}), '{"reason": "It is scratched."}'))
+    True
+    >>> bool(re.search(object_pattern({"title": Words("Prepare", "A talk")}), '{"title": "Prepare \\\\"A talk\\\\""}'))
+    True
+    """
+
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Words:
+        """Return the words, as one text."""
+        words = super().__new__(cls, " ".join(parts))
+        words.parts = parts
+        return words
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for the words in JSON."""
+        beside = r"[\s:.,!'\u2018\u2019\u201c\u201d\\\"\u2013-]*"
+        parts = (literal(json.dumps(part, ensure_ascii=False)[1:-1]) for part in self.parts)
+        return rf'"{beside}(?i:{beside.join(parts)}){beside}"(?=\s*[,}}])'
+
+
 def shows(having: Sequence[Fields | str], lacking: Sequence[Fields | str] = ()) -> str:
     """Return a regular expression for a text that shows some JSON objects and does not show others.
 
@@ -46,6 +72,8 @@ def object_pattern(fields: Fields | str) -> str:
 
 def _field(key: str, value: Any) -> str:
     name = literal(json.dumps(key))
+    if isinstance(value, Words):
+        return rf"{name}:\s*{value.pattern}"
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"
     whole, _, part = f"{value:.10f}".rstrip("0").partition(".")

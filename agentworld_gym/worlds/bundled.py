@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.worlds.unseen import Seen, Unseen
 
 BUNDLED = Path(__file__).resolve().parent.parent / "models"
 
@@ -52,6 +53,9 @@ class BundledModel(Strict):
     ledger: bool = False
     """Whether the model writes what changed in the hidden state behind each observation."""
 
+    seen: Seen = Seen()
+    """What the training data of the model held."""
+
     sampling: Mapping[str, Any] = Field(default_factory=dict)
     """How the model samples: the fields of `agentworld_gym.domain.spec.SamplingSpec` that differ from those of the
     domain."""
@@ -87,6 +91,11 @@ class BundledModel(Strict):
     def form(self, spec: DomainSpec) -> Form:
         """Return how the model writes a next state of a domain."""
         return self.forms.get(spec.id, "full")
+
+    @property
+    def unseen(self) -> Unseen:
+        """What tells of tasks and actions that the model never saw."""
+        return Unseen(self.name, self.seen)
 
     def knows(self, spec: DomainSpec) -> bool:
         """Whether the model was trained on a domain; structured states are printed in the first dialect alone."""

@@ -43,7 +43,8 @@ class GuardOptions(Strict):
 
     remedy: Literal["end", "ground"] = "end"
     """What becomes of a less likely answer. `end` makes it a failure of the kind `unlikely`; `ground` has the step
-    carried out in the grounded world of the domain, and so too where an answer is empty, cut off or malformed."""
+    carried out in the grounded world of the domain, and so too where an answer is empty, cut off or malformed, and
+    where an action names what the model never saw."""
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Guard:
             SpecError: The generator does not tell how likely its answers are.
         """
         if isinstance(observed, Failure):
-            grounds = self.grounded is not None and observed.kind in UNREADABLE
+            grounds = self.grounded is not None and observed.kind in (*UNREADABLE, FailureKind.UNSEEN)
             return self._true(session, action, Observation("", lost=observed.spent)) if grounds else observed
         if not observed.completion:
             return observed

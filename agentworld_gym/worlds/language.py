@@ -42,6 +42,7 @@ from agentworld_gym.worlds.dialects import in_dialect
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.guard import UNREADABLE, Guard
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
+from agentworld_gym.worlds.unseen import Unseen
 
 Demonstrations = Callable[[LanguageSession, Action], str]
 """A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""
@@ -73,6 +74,8 @@ class LanguageWorld:
         guard: What becomes of answers that the model itself holds to be unlikely; None takes them as they are.
         grounded: The grounded world whose experts say what a task changes, so that an episode may change nothing else
             in a predicted structured state either; None leaves this open.
+        unseen: What the training data of the model did not hold: an action that names such a thing is a failure, and
+            the model is not asked. None where this is not known.
     """
 
     spec: DomainSpec
@@ -82,6 +85,7 @@ class LanguageWorld:
     demonstrations: Demonstrations | None = None
     guard: Guard | None = None
     grounded: GroundedWorld | None = None
+    unseen: Unseen | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +123,8 @@ class LanguageWorld:
     def _begin(self, task: Task, seed: int) -> LanguageSession:
         if task.controls:  # Without a seed of their own, they draw from that of the episode.
             task = task.model_copy(update={"control_seed": task.control_seed_in(seed)})
+        if self.unseen is not None:
+            self.unseen.warn(task)
         system = self.prompts.system(task, task.controls)
         history = [Message(role="system", content=system)]
         book = self.prompts.ledger_book(task)
@@ -160,6 +166,8 @@ class LanguageWorld:
             observed = Observation(seen)
         elif (read_off := self._read_off(session, action, turn)) is not None:
             observed = read_off
+        elif self.unseen is not None and (unseen := self.unseen.failure(session.task, action.parsed)) is not None:
+            observed = unseen
         elif session.tokens >= self.spec.limits.context_tokens:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")

@@ -176,4 +176,6 @@ def _bundled(name: str, options: WorldOptions) -> World[Any]:
     model = bundled_model(name, options.spec, asked)
     options = options.model_copy(update={"ledger": model.ledger})
     generator = options.open_generator(f"transformers:{model.folder}")
-    return options.language(generator, model.profile, model.form(options.spec), **model.sampling)
+    world = options.language(generator, model.profile, model.form(options.spec), **model.sampling)
+    world.unseen = model.unseen
+    return world

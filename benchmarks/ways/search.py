@@ -2,7 +2,172 @@
 
 from __future__ import annotations
 
-from ways.playing import Ways
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-WAYS: Ways = {}
+from agentworld_gym.screens.sight import ActionStream
+from ways.playing import Way, Ways
+from ways.search_handwritten import HANDWRITTEN
+from ways.search_reader import Found, addresses, answered, call, understood, world_of
+
+
+@dataclass(frozen=True)
+class Habit:
+    """How an agent searches, what it notes, and how it words its answer."""
+
+    name: str
+    queries: Callable[[str, Sequence[str]], Sequence[str]]
+    """The searches for a question with some names in it, each a tool call."""
+    note: Callable[[Found], Any]
+    """The text, number or list that it keeps."""
+    say: Callable[[Found], str]
+    """Its answer."""
+    last: bool = False
+    """Whether it takes its note again at the end, over a first one."""
+
+
+def _names(instruction: str) -> list[str]:
+    """Return what is written with capitals in a question."""
+    question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
+    return re.findall(r"(?<!^)\b[A-Z][\w'-]*(?: (?:of the |and |the |on |by )?[A-Z][\w'-]*| \d+)*", question) or [
+        question
+    ]
+
+
+def _cell(value: Any) -> str:
+    """Return a value as it stands on a page."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _grouped(value: Any, mark: str) -> str:
+    """Return a number with its thousands apart; years and names stay."""
+    if isinstance(value, int) and abs(value) >= 10_000:
+        return f"{value:,}".replace(",", mark)
+    return _cell(value)
+
+
+def _typeset(text: str) -> str:
+    """Return a text as a word processor sets it."""
+    return text.replace("-", "\u2011").replace("'", "\u2019").replace(" ", "\u00a0")
+
+
+def _sentence(found: Found) -> str:
+    """Return the answer in a sentence that repeats the question."""
+    what = "answer" if found.wants_subject else found.key.replace("_", " ")
+    cells = [_grouped(row[0], ",") for row in found.rows]
+    if found.form == "rows":
+        lines = [" | ".join("---" for _ in found.rows[0]), *(" | ".join(map(_cell, row)) for row in found.rows)]
+        head = " | ".join(f"column {place}" for place, _ in enumerate(found.rows[0]))
+        return "\n".join(f"| {line} |" for line in (head, *lines))
+    if found.form == "items":
+        return f"The {what} are {', '.join(cells[:-1])} and {cells[-1]}." if len(cells) > 1 else f"It is {cells[0]}."
+    return f"The {what} is {cells[0]}."
+
+
+def _set(found: Found) -> str:
+    """Return the answer with the characters of a word processor."""
+    if found.form == "rows":
+        return "; ".join(
+            " | ".join(_grouped(cell, "\u202f") for cell in reversed_row) for reversed_row in found.rows[::-1]
+        )
+    if found.form == "items":
+        return "\n".join(f"• {_typeset(_cell(row[0]))}" for row in reversed(found.rows))
+    (value,) = found.rows[0][:1]
+    return _grouped(value, "\u202f") if isinstance(value, int | float) else f"“{_typeset(_cell(value))}”"
+
+
+def _marked(found: Found) -> str:
+    """Return the answer in Markdown or JSON, as language models write it."""
+    if found.form in ("rows", "items"):
+        rows = [list(row) if found.form == "rows" else row[0] for row in found.rows]
+        return call("answer", answer=rows)[len('{"name": "answer", "arguments": ') : -1]
+    return f"**Answer:** {_cell(found.rows[0][0])}"
+
+
+def _bare(found: Found) -> Any:
+    """Return what is to be noted, as one text."""
+    if found.wants_subject:
+        return found.subject
+    if found.form == "rows":
+        return "; ".join(" | ".join(map(_cell, row)) for row in found.rows)
+    return "; ".join(_cell(row[0]) for row in found.rows)
+
+
+def _native(found: Found) -> Any:
+    """Return what is to be noted as JSON has it: a number, a list, or a text with other characters."""
+    if found.wants_subject:
+        return _typeset(found.subject)
+    if found.form == "rows":
+        return [[_cell(cell) for cell in row] for row in found.rows]
+    return [_cell(row[0]) for row in found.rows] if found.form == "items" else found.rows[0][0]
+
+
+def _told(found: Found) -> Any:
+    """Return what is to be noted in a sentence, or in bold."""
+    if found.wants_subject:
+        return f"The {found.key.replace('_', ' ')} is {found.subject}."
+    return f"**{_bare(found)}**" if found.form in ("text", "number") else _bare(found).replace("; ", "\n")
+
+
+HABITS = (
+    Habit(
+        "the_whole_question",
+        lambda question, names: [call("web_search", query=question[:300])],
+        _bare,
+        _sentence,
+    ),
+    Habit(
+        "several_searches_at_once",
+        lambda question, names: [call("web_search", queries=[*names[:3], question.split("?")[0][:120]])],
+        _native,
+        _set,
+        last=True,
+    ),
+    Habit(
+        "exact_words",
+        lambda question, names: [call("web_search", query=f'"{name}"') for name in names[:2]],
+        _told,
+        _marked,
+    ),
+)
+
+
+def _way(habit: Habit) -> Way:
+    def way(instruction: str, screen: str) -> ActionStream:
+        question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
+        shown = ""
+        for search in habit.queries(question, _names(instruction)):
+            shown += yield search
+        if not addresses(shown):
+            shown = yield call("web_search", query=question)
+        found = None
+        for address in addresses(shown)[:2]:
+            page = yield call("web_extractor", url=address)
+            for asked in understood(instruction):
+                try:
+                    found = found or answered(instruction, world_of(asked.theme, page), asked)
+                except ValueError:
+                    continue
+            if found is not None:
+                break
+        if found is None:
+            raise ValueError("no page tells the answer")
+        if habit.last:
+            yield call("dict_memory", operation="add", dict={found.key: "not known yet", "seen": address})
+            yield call("dict_memory", operation="update", dict={found.key: habit.note(found)})
+        else:
+            yield call("dict_memory", operation="add", dict={found.key: habit.note(found)})
+        yield f"finish: {habit.say(found)}"
+
+    way.__name__ = f"reader_with_{habit.name}"
+    return way
+
+
+FAMILIES = re.findall(
+    r"\w+", "lookup bridge aggregate comparison superlative intersection listing wide_table dates share"
+)
+
+WAYS: Ways = {**{family: [_way(habit) for habit in HABITS] for family in FAMILIES}, **HANDWRITTEN}
 """Family, or id of a hand-written task, → its ways."""

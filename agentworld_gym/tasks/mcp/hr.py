@@ -6,6 +6,7 @@ from typing import Any
 
 from agentworld_gym.domain.task import Check
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.json_patterns import Words
 from agentworld_gym.tasks.mcp.hr_departments import (
     annual_leave,
     count_taken,
@@ -52,7 +53,12 @@ def decide_leave(scene: ToolScene, level: int) -> Draft:
         other = first if request == second else second
         check = scene.probe(
             scene.call("get_leave_request", request_id=request),
-            {"request_id": request, "status": state, "decided_by": manager, **({} if good else {"note": REASON})},
+            {
+                "request_id": request,
+                "status": state,
+                "decided_by": manager,
+                **({} if good else {"note": Words(REASON)}),
+            },
         )
         wrong = [
             refuse if good else scene.call("cancel_leave", request_id=request),

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.mcp.office_letters import Question, invented
+from agentworld_gym.tasks.json_patterns import Words
+from agentworld_gym.tasks.mcp.office_letters import Question, invented, telling, written
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 ME = "nora.feldt@brightwell.example"
@@ -147,7 +148,8 @@ def tidy_invitations(scene: ToolScene, level: int) -> Draft:
         closing = "Finish with the title of the meeting that you cancelled."
         answer, wrong = titles[5], [titles[0], titles[1]]
         checks.append(scene.probe(scene.call("get_event", event_id=cancelled), {"status": "cancelled"}))
-        checks.append(scene.probe(scene.call("list_todos", status="open"), {"title": todo, "due": days[2]}))
+        noted = {"title": Words("Prepare", titles[6]), "due": days[2]}
+        checks.append(scene.probe(scene.call("list_todos", status="open"), noted))
         more_distractors = [scene.call("create_todo", title=f"Prepare {titles[1]}", due=days[0])]
     for event, expected in collisions.items():
         scene.need(_collisions(scene, event) == expected)
@@ -222,12 +224,11 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
     if attachment is not None:
         expert.append(scene.call("get_attachment", attachment_id=attachment))
     expert.append(replies[0])
-    sent = r'\{{[^{{}}]*"sender":\s*"' + re.escape(ME) + r'"[^{{}}]*"body":\s*"[^"]*(?<!\w)(?i:{})(?!\w)'
     checks = [
         scene.probe(
             scene.call("get_thread", thread_id=asked),
-            sent.format(re.escape(right)),
-            lacking=[sent.format(re.escape(word)) for word in question.telltales],
+            _sent(written(right)),
+            lacking=[_sent(telling(word)) for word in question.telltales],
         )
     ]
     filed, distractors = "", []
@@ -271,6 +272,13 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
         f"answer {where}. Send it as a reply.{filed} Finish with {question.what}.",
     )
     return scene.draft(instruction, expert, distractors, checks, right, 16 if level == 3 else None)
+
+
+def _sent(words: str) -> str:
+    """Return a pattern for a letter of the user that holds some words; its text is escaped as JSON, and is none."""
+    sender = rf'"sender":\s*"{re.escape(ME)}"'
+    start = r"(?:(?<!\w)|(?<=\\[nrt]))"
+    return rf'\{{[^{{}}]*{sender}[^{{}}]*"body":\s*"(?:[^"\\{{}}]|\\.)*?{start}(?i:{words})(?!\w)'
 
 
 def _colleagues(scene: ToolScene) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agentworld_gym.tasks.mcp.scene import ToolScene
+from agentworld_gym.tasks.patterns import literal
 
 SITES = ("Quarry Lane", "Mill Yard", "Harbour Court", "Linden Park", "Abbey Green", "Weaver Street", "Tannery Square")
 LIGHTS = ("lanterns", "floodlights", "path lights", "wall lamps", "string lights")
@@ -180,6 +181,44 @@ class Question:
 
     def _hop(self, site: str, key: str) -> str:
         return f"Hi Nora, just so that you know: {self.topic.hop.format(site=site, key=key)} Best,"
+
+
+_BLANK = r"(?:[^\S\n]|\\[nrt])"
+_HYPHEN = r"[-\u2010\u2011\u2012\u2013]"
+_NTH = r"(?:st|nd|rd|th)?"
+
+
+def written(value: str) -> str:
+    r"""Return a pattern for the ways in which people write a value in a letter, as it stands in JSON.
+
+    >>> ways = {"54 euros": ["€54", "54.00 EUR", "54 euros"], "3 June": ["June 3rd", "the 3rd of June", "2026-06-03"],
+    ...         "PO-4417": ["po‑4417", "PO 4417"], "gate 3": ["Gate no. 3"], "shelf B4": ["shelf B4"]}
+    >>> all(re.search(written(value), said, re.IGNORECASE) for value, many in ways.items() for said in many)
+    True
+    >>> [bool(re.fullmatch(written("3 June"), said)) for said in ("13 June", "3 July", "2026-06-13")]
+    [False, False, False]
+    """
+    first, _, second = value.partition(" ")
+    if second == "euros":
+        sum_ = rf"{first}(?:[.,]00)?"
+        return rf"(?:€{_BLANK}?{sum_}|EUR{_BLANK}?{sum_}|{sum_}{_BLANK}?(?:euros?|EUR|€))"
+    if second == "June":
+        day = rf"0?{first}{_NTH}"
+        return rf"(?:{day}{_BLANK}+(?:of{_BLANK}+)?June?|June?{_BLANK}+(?:the{_BLANK}+)?{day}|2026-06-{int(first):02})"
+    if first == "gate":
+        return rf"gate{_BLANK}*(?:no\.?|number|#)?{_BLANK}*{second}"
+    if first == "shelf":
+        return rf"shelf:?{_BLANK}*{second[0]}(?:{_HYPHEN}|{_BLANK})?{second[1:]}"
+    return literal(value).replace("-", rf"(?:{_HYPHEN}|{_BLANK})?")
+
+
+def telling(word: str) -> str:
+    """Return a pattern for a word or number that gives a wrong value away.
+
+    >>> [bool(re.fullmatch(telling("2"), said)) for said in ("2", "2nd", "02", "12")]
+    [True, True, True, False]
+    """
+    return rf"0?{word}{_NTH}" if word.isdecimal() else re.escape(word)
 
 
 def invented(scene: ToolScene, sender: str, site: bool) -> Question:

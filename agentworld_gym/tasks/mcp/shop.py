@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.json_patterns import Words
 from agentworld_gym.tasks.mcp.scene import ToolScene, family
 
 Item = tuple[str, int]
@@ -236,7 +237,7 @@ def handle_return(scene: ToolScene, level: int) -> Draft:
         scene.call("open_return", **pieces),
     ]
     instruction = f'{name} sends all pieces of {title} back, because "{reason}". Open the return with these words.'
-    fields = {"return_id": number, **pieces}
+    fields = {"return_id": number, **pieces, "reason": Words(reason)}
     checks = [scene.probe(scene.call("list_returns", order_id=first), {**fields, "status": "open"})]
     if level == 3:
         expert += [

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-from agentworld_gym.domain.task import Check, Split
+from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.search.fictional_world import Page
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.search.questions import Asked, ask, exactly
+from agentworld_gym.tasks.search.questions import Asked, ask
 
 MENU = {1: 13, 2: 15, 3: 16}
 """How many actions the menu of each level offers."""
@@ -31,7 +31,7 @@ def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) 
     # The agent notes the thing that is described by others, or the answer if the question names the thing itself.
     key = asked.noun.replace(" ", "_") if hops else asked.key
     value = asked.subject if hops else asked.answer
-    noted = exactly(asked.subject) if hops else asked.expect
+    noted = Expect(items=(asked.subject,)) if hops else asked.expect
     note = _memory("add", dict={key: value})
     expert = _way(asked, note)
     success = (
