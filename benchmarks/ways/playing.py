@@ -144,7 +144,7 @@ def fixed(name: str, *actions: str) -> Way:
     """
 
     def way(instruction: str, screen: str) -> ActionStream:
-        yield from actions
+        yield from (action for action in actions)  # What an action shows can be sent to a generator alone.
         if not finishes(actions[-1]):
             yield "finish"
 
