@@ -14,6 +14,7 @@ from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import (
+    ComparingEngine,
     ConcurrentEngine,
     Controls,
     Engine,
@@ -198,12 +199,19 @@ class GroundedWorld:
             controls = (self.spec.controls[name] for name in task.controls if name in self.spec.controls)
             rules = Rules.of(self.spec.outcome, task, tuple(free for control in controls for free in control.free))
             end = state()
-            return None if end is None else collateral(Span(start, end), expert, rules)
+            if end is None:
+                return None
+            return collateral(self._compared(Span(start, end)), self._compared(expert), rules)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         finally:
             if begun is not None:
                 begun.close()
+
+    def _compared(self, span: Span) -> Span:
+        if not isinstance(self.engine, ComparingEngine):
+            return span
+        return Span(self.engine.compared(span.start), self.engine.compared(span.end))
 
     def passes(
         self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]

@@ -1,0 +1,3 @@
+"""x"""
+from ways.playing import Ways
+WAYS: Ways = {}
