@@ -145,7 +145,7 @@ def file_by_rules_in_a_terminal(instruction: str, screen: str) -> ActionStream:
         return
     yield TERMINAL
     rules = printed((yield run("cat Documents/'filing rules.txt'")))
-    text = printed((yield run(f"clear; cat Documents/{document}")))
+    text = printed((yield run(f"cat Documents/{document}")))
     folder, new = _by_rules(rules, document, text)
     yield run(f"mkdir -p Documents/{folder} && mv Documents/{document} Documents/{folder}/{new}")
     yield "finish"
