@@ -7,7 +7,6 @@ import re
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.desktop.actions import (
     CLOSE,
-    SAVE,
     click,
     double,
     enter,
@@ -18,7 +17,7 @@ from agentworld_gym.tasks.desktop.actions import (
     right,
     write,
 )
-from ways.desktop_screens import DOCUMENTS, TERMINAL, content, names, nodes, printed, run
+from ways.desktop_screens import DOCUMENTS, TERMINAL, content, first, names, nodes, printed, run
 from ways.playing import Ways, read
 
 RENAME = click("menu-item 'Rename…'")
@@ -35,7 +34,10 @@ def _renamed(name: str, new: str) -> ActionStream:
 
 
 def _named(instruction: str) -> tuple[str, str] | None:
-    found = re.search(r'Rename the file "(.+?)" in Documents to "(.+?)"|document "(.+?)" in the folder that is open shall be called "(.+?)"', instruction)
+    found = re.search(
+        r'Rename the file "(.+?)" in Documents to "(.+?)"|document "(.+?)" in the folder that is open shall be called "(.+?)"',
+        instruction,
+    )
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 
@@ -214,8 +216,8 @@ def _asked(instruction: str, screen: str) -> ActionStream:
     yield CLOSE
     register = content((yield double(icon("register.txt"))))
     yield CLOSE
-    person = next(name for name in re.findall(r"(?m)^(\w+): \S+\.txt$", register) if name in request)
-    folder = next(name for name in names(screen, "icon") if name in request and "." not in name and name != "Home")
+    person = first(name for name in re.findall(r"(?m)^(\w+): \S+\.txt$", register) if name in request)
+    folder = first(name for name in names(screen, "icon") if name in request and "." not in name and name != "Home")
     return read(rf"^{person}: (\S+)$", register), "", folder
 
 
@@ -418,9 +420,9 @@ def note_and_log_before_the_change(instruction: str, screen: str) -> ActionStrea
     yield CLOSE
     wishes = _of_person(text, person)
     if found := re.search(r'Then write into "log\.txt" what "(.+?)" was set to', instruction):
-        panel = next(wish[0] for wish in wishes if wish[1] == found[1])
+        panel = first(wish[0] for wish in wishes if wish[1] == found[1])
         shown = yield f"subprocess.Popen(['gnome-control-center', {panel!r}])\ntime.sleep(2)"
-        old = next(node.text for node in nodes(shown) if node.name == found[1] and node.role == "combo-box")
+        old = first(node.text for node in nodes(shown) if node.name == found[1] and node.role == "combo-box")
         yield CLOSE
         yield f"open('{DOCUMENTS}/log.txt', 'w').write({old!r} + '\\n')"
     yield press("win")

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.desktop.actions import CLOSE, SAVE, cell, click, double, enter, icon, keys, press, right, write
+from agentworld_gym.tasks.desktop.actions import (
+    CLOSE,
+    SAVE,
+    cell,
+    click,
+    double,
+    enter,
+    icon,
+    keys,
+    press,
+    right,
+    write,
+)
 from ways.desktop_screens import DOCUMENTS, TERMINAL, run
 from ways.playing import Ways, fixed
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.desktop.actions import CLOSE, SAVE, cell, click, double, enter, icon, keys, press, right, write
+from agentworld_gym.tasks.desktop.actions import (
+    CLOSE,
+    SAVE,
+    cell,
+    click,
+    double,
+    enter,
+    icon,
+    keys,
+    press,
+    right,
+    write,
+)
 from ways.desktop_screens import DOCUMENTS, TERMINAL, content, printed, row_of, run
 from ways.playing import Ways, read
 
@@ -90,7 +102,9 @@ def one_by_one(instruction: str, screen: str) -> ActionStream:
 
 def _wanted(instruction: str) -> tuple[str, str] | None:
     """Return the word of a note and the new name of the note."""
-    found = re.search(r'mentions "(\w+)"\. Find it .+ rename it to "(.+?)"|holds the word "(\w+)"\?.+the name "(.+?)"', instruction)
+    found = re.search(
+        r'mentions "(\w+)"\. Find it .+ rename it to "(.+?)"|holds the word "(\w+)"\?.+the name "(.+?)"', instruction
+    )
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 

@@ -5,8 +5,19 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.desktop.actions import CLOSE, SAVE, cell, click, double, enter, icon, keys, press, right, write
-from ways.desktop_screens import DOCUMENTS, TERMINAL, cells, content, names, printed, row_of, rows, run
+from agentworld_gym.tasks.desktop.actions import (
+    CLOSE,
+    SAVE,
+    cell,
+    click,
+    double,
+    enter,
+    icon,
+    keys,
+    right,
+    write,
+)
+from ways.desktop_screens import DOCUMENTS, TERMINAL, cells, content, printed, row_of, rows, run
 from ways.playing import Ways, read
 
 SAVE_BY_MENU = (click("menu 'File'"), click("menu-item 'Save'"))
@@ -193,7 +204,7 @@ def sort_by_typing(instruction: str, screen: str) -> ActionStream:
         yield click(f"row-header '{row_of(screen, gone)}'")
         yield click("menu 'Sheet'")
         yield click("menu-item 'Delete Rows'")
-    shown = yield _helped_table("A2", f"C{len(table) + 1}", table)
+    yield _helped_table("A2", f"C{len(table) + 1}", table)
     yield SAVE_BY_MENU[0]
     yield SAVE_BY_MENU[1]
     yield (yield from _best(instruction, [held[0] for held in table]))

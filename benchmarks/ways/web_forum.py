@@ -7,7 +7,7 @@ import re
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import ACCEPT, BACK, DISMISS, SNAPSHOT, choose, click, go, press, write
 from ways.playing import Ways, read
-from ways.web_pages import groups, links, nodes, parts, texts, value
+from ways.web_pages import first, groups, links, texts, value
 
 HOME = go("forum/")
 REPORTS = go("forum/moderation")
@@ -15,7 +15,9 @@ REPORTS = go("forum/moderation")
 
 def _liked(instruction: str) -> tuple[str, str] | None:
     """Return the title of a thread, and whose post is to be liked."""
-    found = re.search(r"thread '(.+?)', like the post of (.+?)\.|^(.+?) has answered in the thread '(.+?)':", instruction)
+    found = re.search(
+        r"thread '(.+?)', like the post of (.+?)\.|^(.+?) has answered in the thread '(.+?)':", instruction
+    )
     if found is None:
         return None
     return (found[1], found[2]) if found[1] else (found[4], found[3])
@@ -84,7 +86,7 @@ def like_the_wrong_one_first(instruction: str, screen: str) -> ActionStream:
 
 
 def _advice(page: str, warden: str) -> str:
-    held = next(held for held in groups(page, "article") if warden in held)
+    held = first(held for held in groups(page, "article") if warden in held)
     return read(r"(\d+) cm", " ".join(held))
 
 
@@ -98,7 +100,7 @@ def _question(instruction: str) -> tuple[str, str, str] | None:
 
 def _city_of(person: str, page: str) -> ActionStream:
     """Look a member's city up in the profile."""
-    name = next(name for name in links(page, rf"{person} .+"))
+    name = first(name for name in links(page, rf"{person} .+"))
     page = yield click(name)
     return value(page, "City")
 
@@ -133,8 +135,8 @@ def reply_with_a_quotation(instruction: str, screen: str) -> ActionStream:
     depth = _advice(page, warden)
     yield BACK
     page = yield click("A beginner asks")
-    name = next(iter(links(page, rf"{asker} .+")))
-    question = next(text for text in texts(page) if "How deep do I plant" in text)
+    name = first(links(page, rf"{asker} .+"))
+    question = first(text for text in texts(page) if "How deep do I plant" in text)
     yield click("Quote post 1")
     yield write("Text", f"**{name}** wrote:\n> {question}\n\nPlant your {plant} {depth} cm deep")
     yield press("Publish reply")
@@ -243,7 +245,7 @@ def report_before_reading_on(instruction: str, screen: str) -> ActionStream:
     yield click(asker)
     page = yield click("A beginner asks")
     number = _wrong(page, asker, plant, depth)
-    question = next(text for text in texts(page) if "How deep do I plant" in text)
+    question = first(text for text in texts(page) if "How deep do I plant" in text)
     yield click("Quote post 1")
     yield write("Text", f"**{asker}** wrote:\n> {question}\n\nPlant your {plant} {depth} cm deep")
     yield press("Publish reply")
@@ -274,7 +276,7 @@ def _reports(page: str) -> list[tuple[int, str, str, str]]:
         heading = next((text for text in said if re.match(r"Report \d+:", text)), None)
         if heading is None:
             continue
-        author = next(text for text in said if text.endswith(" in")).removesuffix(" in")
+        author = first(text for text in said if text.endswith(" in")).removesuffix(" in")
         place = said.index(f"{author} in")
         read_.append((int(heading.split()[1][:-1]), author, said[place + 1], said[place + 2]))
     return read_
@@ -293,7 +295,7 @@ def remove_after_refusing_once(instruction: str, screen: str) -> ActionStream:
     if not _is_one(instruction):
         return
     page = yield click("Moderation")
-    number, author, *_ = next(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
+    number, author, *_ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
     yield press(f"Remove post of report {number}")
     yield DISMISS
     yield press(f"Remove post of report {number}")
@@ -307,7 +309,7 @@ def remove_by_the_address(instruction: str, screen: str) -> ActionStream:
         return
     yield click("Rules")
     page = yield REPORTS
-    number, author, *_ = next(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
+    number, author, *_ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
     yield press(f"Remove post of report {number}")
     yield ACCEPT
     yield choose("Status", "Removed")
@@ -320,9 +322,9 @@ def remove_in_the_thread(instruction: str, screen: str) -> ActionStream:
     if not _is_one(instruction):
         return
     page = yield click("Moderation")
-    _, author, thread, _ = next(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
+    _, author, thread, _ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
     page = yield click(thread)
-    number = next(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
+    number = first(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
     yield press(f"Delete post {number}")
     yield ACCEPT
     yield f"finish: {author}"
@@ -336,8 +338,8 @@ def _to_board(instruction: str, thread: str, closes_first: bool) -> ActionStream
     """Put the thread of the harmless post where it belongs, and close it."""
     if "move it to the board" not in instruction:
         return
-    page = yield go("forum/boards/tools")
-    page = yield click(thread)
+    yield go("forum/boards/tools")
+    yield click(thread)
     plant = thread.split()[0]
     board = "Flowers" if plant in ("Tulips", "Dahlias", "Lilies", "Crocuses", "Peonies") else "Vegetables"
     if closes_first:
@@ -362,14 +364,14 @@ def dismiss_first(instruction: str, screen: str) -> ActionStream:
         return
     page = yield click("Moderation")
     reports = _reports(page)
-    harmless = next(report for report in reports if _kind(report[3]) == "harmless")
+    harmless = first(report for report in reports if _kind(report[3]) == "harmless")
     yield press(f"Dismiss report {harmless[0]}")
     for number, _, _, text in reversed(reports):
         if _kind(text) != "harmless":
             yield press(f"Remove post of report {number}")
             yield ACCEPT
     yield from _to_board(instruction, harmless[2], closes_first=True)
-    author = next(author for _, author, _, text in reports if _kind(text) == "advert")
+    author = first(author for _, author, _, text in reports if _kind(text) == "advert")
     yield (yield from _answered(instruction, author))
 
 
@@ -379,7 +381,7 @@ def move_before_judging(instruction: str, screen: str) -> ActionStream:
         return
     page = yield REPORTS
     reports = _reports(page)
-    harmless = next(report for report in reports if _kind(report[3]) == "harmless")
+    harmless = first(report for report in reports if _kind(report[3]) == "harmless")
     yield from _to_board(instruction, harmless[2], closes_first=False)
     yield REPORTS
     for number, _, _, text in reports:
@@ -388,7 +390,7 @@ def move_before_judging(instruction: str, screen: str) -> ActionStream:
         else:
             yield press(f"Remove post of report {number}")
             yield ACCEPT
-    author = next(author for _, author, _, text in reports if _kind(text) == "advert")
+    author = first(author for _, author, _, text in reports if _kind(text) == "advert")
     yield (yield from _answered(instruction, author))
 
 
@@ -402,14 +404,14 @@ def delete_in_the_threads(instruction: str, screen: str) -> ActionStream:
         if _kind(text) == "harmless":
             continue
         page = yield click(thread)
-        number = next(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
+        number = first(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
         yield press(f"Delete post {number}")
         yield ACCEPT
         yield REPORTS
-    harmless = next(report for report in reports if _kind(report[3]) == "harmless")
+    harmless = first(report for report in reports if _kind(report[3]) == "harmless")
     yield press(f"Dismiss report {harmless[0]}")
     yield from _to_board(instruction, harmless[2], closes_first=False)
-    author = next(author for _, author, _, text in reports if _kind(text) == "advert")
+    author = first(author for _, author, _, text in reports if _kind(text) == "advert")
     yield (yield from _answered(instruction, author))
 
 

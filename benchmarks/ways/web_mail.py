@@ -7,7 +7,7 @@ import re
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import BACK, SNAPSHOT, choose, click, fill_in, go, press, write
 from ways.playing import Ways, read
-from ways.web_pages import group_with, links, nodes, parts, texts
+from ways.web_pages import first, group_with, links, nodes, parts, texts
 
 INBOX = go("mail/folders/inbox")
 DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
@@ -64,7 +64,9 @@ def move_after_reading_all(instruction: str, screen: str) -> ActionStream:
 
 def _of_firm(instruction: str) -> tuple[str, str] | None:
     """Return the firm of an invoice and the label that it gets."""
-    found = re.search(r"is from (.+?)\. Label it (\w+)|invoice of (.+?) in your mail, give it the label (\w+)", instruction)
+    found = re.search(
+        r"is from (.+?)\. Label it (\w+)|invoice of (.+?) in your mail, give it the label (\w+)", instruction
+    )
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 
@@ -287,7 +289,7 @@ def answer_above_the_quote(instruction: str, screen: str) -> ActionStream:
         yield INBOX
         yield click(subject)
     page = yield click("Reply")
-    quote = next(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
+    quote = first(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
     begin, _, letter = quote.partition(" wrote: > ")
     lines = "".join(f"\n> {line}" for line in letter.split(" > "))
     yield write("Text", f"{answer}{chr(10) if _said(instruction) else chr(10) * 2}{begin} wrote:{lines}")
@@ -346,7 +348,8 @@ def answer_with_a_greeting(instruction: str, screen: str) -> ActionStream:
 
 def _change(instruction: str) -> tuple[str, str, str, str] | None:
     found = re.match(
-        r"(.+?) asks you for a day, which stands in mails of (.+?)\. .+ write to (\S+) with the subject '(.+?)':", instruction
+        r"(.+?) asks you for a day, which stands in mails of (.+?)\. .+ write to (\S+) with the subject '(.+?)':",
+        instruction,
     )
     return None if found is None else (found[1], found[2], found[3], found[4])
 
@@ -356,7 +359,7 @@ def answer_what_holds_now(instruction: str, screen: str) -> ActionStream:
     wish = _change(instruction)
     if wish is None:
         return
-    asker, host, friend, what = wish
+    asker, _host, friend, what = wish
     page = yield click("A change")
     day = read(rf"it is on ({DAYS}), not", page)
     page = yield BACK
@@ -411,7 +414,7 @@ def answer_by_a_draft(instruction: str, screen: str) -> ActionStream:
     wish = _change(instruction)
     if wish is None:
         return
-    asker, host, friend, what = wish
+    asker, _host, friend, what = wish
     page = yield click("A change")
     day = read(rf"it is on ({DAYS}), not", page)
     page = yield INBOX

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from agentworld_gym.screens import Node, read_screen
+
+T = TypeVar("T")
 
 
 def nodes(page: str) -> list[Node]:
@@ -87,3 +90,14 @@ def next_of(page: str, text: str, count: int = 1) -> list[str]:
         raise LookupError(f"no {text!r} among {said}")
     start = said.index(text) + 1
     return said[start : start + count]
+
+
+def first(found: Iterable[T]) -> T:
+    """Return the first of what was found.
+
+    Raises:
+        LookupError: Nothing was found. (`next` would end a way without a word.)
+    """
+    for one in found:
+        return one
+    raise LookupError("nothing was found")

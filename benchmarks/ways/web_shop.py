@@ -7,7 +7,7 @@ import re
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
 from ways.playing import Ways, read
-from ways.web_pages import group_with, groups, links, nodes, parts, texts, value
+from ways.web_pages import first, group_with, groups, links, nodes, parts, texts, value
 
 WAY = {
     "express": "Express, next day, €9.90",
@@ -62,7 +62,7 @@ def cheapest_by_reading_all(instruction: str, screen: str) -> ActionStream:
             break
         number += 1
         page = yield go(f"shop/products?sort=price&page={number}")
-    name = next(
+    name = first(
         text for card in cards if "Out of stock" not in card for text in card if re.fullmatch(rf"\S+ {kind}", text)
     )
     yield write("Search products", name, "searchbox")
@@ -259,7 +259,7 @@ def _bought_twice(screen: str, critic: str, kind: str) -> ActionStream:
     for name in _products(screen, kind):
         page = yield click(name)
         warranty = _warranty(page)
-        tab = next(node.name for node in nodes(page) if node.role == "tab" and node.name.startswith("Reviews"))
+        tab = first(node.name for node in nodes(page) if node.role == "tab" and node.name.startswith("Reviews"))
         said = texts((yield click(tab, "tab")))
         if any(f"by {critic} on" in text and "second one" in said[place + 1] for place, text in enumerate(said)):
             return name, warranty
@@ -289,7 +289,7 @@ def wish_what_was_bought_twice(instruction: str, screen: str) -> ActionStream:
         yield press(f"Remove {gone[1]}")
         yield click(name)
         page = yield SNAPSHOT
-        yield click(next(node.name for node in nodes(page) if node.name.startswith("Reviews (")), "tab")
+        yield click(first(node.name for node in nodes(page) if node.name.startswith("Reviews (")), "tab")
         yield from _reviewed(instruction)
     yield f"finish: {warranty}"
 
@@ -299,7 +299,7 @@ def wish_after_the_review(instruction: str, screen: str) -> ActionStream:
     wish = _critic(instruction)
     if wish is None:
         return
-    name, warranty = yield from _bought_twice(screen, *wish)
+    _name, warranty = yield from _bought_twice(screen, *wish)
     if "Then review" in instruction:
         yield from _reviewed(instruction)
     yield press("Add to wish list")
@@ -325,7 +325,7 @@ def wish_from_a_search(instruction: str, screen: str) -> ActionStream:
     if "Then review" in instruction:
         yield press("Add to wish list")
         page = yield SNAPSHOT
-        yield click(next(node.name for node in nodes(page) if node.name.startswith("Reviews (")), "tab")
+        yield click(first(node.name for node in nodes(page) if node.name.startswith("Reviews (")), "tab")
         yield from _reviewed(instruction)
     else:
         yield press("Add to wish list")
@@ -341,7 +341,7 @@ def _pay(instruction: str) -> str:
 
 
 def _delivery(instruction: str) -> str:
-    return next(text for words, text in WAY.items() if words in instruction)
+    return first(text for words, text in WAY.items() if words in instruction)
 
 
 def _is_payment(instruction: str) -> bool:
@@ -370,7 +370,7 @@ def pay_after_another_choice(instruction: str, screen: str) -> ActionStream:
     """Choose the other payment first, change it on the review, and read the total in the list of orders."""
     if not _is_payment(instruction):
         return
-    other = next(text for text in PAY.values() if text != _pay(instruction))
+    other = first(text for text in PAY.values() if text != _pay(instruction))
     yield click(other, "radio")
     yield press("Continue to review")
     yield click("Change payment")
@@ -604,10 +604,13 @@ REASONS = {
 
 def _return(instruction: str) -> tuple[str, int, str, str, str] | None:
     """Return the product, its pieces, the reason, the refund and the order where the instruction tells them."""
-    found = re.search(r"One (.+?) of your order (\d+)|Return one (.+?) of order (\d+)|pieces of (.+?) in one order\. Return (\d)", instruction)
+    found = re.search(
+        r"One (.+?) of your order (\d+)|Return one (.+?) of order (\d+)|pieces of (.+?) in one order\. Return (\d)",
+        instruction,
+    )
     if found is None:
         return None
-    reason = next(option for words, option in REASONS.items() if words in instruction)
+    reason = first(option for words, option in REASONS.items() if words in instruction)
     policy = "To the original payment" if reason in ("It is damaged", "It is the wrong item") else "As store credit"
     told = "As store credit" if "as store credit" in instruction else "To the original payment"
     refund = policy if found[5] else told

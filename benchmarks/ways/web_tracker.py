@@ -6,10 +6,10 @@ import re
 from itertools import pairwise
 
 from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.web.actions import BACK, SNAPSHOT, choose, click, fill_in, go, press, write
+from agentworld_gym.tasks.web.actions import SNAPSHOT, choose, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.tracker import change, select
 from ways.playing import Ways, read
-from ways.web_pages import group_with, groups, links, next_of, texts
+from ways.web_pages import first, group_with, groups, links, next_of, texts
 
 HOME = go("tracker/")
 
@@ -166,8 +166,8 @@ def _older(title: str, page: str) -> ActionStream:
     for name in links(page, r"#\d+ .+"):
         number = name.split()[0][1:]
         said = texts((yield go(f"tracker/issues/{number}")))
-        told[number] = next(after for text, after in pairwise(said) if ", opened by " in text)
-    old = next(number for number, text in told.items() if number != double and text == told[double])
+        told[number] = first(after for text, after in pairwise(said) if ", opened by " in text)
+    old = first(number for number, text in told.items() if number != double and text == told[double])
     return double, old
 
 

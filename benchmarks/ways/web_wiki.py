@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.web.actions import ACCEPT, BACK, choose, click, fill_in, go, press, write
+from agentworld_gym.tasks.web.actions import ACCEPT, choose, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.tracker import change, select
 from ways.playing import Ways, read
-from ways.web_pages import links, nodes, parts, texts
+from ways.web_pages import first, nodes, parts, texts
 
 KEEPER = r"([^.:\"]+) keeps the key\."
 
@@ -68,14 +68,14 @@ def _meeting(instruction: str) -> tuple[str, str] | None:
 
 def _room_of(page: str) -> str:
     said = texts(page)
-    place = next(place for place, text in enumerate(said) if "We meet for it in the" in text)
+    place = first(place for place, text in enumerate(said) if "We meet for it in the" in text)
     return said[place + 1]
 
 
 def _rewritten(hour: str) -> ActionStream:
     """Edit the page that is open: the hour alone; returns who keeps the key."""
     page = yield click("Edit")
-    text = next(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
+    text = first(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
     yield fill_in(("Summary", "New hours"), ("Text", re.sub(r"\d+:\d\d", hour, text)))
     yield press("Save page")
     return read(KEEPER, text).strip()
@@ -117,7 +117,7 @@ def edit_after_a_mistake(instruction: str, screen: str) -> ActionStream:
     yield click(_room_of(page))
     page = yield click("History")
     page = yield click("Edit")
-    text = next(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
+    text = first(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
     yield write("Summary", "New hours")
     yield write("Text", re.sub(r"\d+:\d\d", hour, text))
     page = yield press("Save page")
@@ -133,8 +133,8 @@ def _last_good(page: str) -> str:
     """Return the version that came last before the one that was just for fun."""
     versions = [text for text in texts(page) if re.fullmatch(r"Version \d+", text)]
     said = texts(page)
-    fun = next(place for place, text in enumerate(said) if text == "Just for fun")
-    return next(text for text in said[fun:] if text in versions)
+    fun = first(place for place, text in enumerate(said) if text == "Just for fun")
+    return first(text for text in said[fun:] if text in versions)
 
 
 def _linked(title: str, watch_first: bool) -> ActionStream:
@@ -142,7 +142,7 @@ def _linked(title: str, watch_first: bool) -> ActionStream:
     if watch_first:
         yield press("Watch this page")
     page = yield click("Edit")
-    text = next(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
+    text = first(node.text for node in nodes(page) if node.role == "textbox" and node.name == "Text")
     yield write("Text", f"{text} See [[{title}]].")
     yield write("Summary", "Link added")
     yield press("Save page")
@@ -161,7 +161,7 @@ def restore_by_the_address(instruction: str, screen: str) -> ActionStream:
     yield click(_last_good(page))
     yield press("Restore this version")
     said = texts((yield ACCEPT))
-    room = said[next(place for place, text in enumerate(said) if "first Monday" in text) + 1]
+    room = said[first(place for place, text in enumerate(said) if "first Monday" in text) + 1]
     yield click(room)
     keeper = yield from _linked(title, watch_first=True)
     yield f"finish: {keeper}"
@@ -178,7 +178,7 @@ def restore_by_hand(instruction: str, screen: str) -> ActionStream:
     page = yield click("History")
     page = yield click(_last_good(page))
     said = texts(page)
-    place = next(place for place, text in enumerate(said) if "first Monday" in text)
+    place = first(place for place, text in enumerate(said) if "first Monday" in text)
     room = said[place + 1]
     yield _path(title)
     yield click("Edit")
@@ -201,7 +201,7 @@ def restore_last(instruction: str, screen: str) -> ActionStream:
     version = _last_good(page)
     page = yield click(version)
     said = texts(page)
-    room = said[next(place for place, text in enumerate(said) if "first Monday" in text) + 1]
+    room = said[first(place for place, text in enumerate(said) if "first Monday" in text) + 1]
     yield click(room)
     keeper = yield from _linked(title, watch_first=False)
     yield _path(title)
