@@ -174,7 +174,10 @@ class _Ending:
         return digest_of([row.rpartition("/")[0], sorted(fields, key=repr)])
 
     def _chosen(self, key: str, value: Value) -> Value:
-        """Return a value as it is compared; of a free value only the prescribed words are left."""
+        """Return a value as it is compared; of a free value only the prescribed words are left, and of a number that
+        the row or a row within it has of its own nothing."""
+        if self._rules.numbers.fullmatch(key) and str(value) in key.split("/"):
+            return "its own"
         return self.words(value) if self._rules.free_values.fullmatch(key) else self._meant(key, value)
 
     def words(self, value: object) -> str | None:
