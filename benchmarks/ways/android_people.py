@@ -9,15 +9,11 @@ from agentworld_gym.tasks.android.actions import BACK, app, enter_text, hold, ta
 from ways.android_screens import (
     SAVE,
     SEND,
-    after,
     conversation,
     first,
     parts,
     said_by,
-    schedule,
-    short,
     texts,
-    tomorrow,
 )
 from ways.playing import Ways
 
@@ -345,7 +341,7 @@ def save_and_edit(instruction: str, screen: str) -> ActionStream:
     known = yield from _sender(instruction)
     if known is None:
         return
-    number, name, company = known
+    _number, name, company = known
     yield tap("More options")
     yield tap("Add contact")
     yield enter_text("Name", name.split()[0])
@@ -378,7 +374,8 @@ def save_with_the_company_always(instruction: str, screen: str) -> ActionStream:
 def _renewed(instruction: str) -> tuple[str, str] | None:
     """Return who has a new number, and the message that goes there."""
     found = re.search(
-        r"^(.+?) has a new number .+ send '(.+?)' to|message in which (.+?) tells of a new number\. .+ write '(.+?)' to",
+        r"^(.+?) has a new number .+ send '(.+?)' to"
+        r"|message in which (.+?) tells of a new number\. .+ write '(.+?)' to",
         instruction,
     )
     return None if found is None else (found[1] or found[3], found[2] or found[4])

@@ -6,7 +6,19 @@ import re
 
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.android.actions import BACK, HOME, app, enter_text, hold, tap
-from ways.android_screens import SEND, SHADE, conversation, first, nodes, parts, said_by, schedule, short, texts, tomorrow
+from ways.android_screens import (
+    SEND,
+    SHADE,
+    conversation,
+    first,
+    nodes,
+    parts,
+    said_by,
+    schedule,
+    short,
+    texts,
+    tomorrow,
+)
 from ways.playing import Ways
 
 PAGES = {
@@ -25,7 +37,13 @@ PAGES = {
     "Do Not Disturb": "Notifications",
 }
 """The switches, and the pages on which a person who looks around finds them."""
-TILES = {"Auto-rotate screen": "Auto-rotate", "Bluetooth": "", "Battery Saver": "", "Dark theme": "", "Do Not Disturb": ""}
+TILES = {
+    "Auto-rotate screen": "Auto-rotate",
+    "Bluetooth": "",
+    "Battery Saver": "",
+    "Dark theme": "",
+    "Do Not Disturb": "",
+}
 
 
 # change_settings
@@ -210,10 +228,15 @@ def order_in_two_visits(instruction: str, screen: str) -> ActionStream:
 
 def _paper(instruction: str, screen: str) -> ActionStream:
     """Return the file, its folder and the sum that it is about; the list of downloads is shown then."""
-    found = re.search(r"Move the file (\S+) from Downloads to the folder (\w+)\.|^(\S+) lies in .+ into the folder (\w+)\.", instruction)
+    found = re.search(
+        r"Move the file (\S+) from Downloads to the folder (\w+)\.|^(\S+) lies in .+ into the folder (\w+)\.",
+        instruction,
+    )
     amount = ""
     name, folder = (found[1] or found[3], found[2] or found[4]) if found else ("", "")
-    firm = re.search(r"is the bill of (.+?)\. Move it to the folder (\w+)|bill of (.+?) among .+ into the folder (\w+)", instruction)
+    firm = re.search(
+        r"is the bill of (.+?)\. Move it to the folder (\w+)|bill of (.+?) among .+ into the folder (\w+)", instruction
+    )
     words = (firm[1] or firm[3]) if firm else ""
     if firm:
         folder = firm[2] or firm[4]

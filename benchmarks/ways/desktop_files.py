@@ -35,7 +35,8 @@ def _renamed(name: str, new: str) -> ActionStream:
 
 def _named(instruction: str) -> tuple[str, str] | None:
     found = re.search(
-        r'Rename the file "(.+?)" in Documents to "(.+?)"|document "(.+?)" in the folder that is open shall be called "(.+?)"',
+        r'Rename the file "(.+?)" in Documents to "(.+?)"'
+        r'|document "(.+?)" in the folder that is open shall be called "(.+?)"',
         instruction,
     )
     return None if found is None else (found[1] or found[3], found[2] or found[4])

@@ -146,7 +146,9 @@ class TestSeveralCallsInOneAction:
             assert copy.observation == machine.observation
             assert copy.act(calls[0]) == machine.fork().act(calls[0])
 
-    @given(st.lists(st.tuples(st.integers(1, 999), st.text(max_size=30).filter(str.isprintable)), min_size=1, max_size=5))
+    @given(
+        st.lists(st.tuples(st.integers(1, 999), st.text(max_size=30).filter(str.isprintable)), min_size=1, max_size=5)
+    )
     def test_whatever_is_written_is_read_again(self, fields: list[tuple[int, str]]) -> None:
         action = PARSER.parse("\n".join(f"fill({str(bid)!r}, {text!r})" for bid, text in fields))
         calls = action.parsed if isinstance(action.parsed, list) else [action.parsed]
