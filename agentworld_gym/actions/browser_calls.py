@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -150,14 +151,78 @@ def read_call_text(text: str) -> tuple[str, dict[str, str]] | None:
 _DECODER = json.JSONDecoder()
 
 
-def browsergym_text(call: Call) -> str:
-    """Write a call as BrowserGym does; one that BrowserGym lacks is written as `call_text` does.
+def calls_in(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the calls with literal arguments that stand in a text, in their order, and what stands between them.
+
+    Comments of Python are neither. A text among the arguments may hold line breaks.
+
+    >>> calls_in("I fill it in:\\nfill('7', 'a (b)')  # not click('1')\\nclick('9')")
+    (("fill('7', 'a (b)')", "click('9')"), 'I fill it in:')
+    """
+    calls, between, place = [], "", 0
+    while place < len(text):
+        if comment := _COMMENT.match(text, place):
+            place = comment.end()
+        elif (begin := _NAME.match(text, place)) and (end := _end_of_call(text, begin.end())):
+            call = _LINE_BREAK_IN_TEXT.sub(_escaped, text[begin.start(1) : end])
+            if _is_literal(call):
+                calls.append(call)
+                place = end
+            else:
+                between, place = between + text[place : begin.end()], begin.end()
+        else:
+            word = _WORD.match(text, place)
+            after = word.end() if word else place + 1
+            between, place = between + text[place:after], after
+    return tuple(calls), between.strip()
+
+
+def _end_of_call(text: str, place: int) -> int:
+    """Return where the parenthesis closes that was opened before a place; 0 where it does not."""
+    depth = 1
+    while depth and (piece := _PIECE.search(text, place)):
+        place = piece.end()
+        depth += (piece[0] in "([{") - (piece[0] in ")]}")
+    return place if not depth else 0
+
+
+def _escaped(quoted: re.Match[str]) -> str:
+    return quoted[0].replace("\\\n", "").replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _is_literal(call: str) -> bool:
+    try:
+        tree = ast.parse(call, mode="eval").body
+        arguments = [*tree.args, *(word.value for word in tree.keywords)] if isinstance(tree, ast.Call) else []
+        for argument in arguments:
+            if not (isinstance(argument, ast.Name) and argument.id in ("true", "false", "null")):
+                ast.literal_eval(argument)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    return isinstance(tree, ast.Call)
+
+
+_WORD = re.compile(r"\s+|\w+")
+_COMMENT = re.compile(r"\s*#[^\n]*")
+_QUOTED = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\""
+_LINE_BREAK_IN_TEXT = re.compile(_QUOTED)
+_PIECE = re.compile(rf"{_QUOTED}|[()\[\]{{}}]")
+
+
+def browsergym_text(action: Call | Sequence[Call]) -> str:
+    """Write a call, or several, as BrowserGym does; one that BrowserGym lacks is written as `call_text` does.
 
     >>> browsergym_text({"name": "browser_type", "arguments": {"element": "Search", "ref": "e7", "text": "tea"}})
     "fill('7', 'tea')"
     >>> browsergym_text({"name": "browser_handle_dialog", "arguments": {"accept": True}})
     'browser_handle_dialog(accept=true)'
+    >>> browsergym_text([{"name": "noop", "arguments": {}}, {"name": "browser_click", "arguments": {"ref": "e9"}}])
+    "noop()\\nclick('9')"
     """
+    return "\n".join(map(_browsergym_call, action if isinstance(action, Sequence) else (action,)))
+
+
+def _browsergym_call(call: Call) -> str:
     for name, (tool, fixed) in _SAME.items():
         if tool == call["name"] and (found := _told(name, call["arguments"], fixed)) is not None:
             return found

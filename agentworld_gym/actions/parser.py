@@ -58,13 +58,16 @@ class ActionParser:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.spec,)
 
-    def parse(self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None) -> Action:
+    def parse(
+        self, text: str, tools: Sequence[Mapping[str, Any]] = (), agent: str | None = None, shown: str = ""
+    ) -> Action:
         """Read the action that a text stands for, in the dialect in force or in another one of the domain.
 
         Args:
             text: What the agent wrote.
             tools: The tools of the task, beside those of the domain.
             agent: The name of the agent, where there are several.
+            shown: What the agent was shown before, without the instruction.
 
         Raises:
             SpecError: A tool of the task is broken.
@@ -73,7 +76,7 @@ class ActionParser:
         try:
             return self._parse(text, toolsets, agent)
         except Problem as problem:
-            return Action(text, error=self.refused(str(problem), text), agent=agent)
+            return Action(text, error=self.refused(str(problem), text, shown), agent=agent)
 
     def shown(self, action: Action, screen: str = "") -> str:
         """Return an action as the block of a full prompt shows it.
@@ -179,15 +182,16 @@ class ActionParser:
                 return Action(text, parsed, kind=kind, answer=answer, agent=agent)
         return Action(text, parsed, agent=agent)
 
-    def refused(self, problem: str, raw: str) -> str:
+    def refused(self, problem: str, raw: str, shown: str = "") -> str:
         """Return the error that the domain prints for an action that it does not take.
 
         Args:
             problem: What is wrong with the action.
             raw: The text that the agent wrote.
+            shown: What the agent was shown before, without the instruction.
         """
         try:
-            return self._error.render(problem=problem, raw=_cut(raw, self._limit))
+            return self._error.render(problem=problem, raw=_cut(raw, self._limit), shown=shown)
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError):
             return problem
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.actions.browser_calls import as_tool_call, read_call_text
+from agentworld_gym.actions.browser_calls import as_tool_call, calls_in, read_call_text
 from agentworld_gym.actions.claude_code_calls import canonical
 from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.actions.toolset import Problem, Toolset, first_line
@@ -27,6 +27,9 @@ MAX_DIGITS = 300
 
 _TEST = re.compile(r"\s*\[\[?[ \t]+[^\s\[\]{]")
 """How a test of the shell begins, `[ WORD` or `[[ WORD`, which no array of objects does."""
+
+MAX_CALLS = 20
+"""How many calls of BrowserGym one action may hold."""
 
 Reader = Callable[[str, Toolset], Any]
 
@@ -129,6 +132,22 @@ def browser_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     return None if call is None else as_tool_call(tools.ordered(call))
 
 
+def browsergym_calls(text: str, tools: Toolset) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """Read a call as `browser_call` does, or several, as BrowserGym does: what stands between calls is passed over.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> [call["arguments"] for call in browsergym_calls("click('1') then click('2')", tools)]
+    [{'ref': 'e1'}, {'ref': 'e2'}]
+    """
+    calls, between = ((), "") if text.lstrip().startswith("{") else calls_in(text)
+    if not calls or (between and not all(tools.knows(call.partition("(")[0].strip()) for call in calls)):
+        return browser_call(text, tools)
+    if len(calls) > MAX_CALLS:
+        raise Problem(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
+    read = [call for text in calls if (call := browser_call(text, tools)) is not None]
+    return read[0] if len(read) == 1 else read
+
+
 def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
     """Read any JSON object."""
     if not text.lstrip().startswith("{"):
@@ -165,7 +184,7 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
     "playwright_call": (browser_call, "a call of a browser's tool"),
-    "browsergym_call": (browser_call, "a call of BrowserGym"),
+    "browsergym_call": (browsergym_calls, "calls of BrowserGym"),
     "json_object": (json_object, "a JSON object"),
     "phone_coordinates": (phone_coordinates, "an action on points"),
     "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),

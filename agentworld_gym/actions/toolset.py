@@ -130,6 +130,10 @@ class Toolset:
             raise Problem("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
         return {"name": self._full_names.get(name, name), "arguments": arguments}
 
+    def knows(self, name: str) -> bool:
+        """Return whether a tool of that name can be called."""
+        return name in self._schemas or not self._schemas
+
     def ordered(self, call: Mapping[str, Any]) -> dict[str, Any]:
         """Return a call with its arguments, and the keys of objects in them, in the order of the tool's schema.
 

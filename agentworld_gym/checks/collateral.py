@@ -30,6 +30,9 @@ _ROUNDS = 3
 """How many numbers of rows are followed one after the other, as from a payment to its order to its customer."""
 
 _GONE = object()
+_ANSWERED = re.compile(r"(?m)^(?:On \S[^\n]*|\*\*[^\n*]+\*\*) wrote:\n(?:>[^\n]*(?:\n|\Z))+")
+"""What somebody else wrote, as programs put it into an answer."""
+
 _QUOTED = re.compile(r"(?<!\w)'([^\n]+?)'(?!\w)|\"([^\"\n]+)\"")
 _WILD = re.compile(r"\*\*|\*|(?<![^/])#(?![^/])")
 _WILD_MEANS = {"**": ".*", "*": "[^/]*", "#": r"\d+"}
@@ -171,12 +174,16 @@ class _Ending:
         return digest_of([row.rpartition("/")[0], sorted(fields, key=repr)])
 
     def _chosen(self, key: str, value: Value) -> Value:
-        """Return a value as it is compared; of a free value only the prescribed words are left."""
+        """Return a value as it is compared; of a free value only the prescribed words are left, and of a number that
+        the row or a row within it has of its own nothing."""
+        if self._rules.numbers.fullmatch(key) and str(value) in key.split("/"):
+            return "its own"
         return self.words(value) if self._rules.free_values.fullmatch(key) else self._meant(key, value)
 
     def words(self, value: object) -> str | None:
-        """Return the prescribed words that a value equals but for case and stops; None where there are none."""
-        said = normalised(value) if isinstance(value, str) and self._prescribed else None
+        """Return the prescribed words that a value equals but for case, stops, and the letter that it answers; None
+        where there are none."""
+        said = normalised(_ANSWERED.sub("", value)) if isinstance(value, str) and self._prescribed else None
         return said if said in self._prescribed else None
 
     def _unnumbered(self, name: str) -> str:

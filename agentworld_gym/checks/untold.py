@@ -65,6 +65,6 @@ def in_first_dialect(spec: DomainSpec, session: object, action: Action, answer: 
     if answer.in_first_dialect is not None:
         return answer.in_first_dialect
     partial = partial_of(spec, session)
-    if partial is None or action.error is not None:
+    if partial is None:
         return answer.text
     return partial.translation.translate(answer.text, action.parsed)

@@ -83,7 +83,8 @@ class ActionSpec(Strict):
     """Actions that can be read; the action space samples from them."""
 
     errors: str = "Error: {{ problem }}"
-    """A Jinja text over `problem` and `raw`: what the real counterpart prints for an action that cannot be read."""
+    """A Jinja text over `problem`, `raw` and `shown` (what the agent was shown before, without the instruction): what
+    the real counterpart prints for an action that cannot be read."""
 
     description: str = ""
     """What an agent is told about writing an action."""

@@ -201,6 +201,19 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class ComparingEngine(Protocol):
+    """An engine that says what of a state counts where the outcomes of two episodes are compared."""
+
+    def compared(self, state: Mapping[str, Scalar], /) -> dict[str, Scalar]:
+        """Return the flat fields of a machine's state as they are compared: equal where nobody could tell them apart.
+
+        Args:
+            state: The fields.
+        """
+        ...
+
+
+@runtime_checkable
 class ConcurrentEngine(Protocol):
     """An engine that says whether its machines may act at the same time, each on a thread of its own."""
 

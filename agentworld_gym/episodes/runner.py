@@ -242,10 +242,13 @@ class EpisodeRunner:
             raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL' or judge='vllm:MODEL'")
 
     def _read(self, episode: Episode, text: str | Action) -> Action:
-        action = self.parser.parse(text, episode.task.tools) if isinstance(text, str) else text
+        action = text if isinstance(text, Action) else self._parsed(episode, text)
         if action.kind is ActionKind.CONFIRM and episode.confirming:
             return replace(action, kind=ActionKind.FINISH)
         return action
+
+    def _parsed(self, episode: Episode, text: str) -> Action:
+        return self.parser.parse(text, episode.task.tools, shown=episode.session.observation)
 
     def _enter(self, step: Step) -> None:
         """Enter a step into its episode, unless the world failed, and say what moment it is."""

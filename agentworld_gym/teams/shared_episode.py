@@ -188,18 +188,19 @@ class SharedEpisode:
     def _read(self, name: str, text: str) -> tuple[Action, tuple[str, ...], str]:
         """Read what a role wrote: the action, whom it writes to, and the words of the message."""
         parser, role = self.runner.parser, self.team.roles[name]
+        shown = self.episode.session.observation
         if self.team.channel is not None and text.strip() == WAIT:
             return Action(text, kind=ActionKind.MESSAGE, agent=name), (), ""
         colleagues = self.team.colleagues(name)
         if colleagues and (found := _MESSAGE.fullmatch(text)):
             words, to = found["text"].strip(), found["to"]
             if problem := self._message_problem(words, to, colleagues):
-                return Action(text, error=parser.refused(problem, text), agent=name), (), ""
+                return Action(text, error=parser.refused(problem, text, shown), agent=name), (), ""
             recipients = colleagues if to is None else (to,)
             return Action(text, kind=ActionKind.MESSAGE, agent=name), recipients, words
-        action = parser.parse(text, self.episode.task.tools, name)
+        action = parser.parse(text, self.episode.task.tools, name, shown)
         if action.error is None and (problem := self._problem(action, role)):
-            action = Action(text, error=parser.refused(problem, text), agent=name)
+            action = Action(text, error=parser.refused(problem, text, shown), agent=name)
         return action, (), ""
 
     def _message_problem(self, words: str, to: str | None, colleagues: tuple[str, ...]) -> str | None:

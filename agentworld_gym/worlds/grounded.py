@@ -14,6 +14,7 @@ from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import (
+    ComparingEngine,
     ConcurrentEngine,
     Controls,
     Engine,
@@ -28,6 +29,7 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
 from agentworld_gym.screens.protocols import Pictured
 from agentworld_gym.worlds.concurrency import rounds, side_by_side
 from agentworld_gym.worlds.expert_states import ExpertStates
@@ -147,7 +149,9 @@ class GroundedWorld:
     def _step(self, session: GroundedSession, action: Action) -> Observation | Failure:
         if action.error is not None:
             session.observation = action.error
-            return Observation(action.error)
+            translation = FIRST_DIALECTS.get((self.spec.id, session.dialect))
+            first = None if translation is None else translation.translate(action.error, None)
+            return Observation(action.error, in_first_dialect=first)
         with suspended() if session.calm else nullcontext():
             answer = self._act(session.machine, action)
         if isinstance(answer, Failure):
@@ -198,12 +202,19 @@ class GroundedWorld:
             controls = (self.spec.controls[name] for name in task.controls if name in self.spec.controls)
             rules = Rules.of(self.spec.outcome, task, tuple(free for control in controls for free in control.free))
             end = state()
-            return None if end is None else collateral(Span(start, end), expert, rules)
+            if end is None:
+                return None
+            return collateral(self._compared(Span(start, end)), self._compared(expert), rules)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         finally:
             if begun is not None:
                 begun.close()
+
+    def _compared(self, span: Span) -> Span:
+        if not isinstance(self.engine, ComparingEngine):
+            return span
+        return Span(self.engine.compared(span.start), self.engine.compared(span.end))
 
     def passes(
         self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]

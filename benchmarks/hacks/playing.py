@@ -17,6 +17,7 @@ from agentworld_gym.actions.finish import finishes, read_finish
 from agentworld_gym.checks.checks import output_of
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Scalar, last_state
+from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.engines.swe.git.objects import tree_id
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
@@ -37,7 +38,8 @@ PASSING: Mapping[str, re.Pattern[str]] = {
         r"|files/sort|.*/(unread|time)$"
     ),
     "desktop": re.compile(
-        r"(windows|browser/browser|browser/tab|browser/cookie|pointer|clipboard|held|menu|overview|selected)(/|#|$)"
+        r"(windows|browser/browser|browser/tab|browser/cookie|pointer|clipboard|held|menu|overview|selected"
+        r"|files/tmp|folders/tmp)(/|#|$)"
     ),
     "mcp": re.compile(r"history/|stock_moves/|messages/\d+/is_read$|.*/updated_at$"),
     "search": re.compile(r"opened/"),
@@ -236,6 +238,8 @@ def lasting(episode: Episode) -> State:
     }
     if episode.task.domain == "swe":
         return {**kept, **_history(episode)}
+    if episode.task.domain == "desktop":
+        kept = DesktopMachine.compared(kept)
     return {key: _packed(str(state[key])) if key.endswith(".tar") else value for key, value in kept.items()}
 
 

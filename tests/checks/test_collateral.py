@@ -86,6 +86,22 @@ def test_case_and_stops_of_quoted_words_do_not_matter(text: str) -> None:
     assert apart(LETTER, agent, expert, instruction='Answer "It is on Tuesday".') == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is on Tuesday\n\nOn 4 March 2026, 08:00 Ada wrote:\n> When?\n>\n> Ada",
+        "It is on Tuesday\nOn 4 March 2026, 08:00 Ada wrote:\n> When?",
+        "**Ada** wrote:\n> When?\n\nIt is on Tuesday.",
+    ],
+)
+def test_an_answer_may_quote_what_it_answers(text: str) -> None:
+    instruction, start = "Reply 'It is on Tuesday'", {"letters/1/text": ""}
+    expert = {"letters/1/text": "It is on Tuesday"}
+    assert apart(start, {"letters/1/text": text}, expert, instruction=instruction) == ()
+    other = {"letters/1/text": text.replace("Tuesday", "Friday")}
+    assert apart(start, other, expert, instruction=instruction) == ("letters/1/text",)
+
+
 def test_quoted_words_that_the_expert_writes_nowhere_prescribe_nothing() -> None:
     expert, agent = ({**LETTER, "letters/1/text": text} for text in ("Tuesday", "A question"))
     assert apart(LETTER, agent, expert, instruction="Answer the letter 'A question'.") == ()
@@ -95,6 +111,20 @@ def test_rows_made_in_another_order_are_the_same_rows() -> None:
     expert = {**ORDERS, **payment(5, 1, 10.0), **payment(6, 2, 20.0)}
     agent = {**ORDERS, **payment(5, 2, 20.0), **payment(6, 1, 10.0)}
     assert apart(ORDERS, agent, expert) == ()
+
+
+def test_rows_within_rows_may_be_made_in_another_order() -> None:
+    def chat(number: int, who: str, text: int) -> State:
+        inner = {f"chats/{number}/texts/{text}/text_id": text, f"chats/{number}/texts/{text}/text": "31.50"}
+        return {f"chats/{number}/chat_id": number, f"chats/{number}/who": who, **inner}
+
+    rules = Rules.of(OutcomeSpec(rows=("*/#", "*/#/*/#"), numbers=("**_id",)), task())
+    expert = {"chats/1/who": "Hana", "chats/1/texts/7/text_id": 7, **chat(8, "Fabio", 9)}
+    agent = {"chats/1/who": "Hana", "chats/1/texts/9/text_id": 9, **chat(7, "Fabio", 8)}
+    start: State = {"chats/1/who": "Hana"}
+    assert collateral(Span(start, agent), Span(start, expert), rules) == ()
+    other = {**agent, "chats/7/who": "Emil"}
+    assert collateral(Span(start, other), Span(start, expert), rules) == ("chats/7", "chats/8")
 
 
 def test_a_row_that_is_made_twice_is_named() -> None:

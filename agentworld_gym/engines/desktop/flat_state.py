@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.engines import Scalar
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.program import Window
+from agentworld_gym.engines.desktop.programs.spreadsheet.document import Book, displayed_at, new_document
+from agentworld_gym.engines.desktop.programs.spreadsheet.file_formats import read, write_ods
+from agentworld_gym.engines.desktop.programs.spreadsheet.formula_syntax import position
 from agentworld_gym.engines.gui import flat
 
 MAX_TEXT = 400
@@ -42,6 +46,36 @@ def flat_state(desktop: Desktop) -> dict[str, Scalar]:
     for name, resource in desktop.resources.items():
         fields.update({f"{name}/{path}": value for path, value in resource.state().items()})
     return fields
+
+
+def compared(state: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return flat fields in which a spreadsheet is what its cells show: a formula counts as much as its result.
+
+    >>> one, other = (compared({"files/a.ods": text}) for text in ("2,3,5\\n", "[Sheet1]\\n2,3.0,=A1+B1\\n"))
+    >>> one == other
+    True
+    """
+    return {
+        name: _shown_by(value) if name.endswith(".ods") and isinstance(value, str) else value
+        for name, value in state.items()
+    }
+
+
+@lru_cache(maxsize=256)
+def _shown_by(text: str) -> str:
+    """Return the text of a spreadsheet file with what is shown in the place of what was typed."""
+    sheets = read(text, ".ods")
+    book = new_document(sheets)
+    shown = {
+        name: sheet | {"cells": {cell: _displayed(book, cell, name) for cell in sheet["cells"]}}
+        for name, sheet in sheets.items()
+    }
+    return write_ods(shown)
+
+
+def _displayed(book: Book, cell: str, sheet: str) -> str:
+    place = position(cell)
+    return "" if place is None else displayed_at(book, place, sheet)
 
 
 def _window(desktop: Desktop, window: Window, order: int) -> Iterator[tuple[str, Scalar]]:

@@ -9,7 +9,7 @@ from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.engines.desktop import perturbations
 from agentworld_gym.engines.desktop.desktop import Desktop
 from agentworld_gym.engines.desktop.filesystem import clean
-from agentworld_gym.engines.desktop.flat_state import flat_state
+from agentworld_gym.engines.desktop.flat_state import compared, flat_state
 from agentworld_gym.engines.desktop.geometry import reachable
 from agentworld_gym.engines.desktop.interpreter import Interpreter, names
 from agentworld_gym.engines.desktop.interpreter.pyautogui import PyAutoGui
@@ -144,6 +144,11 @@ class DesktopMachine:
     def state(self) -> dict[str, Scalar]:
         """Return everything that an action can change: files, windows, settings, clipboard."""
         return flat_state(self._open())
+
+    @staticmethod
+    def compared(state: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """Return the fields of a state as outcomes are compared: a spreadsheet is what its cells show."""
+        return compared(state)
 
     def structured_state(self) -> dict[str, Any]:
         """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.

@@ -129,27 +129,42 @@ class WebMachine:
         return self._browser
 
     def act(self, action: Any) -> str:
-        """Answer one call `{"name": ..., "arguments": {...}}`, of Playwright's tools or of BrowserGym.
+        """Answer one call `{"name": ..., "arguments": {...}}`, of Playwright's tools or of BrowserGym, or several.
 
-        Anything may stand in the call; what is wrong is answered with an error.
+        Anything may stand in a call; what is wrong is answered with an error. The first error ends several calls, and
+        their answer is that of the last one, with the page.
 
         Raises:
             EngineError: The machine is closed.
         """
+        if not isinstance(action, list):
+            return self._say(self._called(action))
+        result, done = ToolResult(errors=[NO_CALL]), 0
+        for call in action:
+            result = self._called(call)
+            done += 1
+            if result.errors:
+                break
+        if done > 1 and result.snapshot is None and not result.modal:
+            show(self.browser, result)
+        return self._say(result)
+
+    def _called(self, action: Any) -> ToolResult:
+        """Carry out one call and return its result."""
         browser = self.browser
         self._calls += 1
         self._action = action
         call = read_call(action)
         if call is None:
-            return self._say(ToolResult(errors=[NO_CALL]))
+            return ToolResult(errors=[NO_CALL])
         name, arguments = call
         tool = TOOLS.get(name) or browsergym_calls.CALLS.get(name)
         if tool is None:
-            return self._say(ToolResult(errors=[f'Tool "{encodable(name[:100])}" not found']))
+            return ToolResult(errors=[f'Tool "{encodable(name[:100])}" not found'])
         if name != "browser_wait_for" and name != "noop":
             browser.settle()
         self._redraw(browser, arguments)
-        return self._say(call_tool(browser, name, encodable(arguments), tool))
+        return call_tool(browser, name, encodable(arguments), tool)
 
     def state(self) -> dict[str, Scalar]:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""

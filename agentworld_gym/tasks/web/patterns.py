@@ -21,8 +21,15 @@ def term(name: str, value: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return a regular expression for a paragraph of just this text; a full stop at its end does not matter."""
-    return rf"\]: {re.escape(text.rstrip('.!'))}[.!]?\n"
+    r"""Return a regular expression for a paragraph of just this text; a full stop at its end does not matter.
+
+    In an answer to a mail, the line that introduces the quoted mail may follow.
+
+    >>> bool(re.search(paragraph("Yes."), '- paragraph [ref=e6]: "Yes On 4 March 2026, 08:00 Ada Brandt wrote:"\n'))
+    True
+    """
+    said = f"{re.escape(text.rstrip('.!'))}[.!]?"
+    return rf'\]: (?:{said}|"{said} On \d[^\n]* wrote:")\n'
 
 
 def euros(amount: float) -> str:

@@ -26,17 +26,32 @@ REFERENCES = ("ref", "startRef", "endRef", "bid", "from_bid", "to_bid", "fields"
 
 
 async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) -> str:
-    """Answer one call of a tool.
+    """Answer one call of a tool, or several, of which the first error is the last.
 
     Args:
         browser: The session's browser.
-        action: The call, `{"name": ..., "arguments": {...}}`; anything else is answered with an error.
+        action: The call, `{"name": ..., "arguments": {...}}`, or a list; anything else is answered with an error.
         undisturbed: Whether no control may strike during the call.
     """
+    if not isinstance(action, list):
+        return (await _called(browser, action, undisturbed)).text()
+    result, done = ToolResult(errors=[NO_CALL]), 0
+    for call in action:
+        result = await _called(browser, call, undisturbed)
+        done += 1
+        if result.errors:
+            break
+    if done > 1 and result.snapshot is None and not result.modal:
+        await _show(browser, result, True)
+    return result.text()
+
+
+async def _called(browser: ChromiumBrowser, action: Any, undisturbed: bool) -> ToolResult:
+    """Carry out one call and return its result."""
     browser.calls += 1
     read = read_call(action)
     if read is None:
-        return ToolResult(errors=[NO_CALL]).text()
+        return ToolResult(errors=[NO_CALL])
     name, arguments = read
     sessions = browser.driver.server.undisturbed
     (sessions.add if undisturbed else sessions.discard)(browser.session)
@@ -48,11 +63,11 @@ async def act(browser: ChromiumBrowser, action: Any, undisturbed: bool = False) 
             await _redraw(browser, arguments)
         await _run(call, name)
     except Refusal as refusal:
-        return ToolResult(errors=[str(refusal)], modal=browser.tab.modal_lines()).text()
+        return ToolResult(errors=[str(refusal)], modal=browser.tab.modal_lines())
     except Exception as error:  # The tool answers with whatever Playwright says.
-        return ToolResult(errors=[error_text(error)]).text()
+        return ToolResult(errors=[error_text(error)])
     await _show(browser, call.result, call.shows_page and name not in QUIET_TOOLS)
-    return call.result.text()
+    return call.result
 
 
 async def _run(call: ChromiumCall, name: str) -> None:
