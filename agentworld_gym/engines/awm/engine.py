@@ -41,7 +41,7 @@ class AwmEngine:
     def __init__(self, files: AwmFiles, processes: int = PROCESSES, loaded: int = LOADED, worlds: int = WORLDS) -> None:
         require_bubblewrap()
         self.files = files
-        self._limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
+        self.limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
         self.libraries = find_libraries()
         self._servers: dict[str, ScenarioServer] = {}
         self._worlds: Sandbox | None = None
@@ -54,7 +54,7 @@ class AwmEngine:
             SpecError: A row of the files cannot be read.
         """
         if name not in self._servers:
-            self._servers[name] = ScenarioServer(self.files.scenario(name), self._sandbox_of_worlds, self._limits)
+            self._servers[name] = ScenarioServer(self.files.scenario(name), self._sandbox_of_worlds, self.limits)
         return self._servers[name]
 
     def start(self, name: str, seed: int, meta: bool = False) -> AwmMachine:
