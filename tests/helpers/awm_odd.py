@@ -13,7 +13,6 @@ ODD_PATHS = {
     "unknown_type": 'Path(..., json_schema_extra={"type": "int"})',
     "broken_pattern": 'Path(..., json_schema_extra={"pattern": "[a-"})',
     "described_by_a_number": 'Path(..., json_schema_extra={"description": 5})',
-    "not_a_number": 'Path(..., json_schema_extra={"maximum": float("nan")})',
     "object_as_enum": 'Path(..., json_schema_extra={"enum": {"a": 1}})',
 }
 """Tools that a client cannot use, each with what its author wrote of its parameter."""
@@ -31,6 +30,7 @@ ODD_ENDPOINTS = {
 
 USABLE = {
     "end_in_python": r'Path(..., json_schema_extra={"pattern": r"(?P<all>[0-9]+)\Z"})',
+    "not_a_number": 'Path(..., json_schema_extra={"maximum": float("nan")})',
     "any_value": 'Path(..., json_schema_extra={"enum": [{"a": 1}, [2], 3]})',
     "endless_text": 'Path(..., json_schema_extra={"type": "string", "minLength": 10**12})',
 }

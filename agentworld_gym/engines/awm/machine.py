@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
-from agentworld_gym.engines.awm.meta_tools import META_TOOLS, meta_call
+from agentworld_gym.engines.awm.meta_tools import META_TOOLS, Texts, meta_call
 from agentworld_gym.engines.awm.process_limit import ProcessLimit
 from agentworld_gym.engines.awm.server import CALL_SECONDS, Answer, Call, Place, ScenarioServer, Worker
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
@@ -26,7 +26,8 @@ class AwmMachine:
     Args:
         server: The player of the scenario.
         seed: The seed of what the world draws.
-        meta: Whether the agent calls the tools by AWM's two meta tools.
+        meta: Whose texts the agent reads of AWM's two meta tools, by which it calls the tools; None where it calls them
+            themselves.
 
     Raises:
         EngineError: The scenario cannot be loaded.
@@ -34,7 +35,7 @@ class AwmMachine:
 
     spans: Sequence[Span] = ()
 
-    def __init__(self, server: ScenarioServer, seed: int, meta: bool = False) -> None:
+    def __init__(self, server: ScenarioServer, seed: int, meta: Texts | None = None) -> None:
         self.server, self.seed, self.meta = server, seed, meta
         self._calls: list[Call] = []
         self._answers = hashlib.blake2b(digest_size=16)
@@ -87,9 +88,9 @@ class AwmMachine:
             problem = "Invalid params: a tool call needs a 'name' and an object of 'arguments'"
             return Answer(f"MCP error -32602: {problem}", True)
         if self.meta:
-            called = meta_call(name, arguments, self.server.about.tools)
+            called = meta_call(name, arguments, self.server.about.tools, self.meta)
             return called if isinstance(called, Answer) else Call(*called, check=True)
-        return Call(name, arguments, check)
+        return Call(name, arguments, check or name in self.server.about.checked)
 
     def place(self) -> Place:
         """Return where the machine is played; if its process was lost, the calls so far are made again.

@@ -114,7 +114,9 @@ class AwmBackend:
         code = draft.implementation.code if draft.implementation else ""
         statements = (*statements_of(draft.sql), *draft.statements)
         return self._sandboxes.server(
-            Scenario(draft.name, draft.brief.title, draft.brief.description, draft.tasks, statements, b"", code, {}, {})
+            Scenario(
+                draft.name, draft.brief.title, draft.brief.description, draft.tasks, statements, (), b"", code, {}, {}
+            )
         )
 
     def _verdict(self, code: str, initial: bytes) -> Verdict:

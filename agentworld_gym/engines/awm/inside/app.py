@@ -24,7 +24,7 @@ from agentworld_gym.engines.awm.inside.binding import (
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
-from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
+from agentworld_gym.engines.awm.inside.openapi import Operation, refused, tools_of
 from agentworld_gym.engines.awm.inside.watching import Watch
 
 MODULE = "awm_world"
@@ -80,7 +80,7 @@ class App:
         self._run(self._started())
         self.close_sessions()
         described = self.app.openapi_schema
-        self.tools, self._operations = tools_of(self.app.openapi())
+        self.tools, self._operations = _tools_of(self.app)
         # The app keeps its description, hundreds of containers, which would be watched for changes at every call.
         self.app.openapi_schema = described
         self._validators: dict[str, Any] = {}
@@ -106,6 +106,11 @@ class App:
         with suppress(Exception):
             close_all_sessions()
 
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The tools that no client can use, with the reason."""
+        return {name: operation.refusal for name, operation in self._operations.items() if operation.refusal}
+
     def reads(self, name: str) -> bool:
         """Return whether a tool is an endpoint that reads, by its method."""
         return name in self._operations and self._operations[name].method == "GET"
@@ -127,6 +132,8 @@ class App:
         operation = self._operations.get(name)
         if operation is None:
             return f"Unknown tool: {name}", True
+        if operation.refusal:
+            return operation.refusal, True
         if check and (problem := self._problem(name, operation, arguments)):
             return f"Input validation error: {problem}", True
         status, body = self._response(operation, arguments)
@@ -236,6 +243,28 @@ class App:
                 for task in left:
                     task.cancel()
                 self._loop.run_until_complete(asyncio.wait(left))
+
+
+def _tools_of(app: Any) -> tuple[list[dict[str, Any]], dict[str, Operation]]:
+    """Return the tools of an app and its operations. Where it cannot describe itself, each endpoint is looked at alone,
+    and those that cannot be described are refused."""
+    try:
+        return tools_of(app.openapi())
+    except Exception:
+        from fastapi.openapi.utils import get_openapi
+
+        tools, operations = dict[str, dict[str, Any]](), dict[str, Operation]()
+        for route in app.routes:
+            name = getattr(route, "operation_id", None) or getattr(route, "unique_id", None)
+            if name is None or not route.include_in_schema:
+                continue
+            try:
+                found, more = tools_of(get_openapi(title="one", version="1", routes=[route]))
+            except Exception as error:
+                found, more = [], {name: refused(error)}
+            tools |= {tool["name"]: tool for tool in found}
+            operations |= more
+        return list(tools.values()), operations
 
 
 def _items(value: Any) -> list[Any]:
