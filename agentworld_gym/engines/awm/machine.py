@@ -41,8 +41,9 @@ class AwmMachine:
         self._answers = hashlib.blake2b(digest_size=16)
         self._place: Place | None = server.begin(seed)
         self._closed = False
-        self._observation = ""
-        self.refused = False
+        self._observation, self.refused = "", False
+        self.raised = ""
+        """What the code raised in the last call; see `Answer.raised`."""
 
     @property
     def observation(self) -> str:
@@ -137,7 +138,7 @@ class AwmMachine:
         if call is not None:
             self._calls.append(call)
             self._answers.update(_bytes_of(answer))
-        self._observation, self.refused = answer
+        self._observation, self.refused, self.raised = answer
 
     def database(self) -> bytes:
         """Return the bytes of an SQLite file with everything that is stored.
@@ -268,7 +269,7 @@ def _message(place: Place, call: Call) -> dict[str, Any]:
 
 
 def _bytes_of(answer: Answer) -> bytes:
-    return repr(tuple(answer)).encode()
+    return repr((answer.text, answer.refused)).encode()
 
 
 def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
@@ -280,7 +281,7 @@ def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
         server.set_apart(f"{told['changed']} was changed by a call")
     if "stopped" in told:
         return EngineError(f"the code of {server.scenario.name} was stopped: {told['stopped']}")
-    return Answer(str(told.get("text", "")), bool(told.get("refused")))
+    return Answer(str(told.get("text", "")), bool(told.get("refused")), str(told.get("raised", "")))
 
 
 def _exchanged(server: ScenarioServer, place: Place, call: Call) -> Answer | EngineError:

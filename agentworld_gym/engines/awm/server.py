@@ -52,6 +52,9 @@ class Answer(NamedTuple):
     refused: bool
     """Whether it is an error."""
 
+    raised: str = ""
+    """What the code raised, with the lines that led there. No client gets it; it helps whoever writes the code."""
+
 
 @dataclass(eq=False)
 class Worker:

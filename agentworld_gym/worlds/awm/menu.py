@@ -47,6 +47,33 @@ def menu_of(
     return (*calls, "finish")
 
 
+def likely_arguments(tool: Mapping[str, Any], tables: Mapping[str, Rows], instruction: str) -> dict[str, Any] | None:
+    """Return the fewest arguments of a call that the rows or an instruction suggest; None where they suggest none.
+
+    Args:
+        tool: The tool, with the JSON Schema of its arguments.
+        tables: Rows of the database.
+        instruction: A sentence whose numbers and quoted texts are arguments too.
+
+    >>> schema = {"properties": {"port_id": {"type": "integer"}}, "required": ["port_id"]}
+    >>> likely_arguments({"name": "get_port", "parameters": schema}, {"ports": [{"id": 7}]}, "Look.")
+    {'port_id': 7}
+    >>> likely_arguments({"name": "get_port", "parameters": schema}, {}, "Look.") is None
+    True
+    """
+    schema = tool.get("parameters") or {}
+    found = {}
+    for name in schema.get("required") or ():
+        inner = (schema.get("properties") or {}).get(name)
+        values = _values(str(tool["name"]), name, inner if isinstance(inner, Mapping) else {}, tables, instruction)
+        for value in values:
+            found[name] = value
+            break
+        else:
+            return None
+    return found
+
+
 def _compiled(schema: Mapping[str, Any]) -> Schema | None:
     """Return a schema; None for a part of one that says nothing by itself, as it refers to the whole."""
     try:

@@ -8,6 +8,7 @@ import builtins
 import json
 import re
 import sys
+import traceback
 import types
 from collections.abc import Callable
 from contextlib import suppress
@@ -39,6 +40,12 @@ MAX_ANSWER = 1_000_000
 TURNS = 100
 """How often work that a request started, and does not wait for, gets its turn before it is ended. A message that is
 sent later ends by itself; a loop that looks for one every minute does not."""
+
+MAX_FRAMES = 5
+"""How many lines of a traceback are told."""
+
+MAX_TOLD = 600
+"""The characters of an error that are told."""
 
 THREADED = re.compile(r"anyio|asyncio|\bthreading\b|\b_thread\b|contextvars|concurren")
 """What code names that may find out which thread it runs in; `check_same_thread` of an engine is no such name."""
@@ -84,6 +91,8 @@ class App:
         # The app keeps its description, hundreds of containers, which would be watched for changes at every call.
         self.app.openapi_schema = described
         self._validators: dict[str, Any] = {}
+        self.raised = ""
+        """What the code raised in the last call, with the lines that led there; empty where it raised nothing."""
 
     async def _started(self) -> None:
         lifespan = self.app.router.lifespan_context(self.app)
@@ -129,6 +138,7 @@ class App:
         Raises:
             Stopped: The code cannot go on.
         """
+        self.raised = ""
         operation = self._operations.get(name)
         if operation is None:
             return f"Unknown tool: {name}", True
@@ -221,7 +231,8 @@ class App:
             await self.app(scope, receive, send)
         except MemoryError:
             raise
-        except Exception:
+        except Exception as error:
+            self.raised = _told(error, self._code)
             # Starlette answers with a plain 500 and then raises what the code raised, for the log of a server.
             if not parts:
                 return 500, b"Internal Server Error"
@@ -243,6 +254,18 @@ class App:
                 for task in left:
                     task.cancel()
                 self._loop.run_until_complete(asyncio.wait(left))
+
+
+def _told(error: Exception, code: str) -> str:
+    """Return the end of a traceback: the last lines of the code that led to an error, and the error."""
+    lines = code.splitlines()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
+    told = [
+        f"  line {frame.lineno}, in {frame.name}\n    {lines[frame.lineno - 1].strip()}"
+        for frame in frames[-MAX_FRAMES:]
+        if frame.lineno and frame.lineno <= len(lines)
+    ]
+    return "\n".join([*told, f"{type(error).__name__}: {error}"[:MAX_TOLD]])
 
 
 def _tools_of(app: Any) -> tuple[list[dict[str, Any]], dict[str, Operation]]:

@@ -183,7 +183,8 @@ class Worker:
         told: dict[str, Any]
         try:
             answer = self._asked(session, asked)
-            told = {"text": answer[0], "refused": answer[1]}
+            raised = "" if self._app is None else self._app.raised
+            told = {"text": answer[0], "refused": answer[1], "raised": raised}
         except Stopped as stopped:
             told = {"stopped": str(stopped)}
         except Exception as error:
