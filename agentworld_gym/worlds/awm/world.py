@@ -56,11 +56,11 @@ class AwmOptions(Options):
     session are made again in another one when the session goes on."""
 
     loaded: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = LOADED
-    """How many worlds stay loaded while no session plays them. Each takes about 20 MiB; one that does not stay loaded
+    """How many worlds stay loaded while no session plays them. Each takes about 47 MiB; one that does not stay loaded
     is loaded again when it is played again."""
 
     worlds: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = WORLDS
-    """How many worlds may have processes, whether they are played or not. Each takes about 22 MiB. Where sessions of
+    """How many worlds may have processes, whether they are played or not. Each takes about 47 MiB. Where sessions of
     more worlds act in turns, the processes of the least recently used world are ended; the calls of its sessions are
     made again in others when they go on."""
 

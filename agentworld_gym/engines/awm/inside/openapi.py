@@ -69,8 +69,8 @@ def tools_of(description: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[st
     tools: dict[str, dict[str, Any]] = {}
     operations = dict[str, Operation]()
     for path, methods in description.get("paths", {}).items():
-        for method, operation in methods.items():
-            name = operation.get("operationId")
+        for method, operation in methods.items() if isinstance(methods, dict) else ():
+            name = operation.get("operationId") if isinstance(operation, dict) else None
             if method not in METHODS or not isinstance(name, str) or not name:
                 continue
             tools.pop(name, None)  # Of two tools of one name a server knows the last.
