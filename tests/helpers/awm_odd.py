@@ -31,6 +31,7 @@ ODD_ENDPOINTS = {
 USABLE = {
     "end_in_python": r'Path(..., json_schema_extra={"pattern": r"(?P<all>[0-9]+)\Z"})',
     "not_a_number": 'Path(..., json_schema_extra={"maximum": float("nan")})',
+    "leads_nowhere": 'Path(..., json_schema_extra={"$dynamicRef": "#nowhere"})',
     "any_value": 'Path(..., json_schema_extra={"enum": [{"a": 1}, [2], 3]})',
     "endless_text": 'Path(..., json_schema_extra={"type": "string", "minLength": 10**12})',
 }

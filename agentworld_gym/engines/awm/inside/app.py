@@ -145,7 +145,7 @@ class App:
         if operation.refusal:
             return operation.refusal, True
         if check and (problem := self._problem(name, operation, arguments)):
-            return f"Input validation error: {problem}", True
+            return problem, True
         status, body = self._response(operation, arguments)
         if len(body) > MAX_ANSWER:
             raise Stopped(f"an answer of {name} has {len(body)} bytes or more, the limit is {MAX_ANSWER}")
@@ -158,15 +158,20 @@ class App:
             return text, False
 
     def _problem(self, name: str, operation: Operation, arguments: dict[str, Any]) -> str:
-        """Return what is wrong with arguments, in the words of the library that MCP servers in Python check with."""
+        """Return what is wrong with arguments, in the words of MCP servers in Python and of their library."""
         import jsonschema
 
         validator = self._validators.get(name)
         if validator is None:
             validator = jsonschema.validators.validator_for(operation.schema)(operation.schema)
             self._validators[name] = validator
-        error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
-        return "" if error is None else error.message
+        try:
+            error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
+        except MemoryError as short:
+            raise Stopped("the check of the arguments took more memory than it may have") from short
+        except Exception as odd:  # The schema is one, and leads nowhere all the same.
+            return str(odd) or type(odd).__name__
+        return "" if error is None else f"Input validation error: {error.message}"
 
     def _response(self, operation: Operation, arguments: dict[str, Any]) -> tuple[int, bytes]:
         left = dict(arguments)

@@ -198,7 +198,8 @@ class Worker:
             assert self._app is not None
             seen = self._clock.seen or self._chance.seen
             if self._app.reads(name) and not seen and session.database.version() == before:
-                self._answers.keep(session.state, name, arguments, answer)
+                if not told["raised"]:  # What the code raised is told each time.
+                    self._answers.keep(session.state, name, arguments, answer)
             else:
                 drawn = self._clock.seen and session.steps, self._chance.seen and (session.seed, session.steps)
                 session.state = self._answers.after(session.state, name, arguments, drawn)
