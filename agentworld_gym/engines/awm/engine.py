@@ -209,4 +209,4 @@ def decision_of(returned: Any) -> bool | None:
         return returned
     result = returned.get("result") if isinstance(returned, dict) else None
     word = result.lower() if isinstance(result, str) else None
-    return word == COMPLETE if word in (COMPLETE, OTHERS) else None
+    return result == COMPLETE if word in (COMPLETE, OTHERS) else None
