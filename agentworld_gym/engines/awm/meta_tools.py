@@ -112,7 +112,8 @@ def listed_as_in_awm(tools: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of a list of tools as AWM's agents read it: with the examples of answers, and line by line alike.
 
     >>> schema = {"properties": {"a": {"type": "integer", "default": 2}}, "required": ["a"]}
-    >>> print(listed_as_in_awm([{"name": "add", "description": "Add.", "parameters": schema}]).partition("=\n\n")[2])
+    >>> for line in listed_as_in_awm([{"name": "add", "description": "Add.", "parameters": schema}]).splitlines()[3:]:
+    ...     print(line)
     1. mcp_tool_mcp_server_add
        Description: Add.
        Parameters:
