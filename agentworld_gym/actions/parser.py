@@ -14,7 +14,7 @@ from agentworld_gym.actions.agent_calls import is_gesture
 from agentworld_gym.actions.claude_code_calls import in_claude_code
 from agentworld_gym.actions.finish import read_finish
 from agentworld_gym.actions.naming import called, full_names, renamed, with_component
-from agentworld_gym.actions.syntaxes import READERS, read_json
+from agentworld_gym.actions.syntaxes import OWN_ONLY, READERS, read_json
 from agentworld_gym.actions.toolset import Problem, Schema, Toolset
 from agentworld_gym.actions.writing import ON_SCREEN, WRITERS, with_json_arguments
 from agentworld_gym.contracts import Action, ActionKind
@@ -49,7 +49,7 @@ class ActionParser:
         self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
         schema = spec.action.json_schema
         self._schema = Schema(schema, spec.path, "action.schema") if schema else None
-        self._grammars = [_Grammar(dialect) for dialect in spec.in_every_dialect()]
+        self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
         self._graphical = spec.id in GRAPHICAL
@@ -197,10 +197,15 @@ class ActionParser:
 
 
 class _Grammar:
-    """The syntaxes and tools of one dialect."""
+    """The syntaxes and tools of one dialect.
 
-    def __init__(self, spec: DomainSpec) -> None:
-        self.readers = [READERS[syntax][0] for syntax in spec.action.syntax]
+    Args:
+        spec: The spec in this dialect.
+        in_force: Whether it is the dialect in force.
+    """
+
+    def __init__(self, spec: DomainSpec, in_force: bool) -> None:
+        self.readers = [READERS[syntax][0] for syntax in spec.action.syntax if in_force or syntax not in OWN_ONLY]
         self._spec = spec
         self._own = self._made(())
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}

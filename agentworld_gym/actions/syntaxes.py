@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentworld_gym.actions.awm_calls import read_call
 from agentworld_gym.actions.browser_calls import as_tool_call, calls_in, read_call_text
 from agentworld_gym.actions.claude_code_calls import canonical
 from agentworld_gym.actions.phones import coordinates, droidbot, droidrun
@@ -82,6 +83,26 @@ def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     if not isinstance(arguments, dict):
         raise Problem("'arguments' must be an object")
     return tools.call(name, arguments)
+
+
+def awm_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call as the agents of Agent World Model write it; see `agentworld_gym.actions.awm_calls`."""
+    call = read_call(text)
+    if call is None:
+        return None
+    name, arguments = call
+    return tools.call(name, read_json(json.dumps(arguments, ensure_ascii=False), "'arguments'"))
+
+
+def final_answer(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read any text without a call, and that is no JSON object, as an answer that ends the episode.
+
+    >>> final_answer("There are two.", Toolset((), "spec.yaml"))
+    {'name': 'finish', 'arguments': {'answer': 'There are two.'}}
+    """
+    if text.lstrip().startswith("{") or read_call(text) is not None:
+        return None
+    return {"name": "finish", "arguments": {"answer": text}}
 
 
 def claude_code_call(text: str, tools: Toolset) -> dict[str, Any] | None:
@@ -181,6 +202,8 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
     "command_line": (command_line, "a command line"),
     "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "awm_call": (awm_call, 'a call <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
+    "final_answer": (final_answer, "an answer"),
     "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
     "function_call": (function_call, "a function call"),
     "playwright_call": (browser_call, "a call of a browser's tool"),
@@ -195,8 +218,13 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
 }
 """The reader of every syntax, and how the syntax is called in an error."""
 
-TOOL_CALLS: frozenset[Syntax] = frozenset({"tool_call", "claude_code_call", "playwright_call", "browsergym_call"})
+TOOL_CALLS: frozenset[Syntax] = frozenset(
+    {"tool_call", "awm_call", "claude_code_call", "playwright_call", "browsergym_call"}
+)
 """The syntaxes in which an action calls a tool and may be written as JSON."""
+
+OWN_ONLY: frozenset[Syntax] = frozenset({"awm_call", "final_answer"})
+"""The syntaxes that take almost any text, and are therefore read in the dialect in force alone."""
 
 
 def read_json(text: str, what: str = "the action") -> Any:

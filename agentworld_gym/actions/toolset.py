@@ -20,6 +20,9 @@ MAX_PROBLEMS = 8
 MAX_MESSAGE = 300
 """How long the message of one problem may be; it can quote the whole value."""
 
+MAX_EXAMPLE = 4_000
+"""How many characters and values the arguments of an example may have."""
+
 _TYPES = {
     "string": ("a valid string", "string_type"),
     "integer": ("a valid integer", "int_type"),
@@ -161,32 +164,48 @@ def example_call(tool: Mapping[str, Any]) -> str:
     >>> example_call({"name": "pay", "parameters": {"properties": {"id": {"type": "integer"}}, "required": ["id"]}})
     '{"name": "pay", "arguments": {"id": 1}}'
     """
-    arguments = _example({"type": "object", **(tool.get("parameters") or {})})
+    arguments = _Examples().of({"type": "object", **(tool.get("parameters") or {})})
     return json.dumps({"name": tool.get("name"), "arguments": arguments}, ensure_ascii=False, default=str)
 
 
-def _example(schema: Any) -> Any:
-    """Return a value that a plain schema admits; a schema with further conditions may refuse it."""
-    schema = schema if isinstance(schema, Mapping) else {}
-    for key in ("const", "default"):
-        if key in schema:
-            return schema[key]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    kinds = schema.get("type", "string")
-    match kinds if isinstance(kinds, str) else kinds[0]:
-        case "object":
-            properties = schema.get("properties") or {}
-            return {name: _example(properties.get(name)) for name in schema.get("required") or ()}
-        case "array":
-            return [_example(schema.get("items")) for _ in range(schema.get("minItems") or 0)]
-        case "integer" | "number":
-            return schema.get("minimum", schema.get("maximum", 1))
-        case "boolean":
-            return False
-        case "null":
-            return None
-    return "x" * max(1, schema.get("minLength") or 0)
+class _Examples:
+    """Makes values that plain schemas admit; a schema with further conditions, or one that wants much, may refuse them.
+
+    Nobody vouches for a schema, so that what is made has a bounded size.
+    """
+
+    def __init__(self) -> None:
+        self._left = MAX_EXAMPLE
+
+    def of(self, schema: Any) -> Any:
+        """Return a value of a schema."""
+        schema = schema if isinstance(schema, Mapping) else {}
+        for key in ("const", "default"):
+            if key in schema:
+                return schema[key]
+        if schema.get("enum"):
+            return schema["enum"][0]
+        kinds = schema.get("type", "string")
+        match kinds if isinstance(kinds, str) else kinds[0]:
+            case "object":
+                properties = schema.get("properties") or {}
+                names = list(schema.get("required") or ())
+                return {name: self.of(properties.get(name)) for name in names[: self._taken(len(names))]}
+            case "array":
+                return [self.of(schema.get("items")) for _ in range(self._taken(schema.get("minItems")))]
+            case "integer" | "number":
+                return schema.get("minimum", schema.get("maximum", 1))
+            case "boolean":
+                return False
+            case "null":
+                return None
+        return "x" * self._taken(max(1, schema.get("minLength") or 0))
+
+    def _taken(self, count: Any) -> int:
+        """Return how many of some parts there may be, which are then taken."""
+        taken = int(min(count or 0, self._left))
+        self._left -= taken
+        return taken
 
 
 def _ordered(value: Any, schema: Any) -> Any:

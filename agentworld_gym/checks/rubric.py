@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Generator, Usage
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task
 from agentworld_gym.flow import Request, Work, in_one_wave
-from agentworld_gym.prompting.parsing import parse_verdict
+from agentworld_gym.prompting.parsing import parse_class, parse_verdict
 from agentworld_gym.prompting.prompt import Prompts
 
 
@@ -40,6 +40,19 @@ def verdict_schema(criteria: Mapping[str, str] | Sequence[str]) -> dict[str, Any
     }
 
 
+def class_schema(classes: Collection[str]) -> dict[str, Any]:
+    """Return the JSON Schema of a verdict that is one of some classes.
+
+    >>> class_schema(["done", "failed"])["properties"]["classification"]
+    {'enum': ['done', 'failed']}
+    """
+    return {
+        "type": "object",
+        "required": ["reasoning", "classification"],
+        "properties": {"reasoning": {"type": "string"}, "classification": {"enum": list(classes)}},
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     """One episode to judge."""
@@ -55,6 +68,10 @@ class Case:
 
     answer: str | None
     """The agent's answer; None where it gave none."""
+
+    classes: Mapping[str, float | None] = field(default_factory=dict)
+    """The classes that the judge chooses from in place of scores, each with what it is worth; None stands for a failure
+    of the world."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +89,8 @@ class Verdict:
 class RubricJudge:
     """Asks a generator for a verdict on each case.
 
-    A verdict that is not whole (see `agentworld_gym.prompting.parsing.parse_verdict`) is asked for again.
+    A verdict that is not whole (see `agentworld_gym.prompting.parsing.parse_verdict` and `parse_class`) is asked for
+    again.
 
     Args:
         prompts: The prompts of the domain, which have a template for the judge.
@@ -98,20 +116,30 @@ class RubricJudge:
             if isinstance(answer, Failure):
                 return answer
             spent += answer.usage
-            score = self._read(answer, case)
-            if score is not None:
-                return Verdict(score, spent)
+            verdict = self._read(answer, case, spent)
+            if verdict is not None:
+                return verdict
         return UNREADABLE
 
     def _request(self, case: Case, attempt: int) -> ChatRequest:
-        messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer)
+        messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer, tuple(case.classes))
         seed = attempt if self.generator.supports_seed else None
-        schema = verdict_schema(case.criteria) if self.generator.supports_schema else None
-        return ChatRequest(messages, replace(self.sampling, seed=seed), schema)
+        schema = class_schema(case.classes) if case.classes else verdict_schema(case.criteria)
+        schema_or_none = schema if self.generator.supports_schema else None
+        return ChatRequest(messages, replace(self.sampling, seed=seed), schema_or_none)
 
-    def _read(self, answer: Completion, case: Case) -> float | None:
-        judgement = parse_verdict(answer.text, score_names(case.criteria))
-        return None if judgement is None else judgement.score
+    def _read(self, answer: Completion, case: Case, spent: Usage) -> Verdict | Failure | None:
+        """Return what an answer says of a case; None where it cannot be read."""
+        if not case.classes:
+            judgement = parse_verdict(answer.text, score_names(case.criteria))
+            return None if judgement is None else Verdict(judgement.score, spent)
+        chosen = parse_class(answer.text, case.classes)
+        if chosen is None:
+            return None
+        worth = case.classes[chosen]
+        if worth is None:
+            return Failure(FailureKind.ENGINE, f"the judge holds the world to have failed: {chosen}", spent=spent)
+        return Verdict(worth, spent)
 
 
 UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)

@@ -11,7 +11,7 @@ import typer
 
 from agentworld_gym.cli.common import Commands, examples, printable, stderr, stdout
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import SpecError
+from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.engines.awm.engine import AwmEngine
@@ -90,30 +90,36 @@ def check(
 ) -> None:
     """Load AWM's worlds, call every tool once, and run every verifier on the databases of the start."""
     from rich import box
+    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
-    from agentworld_gym.engines import EngineError
-    from agentworld_gym.engines.awm.survey import Survey, survey
+    from agentworld_gym.engines.awm.survey import COLUMNS, survey
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("scenario", no_wrap=True, overflow="fold")
-    for name in ("tools", "answered", "SQL failed", "tasks", "dropped", "crashed", "processes"):
-        table.add_column(name)
+    for place, column in enumerate(COLUMNS):
+        table.add_column(column, justify="right" if place else "left", overflow="fold")
     with ExitStack() as opened:
         engine = _awm_engine(folder, opened)
         names = engine.files.names if scenario is None else (engine.files.find(scenario),)
-        broken = []
+        notes, problems = dict[str, list[str]](), dict[str, list[str]]()
         for name in names:
             try:
-                found: Survey = survey(engine, name)
-            except EngineError as error:
-                broken.append(f"{name}: {error}")
+                found = survey(engine, name)
+            except AgentWorldError as error:
+                problems[name] = [f"it cannot be played: {error}"]
                 continue
             table.add_row(*map(printable, found.cells()))
-            broken += [f"{name}: {problem}" for problem in found.problems]
+            notes[name], problems[name] = found.notes(), list(found.problems)
     stdout().print(table)
-    for line in broken:
-        stdout().print(printable(line), style="red", markup=False, highlight=False, soft_wrap=True)
+    for name in names:
+        if lines := [*notes.get(name, ()), *problems[name]]:
+            stdout().print(f"\n{printable(name)}", markup=False, highlight=False)
+            for line in lines:
+                text = Text(printable(line).partition("\n")[0], style="red" if line in problems[name] else "")
+                stdout().print(Padding(text, (0, 0, 0, 2)))
+    broken = sum(map(bool, problems.values()))
+    stdout().print(f"\n{len(names) - broken} of {len(names)} worlds without a problem", highlight=False)
     if broken:
         raise typer.Exit(1)
 

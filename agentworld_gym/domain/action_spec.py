@@ -13,6 +13,8 @@ Syntax = Literal[
     "keystroke_batch",
     "command_line",
     "tool_call",
+    "awm_call",
+    "final_answer",
     "claude_code_call",
     "function_call",
     "playwright_call",
@@ -26,7 +28,8 @@ Syntax = Literal[
     "plain_text",
 ]
 """Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of Playwright's tools,
+the same between tags, loosely written JSON included; any other text, which is an answer and ends the episode; such a
+call with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of Playwright's tools,
 or of BrowserGym; a JSON object; gestures of a phone as JSON with points, as calls in XML, and as events in a line;
 Python source; Python source whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any
 text."""

@@ -177,6 +177,10 @@ class Check(Strict):
     rubric: str | None = None
     """A question that a judge answers. Beside a `verifier` the judge also reads what that found."""
 
+    classes: dict[str, float | None] = Field(default_factory=dict)
+    """The answers to a `rubric` that a judge chooses from in place of a score from 1 to 5, each with what it is worth
+    from 0 to 1. None stands for a failure of the world, which is never a reward."""
+
     verifier: str | None = None
     """The name of code that came with the task, and that the world runs on what it held at the start and at the
     end."""
@@ -206,6 +210,10 @@ class Check(Strict):
             raise ValueError(f"exactly one of {', '.join(names)} (got {', '.join(kinds) or 'none'})")
         if (self.probe is None) != (self.expect is None):
             raise ValueError("`probe` and `expect` together")
+        if self.classes and self.rubric is None:
+            raise ValueError("`classes` beside a `rubric`")
+        if any(worth is not None and not 0 <= worth <= 1 for worth in self.classes.values()):
+            raise ValueError("`classes` that are worth 0 to 1, or null")
         if self.tests and self.probe is None:
             raise ValueError("`tests` beside a `probe` that asks a language world for their result")
         return self

@@ -134,15 +134,19 @@ class Checker:
         turns = list(zip(episode.taken, episode.observations[1:], strict=True))
         cases = []
         for number in numbers:
-            question = None if number is None else episode.task.success[number].rubric
+            check = None if number is None else episode.task.success[number]
+            question = None if check is None else check.rubric
             if number is not None and number in evidence:
                 question = f"{question}\n\nThe program found:\n{escape(evidence[number])}"
             criteria = self._spec.rubric if question is None else [question]
-            cases.append(Case(episode.task, criteria, turns, step.action.answer))
+            classes = {} if check is None else check.classes
+            cases.append(Case(episode.task, criteria, turns, step.action.answer, classes))
         verdicts = yield [self._judge.judging(case) for case in cases]
         for number, verdict in zip(numbers, verdicts, strict=True):
             if isinstance(verdict, Failure):
-                message = f"the judge failed: {verdict.message}"
+                message = (
+                    verdict.message if verdict.kind is FailureKind.ENGINE else f"the judge failed: {verdict.message}"
+                )
                 results.failure = replace(verdict, message=message, retryable=False)
                 continue
             results.usage += verdict.usage

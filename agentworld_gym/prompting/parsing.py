@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -208,25 +208,48 @@ def parse_verdict(text: str, criteria: Sequence[str]) -> Judgement | None:
     >>> parse_verdict('<final_evaluation>{"scores": {"1": 40}}</final_evaluation>', ["1"]) is None
     True
     """
+    one = _only_object(text, "scores")
+    if one is None:
+        return None
+    given = _by_name(one.value["scores"], criteria)
+    scores = {name: _exact_score(given[name]) for name in criteria if given and name in given}
+    whole = {name: score for name, score in scores.items() if score is not None}
+    return _judgement(one.value, whole) if criteria and len(whole) == len(criteria) else None
+
+
+def parse_class(text: str, classes: Collection[str]) -> str | None:
+    """Read the class that a judge chose for an episode; None where there is any doubt, as in `parse_verdict`.
+
+    Args:
+        text: The judge's answer.
+        classes: The classes that there are.
+
+    >>> parse_class('<final_evaluation>{"classification": "done"}</final_evaluation>', ["done", "failed"])
+    'done'
+    >>> parse_class('{"classification": "well done"}', ["done", "failed"]) is None
+    True
+    """
+    one = _only_object(text, "classification")
+    chosen = None if one is None else one.value["classification"]
+    return chosen if isinstance(chosen, str) and chosen in classes else None
+
+
+def _only_object(text: str, key: str) -> Found | None:
+    """Return the only object with a key in the only block of an answer, or in an answer that is nothing else."""
     rest = strip_thinking(text, JUDGE_TAG)
     tags = [tag[1] for tag in _JUDGE.finditer(rest)]
     if tags not in ([], [""], ["", "/"]):
         return None
     block = _last_block(rest, _JUDGE)
     try:
-        found = [one for one in loose_objects(rest if block is None else block) if "scores" in one.value]
+        found = [one for one in loose_objects(rest if block is None else block) if key in one.value]
     except ValueError:
         return None
     if len(found) != 1 or found[0].repeats:
         return None
     one = found[0]
     around = rest[: one.start] + rest[one.end :]
-    if block is None and _FENCE.sub("", around).strip():
-        return None
-    given = _by_name(one.value["scores"], criteria)
-    scores = {name: _exact_score(given[name]) for name in criteria if given and name in given}
-    whole = {name: score for name, score in scores.items() if score is not None}
-    return _judgement(one.value, whole) if criteria and len(whole) == len(criteria) else None
+    return None if block is None and _FENCE.sub("", around).strip() else one
 
 
 def _last_judgement(text: str, dimensions: Sequence[str] | None) -> Judgement | None:

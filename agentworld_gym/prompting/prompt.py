@@ -309,6 +309,7 @@ class Prompts:
         turns: Sequence[tuple[Action, str]],
         criteria: Mapping[str, str] | Sequence[str] | None = None,
         answer: str | None = None,
+        classes: Sequence[str] = (),
     ) -> list[Message]:
         """Render the messages for a rubric judge, who sees the task, the turns and the answer, but no thinking.
 
@@ -318,6 +319,7 @@ class Prompts:
             criteria: What stands in for the rubric of the spec: texts by the name of their score, or questions, whose
                 scores are named "1", "2" and so on.
             answer: The agent's answer; None where it gave none.
+            classes: The answers to the question of `criteria` that the judge chooses from in place of scores.
 
         Raises:
             SpecError: The domain has no `judge.j2`.
@@ -333,6 +335,7 @@ class Prompts:
             criteria=escape_all(criteria) if criteria is not None else dict(self.spec.rubric),
             first=escape(first),
             answer=None if answer is None else escape(answer),
+            classes=list(classes),
             turns=[
                 {
                     "turn": number,

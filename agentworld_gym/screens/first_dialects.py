@@ -68,5 +68,8 @@ FIRST_DIALECTS: Mapping[tuple[str, str], Translation] = {
     ),
     ("swe", "claude-code"): Translation(claude_code.as_report, _NEVER, _report_readings),
     ("mcp", "mcpmark"): Translation(lambda shown, _: shown, re.compile(r"calling tool|Unknown tool")),
+    ("mcp", "awm"): Translation(
+        lambda shown, _: shown.removeprefix("Error: "), re.compile(r"calling tool|Unknown tool")
+    ),
 }
 """The translations by domain and dialect."""

@@ -8,7 +8,7 @@ from agentworld_gym.synth.draft import Call, Sketch
 from agentworld_gym.synth.faults import raise_any
 from agentworld_gym.synth.machines import Machine, State, played
 
-_SHOWN = 300
+_SHOWN = 600
 """How much of an answer a fault quotes."""
 
 

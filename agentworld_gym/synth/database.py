@@ -21,6 +21,7 @@ _CREATE = re.compile(r"CREATE\s+(TABLE|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
 _INSERT = re.compile(r"INSERT\s+INTO\b", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CHANGING = re.compile(rf"{CLOCK}|\brandom(?:blob)?\s*\(", re.IGNORECASE)
+_ZONE = re.compile(r"'(?:localtime|utc)'", re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*", re.DOTALL)
 
 
@@ -49,12 +50,13 @@ def statements_of(sql: str) -> list[str]:
     return [text for text in bare if text]
 
 
-def check_schema(sql: str, fewest: int) -> None:
+def check_schema(sql: str, fewest: int, clock: str | None = None) -> None:
     """Check the tables of a world.
 
     Args:
         sql: The statements.
         fewest: How many tables there have to be.
+        clock: The time that SQL reads where it asks for it; None where it may not ask.
 
     Raises:
         Fault: A statement does not run or does something else; a table has no primary key, or a column that is
@@ -64,7 +66,7 @@ def check_schema(sql: str, fewest: int) -> None:
     connection = building()
     try:
         for text in statements_of(sql):
-            if problem := _create(connection, text):
+            if problem := _create(connection, text if clock is None else at(clock, text)):
                 faults.append(f"{_head(text)}: {problem}")
         raise_any(faults)
         keys = keys_of(connection)
@@ -91,6 +93,8 @@ def _create(connection: sqlite3.Connection, text: str) -> str:
     """Make a table or an index, and return what is wrong with the statement."""
     if not _CREATE.match(text):
         return "only CREATE TABLE and CREATE INDEX are run"
+    if match := _CHANGING.search(text):
+        return f"{match.group()} gives another value at every time; leave it out, and let whoever writes a row write it"
     try:
         connection.execute(statement(text))
     except (sqlite3.Error, ValueError) as error:
@@ -145,16 +149,19 @@ def _dangling(connection: sqlite3.Connection, table: str, unique: dict[str, list
             yield f"{named}: {parent} ({', '.join(map(str, targets))}) is neither its primary key nor unique"
 
 
-def check_rows(sql: str, statements: Sequence[str]) -> None:
+def check_rows(sql: str, statements: Sequence[str], clock: str | None = None) -> None:
     """Check the rows of a world by inserting them one statement after the other, foreign keys enforced.
 
     Args:
         sql: The statements that make the tables.
         statements: The statements that insert the rows.
+        clock: The time that SQL reads where it asks for it; None where it may not ask.
 
     Raises:
         Fault: A statement is no INSERT or is refused; a table is empty; or there are too many rows.
     """
+    if clock is not None:
+        sql, statements = at(clock, sql), [at(clock, text) for text in statements]
     connection = opened(empty_image(sql))
     try:
         faults = [f"{_head(text)}: {problem}" for text in statements if (problem := _insert(connection, text))]
@@ -167,6 +174,28 @@ def check_rows(sql: str, statements: Sequence[str]) -> None:
         raise_any([f"table {table}: {row}: {fault}" for row in rows if (fault := _unwritable(row))])
     if (total := sum(map(len, tables.values()))) > MOST_ROWS:
         raise Fault(f"there are {total} rows, at most {MOST_ROWS} are taken")
+
+
+def at(clock: str, sql: str) -> str:
+    """Return SQL that asks for no time, as it would run at a given one, in the time zone of that.
+
+    Args:
+        clock: The time.
+        sql: The SQL.
+
+    >>> at("2026-01-01T09:00:00Z", "CREATE TABLE a (at TEXT DEFAULT CURRENT_TIMESTAMP, day TEXT DEFAULT (date('now')))")
+    "CREATE TABLE a (at TEXT DEFAULT '2026-01-01 09:00:00', day TEXT DEFAULT (date('2026-01-01 09:00:00')))"
+    """
+    time = clock.removesuffix("Z").replace("T", " ")
+    words = {"current_date": time[:10], "current_time": time[11:]}
+
+    def told(match: re.Match[str]) -> str:
+        found = match.group()
+        if not found.endswith(")"):
+            return f"'{words.get(found.lower(), time)}'"
+        return f"{found[:-1].rstrip()}{'' if found[:-1].rstrip().endswith('(') else ', '}'{time}')"
+
+    return _ZONE.sub("'+0 seconds'", re.sub(CLOCK, told, sql, flags=re.IGNORECASE))
 
 
 def _unwritable(row: Mapping[str, object]) -> str:

@@ -23,7 +23,7 @@ Raises:
     Fault: The verifier itself fails.
 """
 
-_SHOWN = 300
+_SHOWN = 600
 
 
 @dataclass(frozen=True)

@@ -115,12 +115,12 @@ class WorldStages:
 
     def _schema(self, draft: Draft, text: str) -> Schema:
         sql = block(text, "sql", "sqlite")
-        check_schema(sql, self._config.fewest_tables)
+        check_schema(sql, self._config.fewest_tables, self._backend.clock)
         return Schema(sql="\n\n".join(f"{statement};" for statement in statements_of(sql)))
 
     def _rows(self, draft: Draft, text: str) -> Rows:
         statements = tuple(statements_of(block(text, "sql", "sqlite")))
-        check_rows(draft.sql, statements)
+        check_rows(draft.sql, statements, self._backend.clock)
         return Rows(statements=statements)
 
     def _interface(self, draft: Draft, text: str) -> Interface:

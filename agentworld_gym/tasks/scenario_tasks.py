@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,8 @@ from agentworld_gym.engines.tables.database import opened, tables_of
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.tasks.source import check_actions
+
+logger = logging.getLogger(__name__)
 
 DOMAIN = "mcp"
 """The domain whose scenarios these are."""
@@ -45,14 +48,16 @@ def scenarios_digest(folder: Path) -> str:
     """Return a digest of what the scenarios in a folder are played by: their descriptions, tables, rows and tools.
 
     Raises:
-        MissingFile: There is no scenario, or one lacks a file.
+        MissingFile: There is no scenario, or the only one lacks a file.
     """
-    contents = []
-    for place in scenario_folders(folder):
+    contents: list[list[str | None]] = []
+    folders = scenario_folders(folder)
+    for place in folders:
         for name in FILES:
-            if not (place / name).is_file():
+            there = (place / name).is_file()
+            if not there and len(folders) == 1:
                 raise MissingFile(place / name, "a file of the scenario")
-            contents.append([place.resolve().name, name, (place / name).read_bytes().hex()])
+            contents.append([place.resolve().name, name, (place / name).read_bytes().hex() if there else None])
     return digest_of(contents)
 
 
@@ -75,12 +80,14 @@ class ScenarioTasks:
     def __init__(self, folder: Path, spec: DomainSpec) -> None:
         if spec.id != DOMAIN:
             raise SpecError("options", "scenario", str(folder), f"None: scenarios belong to {DOMAIN}, not to {spec.id}")
-        self._parser = ActionParser(spec)
+        self._parser, self._folder = ActionParser(spec), folder
         files = {path: sorted((path / TASKS).glob("*.yaml"), key=_in_order) for path in scenario_folders(folder)}
         self._files = {path: tasks for path, tasks in files.items() if tasks}
         if not self._files:
             raise MissingFile(folder / TASKS, "at least one task of a scenario (tasks/*.yaml)")
         self._made: dict[Path, Task] = {}
+        self.dropped: dict[str, str] = {}
+        """The tasks that cannot be played, by their ids, with the reason; tasks enter as their seeds are drawn."""
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -90,12 +97,30 @@ class ScenarioTasks:
     def pick(self, seed: int) -> Task:
         """Return the task of a seed: consecutive seeds walk through the scenarios, then through the tasks of each.
 
+        Where a task of one of several scenarios is wrong, a warning names it, and the next one is taken.
+
         Raises:
-            SpecError: The scenario or the task is wrong; the error names file, key, value and what was expected.
+            SpecError: The only scenario, or its task, is wrong; the error names file, key, value and what was expected.
         """
+        if len(self._files) == 1:
+            return self._task(self._file(seed))
+        most = len(self._files) * max(map(len, self._files.values()))
+        for file in dict.fromkeys(self._file(seed + offset) for offset in range(most)):
+            try:
+                return self._task(file)
+            except SpecError as error:
+                self._drop(file, str(error))
+        raise SpecError(self._folder, "tasks", next(iter(self.dropped.values())), "a task that can be played")
+
+    def _file(self, seed: int) -> Path:
         rounds, place = divmod(seed, len(self._files))
         files = list(self._files.values())[place]
-        return self._task(files[rounds % len(files)])
+        return files[rounds % len(files)]
+
+    def _drop(self, file: Path, reason: str) -> None:
+        if _id_of(file) not in self.dropped:
+            self.dropped[_id_of(file)] = reason
+            logger.warning("task %s cannot be played: %s", _id_of(file), reason)
 
     def find(self, name: str) -> Task | None:
         """Return the task of an id; None where there is none."""

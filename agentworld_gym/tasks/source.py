@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.actions.usable_tools import usable_tools
 from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split, Task, load_task, split_seed
 from agentworld_gym.errors import SpecError
 from agentworld_gym.screens.locate import stand_in
 from agentworld_gym.tasks import families, generate
+
+logger = logging.getLogger(__name__)
 
 SPLITS = ("train", "validation", "test")
 LEVELS = (1, 2, 3)
@@ -150,11 +154,11 @@ class TaskSource:
         """
         if isinstance(task, Mapping):
             task = validated(Task, {"id": "inline", "domain": self.spec.id, **task}, "options.task")
-        file = "options.task"
+        file, is_named = "options.task", isinstance(task, str)
         if isinstance(task, str):
             loaded = self._handwritten.get(task)
             if loaded is None and task.endswith((".yaml", ".yml")):
-                loaded, file = load_task(Path(task), self.spec.id), task
+                loaded, file, is_named = load_task(Path(task), self.spec.id), task, False
             if loaded is None and self.pool is not None:
                 loaded = self.pool.find(task)
             if loaded is None:
@@ -168,6 +172,8 @@ class TaskSource:
         if task.domain != self.spec.id:
             raise SpecError("options", "task.domain", task.domain, self.spec.id)
         if task.seed is None and task is not self._handwritten.get(task.id):
+            if not is_named:
+                task = with_usable_tools(task)
             check_actions(task, self._parser, file)
         return task
 
@@ -177,6 +183,15 @@ class TaskSource:
         if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
             return generate(self.spec.id, family, int(level), int(seed))
         return None
+
+
+def with_usable_tools(task: Task) -> Task:
+    """Return a task without those of its tools that nobody can call; a warning names what is left out."""
+    usable = usable_tools(task.tools)
+    if not usable.left_out:
+        return task
+    logger.warning(usable.told(f"task {task.id}"))
+    return task.model_copy(update={"tools": usable.tools})
 
 
 def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: str = "") -> None:

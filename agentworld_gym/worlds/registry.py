@@ -139,7 +139,7 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.awm or {}))
     try:
-        engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds)
+        engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds, chosen.beginning)
     except EngineError as error:
         raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
     world = AwmWorld(engine, options.spec, options.scenario, chosen)

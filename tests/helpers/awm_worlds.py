@@ -219,9 +219,12 @@ SQL = {"str": "TEXT", "int": "INTEGER", "float": "REAL"}
 ORM = {"str": "String", "int": "Integer", "float": "Float"}
 
 
-def _harbor_code() -> Iterator[str]:
+Fields = Mapping[str, Sequence[tuple[str, str, str]]]
+
+
+def _code_over(tables: Fields) -> Iterator[str]:
     yield HEAD
-    for table, fields in FIELDS.items():
+    for table, fields in tables.items():
         columns = "\n".join(f"    {name} = Column({ORM[kind]})" for name, kind, _ in fields)
         yield f'''
 class {table.capitalize()}Row(Base):
@@ -232,7 +235,7 @@ class {table.capitalize()}Row(Base):
     updated_at = Column(DateTime, server_default=func.now())
 '''
     yield "Base.metadata.create_all(bind=engine)\n"
-    for table, fields in FIELDS.items():
+    for table, fields in tables.items():
         one, row = table.removesuffix("s"), f"{table.capitalize()}Row"
         wanted = "\n".join(f'    {name}: {kind} = Field(..., description="The {name}")' for name, kind, _ in fields)
         maybe = "\n".join(
@@ -319,6 +322,27 @@ async def delete_{one}(number: int):
 
 def harbor(rows: int = 40) -> dict[str, list[dict[str, Any]]]:
     """Return the world of the usual size: 25 endpoints over five tables."""
+    tasks: list[tuple[str, str | None]] = [
+        (
+            f"Set the berths of port {number} to {100 + number}.",
+            decides(f'rows("final", "SELECT berths FROM ports WHERE id = {number}") == [({100 + number},)]'),
+        )
+        for number in range(1, 11)
+    ]
+    return over_tables("Harbor & Logistics", FIELDS, rows, tasks)
+
+
+def over_tables(
+    name: str, fields_of: Fields, rows: int, tasks: Sequence[tuple[str, str | None]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return a world with five endpoints for each of its tables, which list, read, make, change and remove rows.
+
+    Args:
+        name: The name of the scenario.
+        fields_of: The columns of each table: name, type, and the value of a row.
+        rows: How many rows each table has.
+        tasks: The tasks, each with its verifier.
+    """
     tables = [
         {
             "name": table,
@@ -327,7 +351,7 @@ def harbor(rows: int = 40) -> dict[str, list[dict[str, Any]]]:
             + ", created_at DATETIME DEFAULT CURRENT_TIMESTAMP, updated_at DATETIME DEFAULT CURRENT_TIMESTAMP);",
             "indexes": [f"CREATE INDEX idx_{table} ON {table}({fields[0][0]})"],
         }
-        for table, fields in FIELDS.items()
+        for table, fields in fields_of.items()
     ]
     made = {
         table: [
@@ -335,16 +359,9 @@ def harbor(rows: int = 40) -> dict[str, list[dict[str, Any]]]:
             f"VALUES ({', '.join(value.format(n=number) for _, _, value in fields)});"
             for number in range(1, rows + 1)
         ]
-        for table, fields in FIELDS.items()
+        for table, fields in fields_of.items()
     }
-    tasks: list[tuple[str, str | None]] = [
-        (
-            f"Set the berths of port {number} to {100 + number}.",
-            decides(f'rows("final", "SELECT berths FROM ports WHERE id = {number}") == [({100 + number},)]'),
-        )
-        for number in range(1, 11)
-    ]
-    return scenario("Harbor & Logistics", "".join(_harbor_code()), tables, made, tasks)
+    return scenario(name, "".join(_code_over(fields_of)), tables, made, tasks)
 
 
 def unplayable() -> str:

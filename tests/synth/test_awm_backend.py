@@ -17,7 +17,8 @@ import agentworld_gym  # noqa: F401
 from agentworld_gym.synth.backends.awm import AwmBackend
 from agentworld_gym.synth.check.folders import examine
 from agentworld_gym.synth.config import SynthConfig
-from agentworld_gym.synth.draft import Brief, Draft
+from agentworld_gym.synth.database import check_rows, check_schema
+from agentworld_gym.synth.draft import Brief, Draft, Implementation, Rows, Schema
 from agentworld_gym.synth.faults import Fault
 from agentworld_gym.synth.pipeline import WORLDS, Synthesis
 from agentworld_gym.synth.stages import WorldStages
@@ -111,6 +112,42 @@ def test_code_that_is_wrong_or_reaches_for_the_host_is_told(
         backend.implementation(replace(draft, implementation=None), change(answer))
 
 
+def test_an_error_inside_a_tool_is_told_with_the_lines_that_led_there(backend: AwmBackend, draft: Draft) -> None:
+    answer = right_answer("implementation", WORLD, awm=True)
+    with pytest.raises(Fault) as caught:
+        backend.implementation(
+            replace(draft, implementation=None), answer.replace("session.commit()", "session.comit()")
+        )
+    told = str(caught.value)
+    assert "Internal Server Error" in told and "session.comit()" in told
+    assert "AttributeError: 'Session' object has no attribute 'comit'" in told
+
+
+CLOCKED = """
+CREATE TABLE rooms (room_id INTEGER PRIMARY KEY, made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    day TEXT NOT NULL DEFAULT (date('now', 'localtime')), hour TEXT DEFAULT (strftime('%H')))"""
+CLOCKED_ROWS = ("INSERT INTO rooms (room_id) VALUES (1)", "INSERT INTO rooms VALUES (2, datetime('now'), date(), '9')")
+
+
+def test_tables_and_rows_may_ask_for_the_time_of_the_episode(backend: AwmBackend) -> None:
+    check_schema(CLOCKED, 1, backend.clock)
+    check_rows(CLOCKED, CLOCKED_ROWS, backend.clock)
+    code = f"{awm_worlds.HEAD}\n@app.get('/api/x', operation_id='x')\nasync def x(): return 1\n"
+    draft = Draft(Brief(**synth_author.brief(WORLD)), schema=Schema(sql=CLOCKED), rows=Rows(statements=CLOCKED_ROWS))
+    with backend.start(replace(draft, implementation=Implementation(code=code))) as machine:
+        state = machine.state()
+    assert {state[f"rooms/{number}/made"] for number in (1, 2)} == {"2026-01-01 09:00:00"}
+    assert {state[f"rooms/{number}/day"] for number in (1, 2)} == {"2026-01-01"}
+
+
+def test_the_other_form_has_no_clock_and_advises_nothing_that_tables_do_not_have() -> None:
+    with pytest.raises(Fault, match="CURRENT_TIMESTAMP gives another value at every time; leave it out") as caught:
+        check_schema(CLOCKED, 1)
+    assert ":now" not in str(caught.value)
+    with pytest.raises(Fault, match=r"random\( gives another value"):
+        check_schema("CREATE TABLE a (x INTEGER PRIMARY KEY, y INTEGER DEFAULT (random()))", 1, "2026-01-01T09:00:00Z")
+
+
 def verifier(body: str) -> str:
     return fenced(
         "python", f"import os, sqlite3\n\ndef verify_task_completion(initial, final, answer=None):\n    {body}"
@@ -152,3 +189,25 @@ def test_a_check_names_what_fails_in_awms_own_files(backend: AwmBackend, tmp_pat
     assert re.search(r"tool return_book: .*Internal Server Error", told)
     assert "task 2: the verifier accepts the start" in told
     assert "task 3: the verifier raised OperationalError" in told
+
+
+def test_a_check_lists_errors_inside_for_likely_arguments_alone_and_counts_the_others(
+    backend: AwmBackend, tmp_path: Path
+) -> None:
+    names = [f"made_{number}" for number in range(12)]
+    endpoints = "".join(
+        f"@app.get('/api/{name}', operation_id='{name}')\nasync def {name}(token: str):\n    return {{}}[token]\n"
+        for name in names
+    )
+    failing = (
+        "@app.get('/api/titles/{book_id}', operation_id='read_title')\n"
+        "async def read_title(book_id: int):\n    return SessionLocal().get(Book, book_id).heading\n"
+    )
+    world = awm_worlds.library()
+    code = world["gen_envs.jsonl"][0]["full_code"]
+    world["gen_envs.jsonl"][0]["full_code"] = code.replace("if __name__", f"{endpoints}{failing}\nif __name__")
+    [found] = examine(awm_worlds.write(tmp_path, world))
+    inside = [problem for problem in found.problems if "Internal Server Error" in problem]
+    assert len(inside) == 2
+    assert "tool read_title: {'book_id': 1}: " in inside[0] and "has no attribute 'heading'" in inside[0]
+    assert inside[1].startswith("tools return_book, made_0, ") and "made_11" in inside[1]

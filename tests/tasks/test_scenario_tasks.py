@@ -150,6 +150,59 @@ def test_errors_say_what_is_missing(tmp_path: Path) -> None:
         env.reset(seed=0)
 
 
+def spoil(place: Path, **parameters: object) -> None:
+    """Give the first tool of a scenario other parameters."""
+    tools = [{**TOOLS[0], "parameters": parameters}, *TOOLS[1:]]
+    (place / "tools.yaml").write_text(yaml.safe_dump({"tools": tools}), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": {"day": {"type": "date"}}},
+        {"properties": {"day": {"pattern": "[a-"}}},
+        {"properties": {"day": {"examples": "abc"}}},
+        {"properties": ["day"]},
+        {"properties": "day"},
+        {"properties": {"day": 5}},
+        {"type": "array"},
+        {"required": True},
+    ],
+)
+def test_a_tool_with_an_odd_schema_is_left_out_and_named_and_the_others_are_played(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, parameters: dict[str, object]
+) -> None:
+    place = write(tmp_path)
+    spoil(place, **parameters)
+    alone = {**TASK, "success": [{"answer": {"equals": "done"}}], "expert": ["finish: done"]}
+    (place / "tasks" / "1.yaml").write_text(yaml.safe_dump(alone), encoding="utf-8")
+    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    _, info = env.reset(seed=0)
+    assert [tool["name"] for tool in info["tools"]] == ["rooms-book_room"]
+    assert "rooms: 1 of 2 tools are left out: list_bookings (" in caplog.text
+    assert env.step(BOOK)[0] == "Booked."
+    assert env.step('{"name": "rooms-list_bookings", "arguments": {}}')[0] == "Unknown tool: rooms-list_bookings"
+
+
+def test_a_scenario_that_cannot_be_played_does_not_stop_the_others_of_its_folder(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("attic", "barn", "cellar", "rooms"):
+        write(tmp_path, name, tasks=2)
+    for name in ("attic", "barn", "cellar"):
+        for file in (tmp_path / name / "tasks").glob("*.yaml"):
+            file.write_text(file.read_text().replace("rooms-", f"{name}-"))
+    spoil(tmp_path / "attic", type="array")
+    (tmp_path / "barn" / "schema.sql").write_text("CREATE NOTHING")
+    (tmp_path / "cellar" / "rows.yaml").unlink()
+    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=8, scenario=str(tmp_path))
+    _, infos = envs.reset(seed=0)
+    assert set(infos["task_id"]) == {"rooms-1", "rooms-2"}
+    for name in ("attic-1", "attic-2", "barn-1", "barn-2", "cellar-1", "cellar-2"):
+        assert f"task {name} cannot be played: " in caplog.text
+    envs.close()
+
+
 def test_rows_that_are_stated_may_be_referred_to_and_must_hold(tmp_path: Path) -> None:
     place = write(tmp_path)
     rows = yaml.safe_load((place / "rows.yaml").read_text())

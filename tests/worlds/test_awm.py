@@ -107,8 +107,7 @@ def test_a_judge_reads_what_the_code_found(folder: Path) -> None:
 
     def verdict(request: ChatRequest) -> str:
         read.append("\n".join(message["content"] for message in request.messages))
-        told = {"strengths": "", "weaknesses": "", "scores": {"1": 5}}
-        return f"<final_evaluation>{json.dumps(told)}</final_evaluation>"
+        return judged_as("complete")
 
     spec = load_spec("mcp")
     world = open_world(f"awm:{folder}", WorldOptions(spec, scenario="corner_library", awm={"verifier": "judge"}))
@@ -121,6 +120,70 @@ def test_a_judge_reads_what_the_code_found(folder: Path) -> None:
     assert (transition.reward, transition.info["success"]) == (1.0, True)
     assert '"loans": 1' in read[-1] and "Borrow the book Emma." in read[-1]
     runner.close()
+
+
+def judged_as(classification: str) -> str:
+    """Return the answer of a judge."""
+    return f"<final_evaluation>{json.dumps({'reasoning': 'a', 'classification': classification})}</final_evaluation>"
+
+
+@pytest.mark.parametrize(
+    ("classification", "reward", "failure"),
+    [
+        ("complete", 1.0, None),
+        ("incomplete", 0.1, None),
+        ("agent_error", 0.0, None),
+        ("server_error", 0.0, "engine"),
+        ("perfect", 0.0, "malformed"),
+    ],
+)
+def test_a_judge_names_a_class_of_awm_and_an_error_of_the_server_is_no_reward(
+    folder: Path, classification: str, reward: float, failure: str | None
+) -> None:
+    spec = load_spec("mcp")
+    world = open_world(f"awm:{folder}", WorldOptions(spec, scenario="corner_library", awm={"verifier": "judge"}))
+    judge = RubricJudge(Prompts(spec), ScriptedGenerator(lambda _: judged_as(classification)), spec.sampling.sampling())
+    runner = EpisodeRunner(spec, world, TaskSource(spec, pool=world.tasks), judge=judge)  # type: ignore[attr-defined]
+    [(episode, _, _)] = runner.start([0], {"task": "corner_library-0"})
+    [transition] = runner.advance([episode], ["finish"])
+    assert transition.reward == reward
+    assert transition.info.get("failure", {}).get("kind") == failure  # type: ignore[attr-defined]
+    assert ("success" in transition.info) is (failure is None)
+    runner.close()
+
+
+def test_an_episode_without_an_answer_has_an_empty_one_as_in_awm(tmp_path: Path) -> None:
+    tables, rows = awm_worlds.LIBRARY_TABLES, awm_worlds.LIBRARY_ROWS
+    counted = awm_worlds.decides('final_answer == "" and len(rows("final", "SELECT * FROM loans")) == 1')
+    tasks = [("Borrow a book and say nothing.", counted)]
+    awm_worlds.write(tmp_path, awm_worlds.scenario("quiet", awm_worlds.LIBRARY, tables, rows, tasks))
+    made = AgentWorldEnv(spec="mcp", world=f"awm:{tmp_path}")
+    made.reset(options={"task": "quiet-0"})
+    made.step(BORROW)
+    assert made.step("finish")[1] == 1.0
+    made.close()
+
+
+def test_a_verifier_is_what_it_returns_at_the_start_whatever_file_it_stands_in(tmp_path: Path) -> None:
+    deciding = awm_worlds.decides('len(rows("final", "SELECT * FROM loans")) == 1')
+    done = awm_worlds.decides("True")
+    tasks = [("Borrow a book.", deciding), ("Do nothing.", done), ("Look around.", awm_worlds.TELLS)]
+    world = awm_worlds.scenario("mixed", awm_worlds.LIBRARY, awm_worlds.LIBRARY_TABLES, awm_worlds.LIBRARY_ROWS, tasks)
+    world["gen_verifier.jsonl"] = world.pop("gen_verifier.pure_code.jsonl")
+    for name, files in (("judged", world), ("decided", {**world, "gen_verifier.jsonl": []})):
+        if name == "decided":
+            files["gen_verifier.pure_code.jsonl"] = world["gen_verifier.jsonl"]
+        folder = awm_worlds.write(tmp_path / name, files)
+        made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}")
+        made.reset(seed=0)
+        assert made.task.id == "mixed-0"
+        made.step(BORROW)
+        assert made.step("finish")[1] == 1.0
+        assert made.world.tasks.dropped["mixed"] == {  # type: ignore[attr-defined]
+            1: "the database satisfies it at the start",
+            2: "only a judge can decide it, and there is none: pass judge=",
+        }
+        made.close()
 
 
 def test_what_is_no_fitting_call_gets_the_words_of_the_server(env: AgentWorldEnv) -> None:

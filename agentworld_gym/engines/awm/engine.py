@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.beginning import Beginning
 from agentworld_gym.engines.awm.files import AwmFiles, Verifier
 from agentworld_gym.engines.awm.libraries import find_libraries
 from agentworld_gym.engines.awm.machine import AwmMachine
+from agentworld_gym.engines.awm.meta_tools import Texts
 from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES, TOLD, TOLD_OF_WORLDS, WORLDS, ProcessLimit
 from agentworld_gym.engines.awm.sandbox import Sandbox, require_bubblewrap
 from agentworld_gym.engines.awm.server import Limits, ScenarioServer
 from agentworld_gym.process.interrupts import deferred_interrupt
+
+COMPLETE, OTHERS = "complete", "others"
+"""What a verifier says of a task that is done, and of one that is not."""
 
 
 class Found(NamedTuple):
@@ -25,6 +31,19 @@ class Found(NamedTuple):
     """What it returned, as JSON."""
 
 
+class Verifiers(NamedTuple):
+    """The verifiers of a scenario, by the numbers of their tasks."""
+
+    decided: Mapping[int, Verifier]
+    """Those that decide."""
+
+    judged: Mapping[int, Verifier]
+    """Those whose findings a judge reads."""
+
+    dropped: Mapping[int, str]
+    """The tasks that cannot be played, with the reason: they have no verifier, or are done before anything was done."""
+
+
 class AwmEngine:
     """Plays the worlds of a folder. Sandboxes start when they are first needed, and end with the engine.
 
@@ -33,17 +52,26 @@ class AwmEngine:
         processes: How many processes play one session each, in worlds whose sessions cannot share one; at least 1.
         loaded: How many worlds stay loaded while nobody plays them; at least 1.
         worlds: How many worlds have processes, played or not; at least 1.
+        beginning: How episodes begin.
 
     Raises:
         EngineError: Foreign code cannot be confined here, or a library is missing; the message says what to install.
     """
 
-    def __init__(self, files: AwmFiles, processes: int = PROCESSES, loaded: int = LOADED, worlds: int = WORLDS) -> None:
+    def __init__(
+        self,
+        files: AwmFiles,
+        processes: int = PROCESSES,
+        loaded: int = LOADED,
+        worlds: int = WORLDS,
+        beginning: Beginning = Beginning(),  # noqa: B008  (it cannot be changed)
+    ) -> None:
         require_bubblewrap()
-        self.files = files
-        self._limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
+        self.files, self.beginning = files, beginning
+        self.limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
         self.libraries = find_libraries()
         self._servers: dict[str, ScenarioServer] = {}
+        self._verifiers: dict[str, Verifiers] = {}
         self._worlds: Sandbox | None = None
         self._verdicts: Sandbox | None = None
 
@@ -54,16 +82,17 @@ class AwmEngine:
             SpecError: A row of the files cannot be read.
         """
         if name not in self._servers:
-            self._servers[name] = ScenarioServer(self.files.scenario(name), self._sandbox_of_worlds, self._limits)
+            scenario = self.files.scenario(name)
+            self._servers[name] = ScenarioServer(scenario, self._sandbox_of_worlds, self.limits, self.beginning)
         return self._servers[name]
 
-    def start(self, name: str, seed: int, meta: bool = False) -> AwmMachine:
+    def start(self, name: str, seed: int, meta: Texts | None = None) -> AwmMachine:
         """Start an episode.
 
         Args:
             name: The scenario, by the normal form of its name.
             seed: The seed of what the world draws.
-            meta: Whether the agent calls the tools by AWM's two meta tools.
+            meta: Whose texts the agent reads of AWM's two meta tools; None where it calls the tools themselves.
 
         Raises:
             EngineError: The scenario cannot be loaded.
@@ -84,18 +113,41 @@ class AwmEngine:
         Raises:
             EngineError: The verifier raised an error, was stopped, or returned what no verifier returns.
         """
-        with deferred_interrupt():
-            initial = self.server(name).about.initial
-            returned = self._sandbox_of_verdicts().verdict(verifier.code, initial, final, answer, steps)
+        returned = self.returned(name, verifier, final, answer, steps)
         evidence = json.dumps(returned, ensure_ascii=False, indent=2)
         if verifier.judged:
             return Found(None, evidence)
-        if isinstance(returned, bool):
-            return Found(returned, evidence)
-        if not isinstance(returned, dict) or "result" not in returned:
+        if not isinstance(returned, bool) and not (isinstance(returned, dict) and "result" in returned):
             expected = '{"result": "complete" or "others"} or a truth value'
             raise EngineError(f"the verifier returned {evidence[:200]}, expected {expected}")
-        return Found(returned["result"] == "complete", evidence)
+        return Found(bool(decision_of(returned)), evidence)
+
+    def returned(self, name: str, verifier: Verifier, final: bytes, answer: str | None = None, steps: int = 0) -> Any:
+        """Run a verifier as `verdict` does, and return what it returned.
+
+        Raises:
+            EngineError: The verifier raised an error, or was stopped.
+        """
+        with deferred_interrupt():
+            initial = self.server(name).about.initial
+            sandbox, moment = self._sandbox_of_verdicts(), self.beginning.moment
+            return sandbox.verdict(verifier.code, initial, final, answer, steps, moment)
+
+    def verifiers(self, name: str) -> Verifiers:
+        """Return the verifiers of a scenario by what they do, whatever file they stand in.
+
+        A verifier is known by what it returns at the untouched start: a decision, or findings for a judge. One that
+        raises an error there is what its file says.
+
+        Args:
+            name: The scenario.
+
+        Raises:
+            EngineError: The scenario cannot be loaded.
+        """
+        if name not in self._verifiers:
+            self._verifiers[name] = _sorted(self, name)
+        return self._verifiers[name]
 
     def close(self) -> None:
         """End all processes; a second call does nothing."""
@@ -124,30 +176,37 @@ class AwmEngine:
         return self._verdicts
 
 
-def satisfied_at_start(engine: AwmEngine, name: str) -> dict[int, str]:
-    """Return the tasks of a scenario that cannot be played, each with the reason.
-
-    They are those without a verifier, and those whose verifier calls them done before anything was done.
-
-    Args:
-        engine: The engine.
-        name: The scenario.
-
-    Raises:
-        EngineError: The scenario cannot be loaded.
-    """
+def _sorted(engine: AwmEngine, name: str) -> Verifiers:
+    """Tell the verifiers of a scenario that decide from those that a judge reads; see `AwmEngine.verifiers`."""
     server = engine.server(name)
-    scenario, initial = server.scenario, server.about.initial
-    dropped = {}
+    scenario, start = server.scenario, server.about.start
+    decided, judged, dropped = dict(scenario.decided), dict(scenario.judged), dict[int, str]()
     for number in range(len(scenario.tasks)):
-        verifier = scenario.decided.get(number)
+        verifier = decided.get(number) or judged.get(number)
         if verifier is None:
-            if number not in scenario.judged:
-                dropped[number] = "it has no verifier"
+            dropped[number] = "it has no verifier"
             continue
         try:
-            if engine.verdict(name, verifier, initial).complete:
-                dropped[number] = "the database satisfies it at the start"
+            returned = engine.returned(name, verifier, start)
         except EngineError:
             continue  # A verifier that crashes says nothing; at the end of an episode that is a failure.
-    return dropped
+        if number in decided and isinstance(returned, dict) and "result" not in returned:
+            judged.setdefault(number, decided.pop(number)._replace(judged=True))
+        elif number not in decided and decision_of(returned) is not None:
+            decided[number] = verifier._replace(judged=False)
+        if number in decided and decision_of(returned):
+            dropped[number] = "the database satisfies it at the start"
+    return Verifiers(decided, judged, dropped)
+
+
+def decision_of(returned: Any) -> bool | None:
+    """Return whether a task is done, by what its verifier returned; None where that is no decision.
+
+    >>> decision_of({"result": "others"}), decision_of(True), decision_of({"rows": 3})
+    (False, True, None)
+    """
+    if isinstance(returned, bool):
+        return returned
+    result = returned.get("result") if isinstance(returned, dict) else None
+    word = result.lower() if isinstance(result, str) else None
+    return result == COMPLETE if word in (COMPLETE, OTHERS) else None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,6 +66,9 @@ class Scenario:
 
     statements: tuple[str, ...]
     """The SQL that makes its database: tables, indexes, then rows."""
+
+    tables: tuple[int, ...]
+    """How many of the first statements belong to each table: itself and its indexes."""
 
     image: bytes
     """The bytes of its database, where the files bring one in place of statements."""
@@ -140,24 +144,26 @@ class AwmFiles:
         code = self._row(CODE, name) or {}
         if not isinstance(code.get("full_code"), str):
             raise SpecError(self.folder / CODE, f"full_code of {name}", code.get("full_code"), "the code of an app")
-        statements = (*self._statements_of_tables(name), *self._statements_of_rows(name))
+        tables = list(self._statements_of_tables(name))
+        statements = (*chain.from_iterable(tables), *self._statements_of_rows(name))
         return Scenario(
             name,
             str(about.get("name") or code.get("scenario") or name),
             str(about.get("description") or ""),
             self.sentences(name),
             statements,
+            tuple(map(len, tables)),
             b"" if statements else self._image(name),
             code["full_code"],
             self._verifiers(DECIDED, name),
             self._verifiers(JUDGED, name),
         )
 
-    def _statements_of_tables(self, name: str) -> Iterator[str]:
+    def _statements_of_tables(self, name: str) -> Iterator[list[str]]:
         schema = (self._row(TABLES, name) or {}).get("db_schema") or {}
         for table in _tables(schema, self.folder / TABLES, f"db_schema of {name}"):
             if isinstance(table, Mapping):
-                yield from _texts([table.get("ddl"), *(table.get("indexes") or ())])
+                yield list(_texts([table.get("ddl"), *(table.get("indexes") or ())]))
 
     def _statements_of_rows(self, name: str) -> Iterator[str]:
         data = (self._row(ROWS, name) or {}).get("sample_data") or {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.engines import EngineError, Scalar, Span
-from agentworld_gym.engines.awm.meta_tools import META_TOOLS, meta_call
+from agentworld_gym.engines.awm.meta_tools import META_TOOLS, Texts, meta_call
 from agentworld_gym.engines.awm.process_limit import ProcessLimit
 from agentworld_gym.engines.awm.server import CALL_SECONDS, Answer, Call, Place, ScenarioServer, Worker
 from agentworld_gym.engines.mcp.sdk_server import ServerCard
@@ -26,7 +26,8 @@ class AwmMachine:
     Args:
         server: The player of the scenario.
         seed: The seed of what the world draws.
-        meta: Whether the agent calls the tools by AWM's two meta tools.
+        meta: Whose texts the agent reads of AWM's two meta tools, by which it calls the tools; None where it calls them
+            themselves.
 
     Raises:
         EngineError: The scenario cannot be loaded.
@@ -34,14 +35,15 @@ class AwmMachine:
 
     spans: Sequence[Span] = ()
 
-    def __init__(self, server: ScenarioServer, seed: int, meta: bool = False) -> None:
+    def __init__(self, server: ScenarioServer, seed: int, meta: Texts | None = None) -> None:
         self.server, self.seed, self.meta = server, seed, meta
         self._calls: list[Call] = []
         self._answers = hashlib.blake2b(digest_size=16)
         self._place: Place | None = server.begin(seed)
         self._closed = False
-        self._observation = ""
-        self.refused = False
+        self._observation, self.refused = "", False
+        self.raised = ""
+        """What the code raised in the last call; see `Answer.raised`."""
 
     @property
     def observation(self) -> str:
@@ -87,9 +89,9 @@ class AwmMachine:
             problem = "Invalid params: a tool call needs a 'name' and an object of 'arguments'"
             return Answer(f"MCP error -32602: {problem}", True)
         if self.meta:
-            called = meta_call(name, arguments, self.server.about.tools)
+            called = meta_call(name, arguments, self.server.about.tools, self.meta)
             return called if isinstance(called, Answer) else Call(*called, check=True)
-        return Call(name, arguments, check)
+        return Call(name, arguments, check or name in self.server.about.checked)
 
     def place(self) -> Place:
         """Return where the machine is played; if its process was lost, the calls so far are made again.
@@ -136,7 +138,7 @@ class AwmMachine:
         if call is not None:
             self._calls.append(call)
             self._answers.update(_bytes_of(answer))
-        self._observation, self.refused = answer
+        self._observation, self.refused, self.raised = answer
 
     def database(self) -> bytes:
         """Return the bytes of an SQLite file with everything that is stored.
@@ -267,7 +269,7 @@ def _message(place: Place, call: Call) -> dict[str, Any]:
 
 
 def _bytes_of(answer: Answer) -> bytes:
-    return repr(tuple(answer)).encode()
+    return repr((answer.text, answer.refused)).encode()
 
 
 def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
@@ -279,7 +281,7 @@ def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
         server.set_apart(f"{told['changed']} was changed by a call")
     if "stopped" in told:
         return EngineError(f"the code of {server.scenario.name} was stopped: {told['stopped']}")
-    return Answer(str(told.get("text", "")), bool(told.get("refused")))
+    return Answer(str(told.get("text", "")), bool(told.get("refused")), str(told.get("raised", "")))
 
 
 def _exchanged(server: ScenarioServer, place: Place, call: Call) -> Answer | EngineError:

@@ -25,7 +25,7 @@ TOLD = (
 """What is logged when a session loses its process because there are too many sessions."""
 
 TOLD_OF_WORLDS = (
-    f"sessions of more than %d worlds of AWM have processes: {ENDED}; awm={{'worlds': N}} allows more, of about 22 MiB "
+    f"sessions of more than %d worlds of AWM have processes: {ENDED}; awm={{'worlds': N}} allows more, of about 47 MiB "
     "each"
 )
 """What is logged when sessions lose their process because there are too many worlds."""

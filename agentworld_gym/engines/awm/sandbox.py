@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.inside.clock import START
 from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
 from agentworld_gym.engines.awm.inside.nursery import FOLDER
 from agentworld_gym.engines.awm.libraries import Libraries
@@ -153,21 +154,24 @@ class Sandbox:
             return str(self._asked({"do": "end", "pid": pid, "gone": gone}, START_SECONDS)["how"])
         return "ended with its sandbox"
 
-    def verdict(self, code: str, initial: bytes, final: bytes, answer: str | None, steps: int) -> Any:
+    def verdict(
+        self, code: str, initial: bytes, final: bytes, answer: str | None, steps: int, moment: int = START
+    ) -> Any:
         """Run a verifier and return what it returned.
 
         Args:
             code: The code.
             initial: The database of the start.
             final: The database of the end.
-            answer: What the agent answered.
+            answer: What the agent answered; where it answered nothing, the verifier gets an empty text, as AWM has it.
             steps: How many actions the agent took, for the clock.
+            moment: The time of the first action, in seconds since 1970.
 
         Raises:
             EngineError: The verifier raised an error, or was stopped.
         """
         limits = {"memory": VERDICT_MEMORY, "seconds": VERDICT_SECONDS}
-        job = {"code": code, "answer": answer, "steps": steps, "split": len(initial), **limits}
+        job = {"code": code, "answer": answer or "", "steps": steps, "moment": moment, "split": len(initial), **limits}
         told = self._asked(job, VERDICT_SECONDS + START_SECONDS, initial + final)
         if told["late"]:
             raise EngineError(f"the verifier took longer than {VERDICT_SECONDS:g} s")

@@ -10,6 +10,8 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.beginning import Beginning
+from agentworld_gym.engines.awm.client_tools import client_tools
 from agentworld_gym.engines.awm.files import Scenario
 from agentworld_gym.engines.awm.inside.frames import FrameError, Frames
 from agentworld_gym.engines.awm.process_limit import ProcessLimit
@@ -50,6 +52,9 @@ class Answer(NamedTuple):
     refused: bool
     """Whether it is an error."""
 
+    raised: str = ""
+    """What the code raised, with the lines that led there. No client gets it; it helps whoever writes the code."""
+
 
 @dataclass(eq=False)
 class Worker:
@@ -78,8 +83,18 @@ class About:
     tools: tuple[dict[str, Any], ...]
     """Its tools: name, description, and the JSON Schema of the arguments under `parameters`."""
 
+    left_out: Mapping[str, str]
+    """The tools that no client can use, with the reason; the server refuses each of their calls."""
+
+    checked: frozenset[str]
+    """The tools for which only the server can say whether arguments fit."""
+
     initial: bytes
-    """The database of the start, as the bytes of an SQLite file."""
+    """The database that verifiers compare the end with, as the bytes of an SQLite file."""
+
+    start: bytes
+    """The database that an episode begins with; it is another one only where the world makes rows when it starts, and
+    AWM's own way of beginning is taken."""
 
     failed: tuple[tuple[str, str], ...]
     """The statements that failed while the database was built, each with its error."""
@@ -131,10 +146,17 @@ class ScenarioServer:
         scenario: The scenario.
         sandbox: A function that returns the sandbox of worlds, as long as that lives.
         limits: How many processes there may be.
+        beginning: How episodes begin.
     """
 
-    def __init__(self, scenario: Scenario, sandbox: Callable[[], Sandbox], limits: Limits) -> None:
-        self.scenario, self.limits = scenario, limits
+    def __init__(
+        self,
+        scenario: Scenario,
+        sandbox: Callable[[], Sandbox],
+        limits: Limits,
+        beginning: Beginning = Beginning(),  # noqa: B008  (it cannot be changed)
+    ) -> None:
+        self.scenario, self.limits, self.beginning = scenario, limits, beginning
         self._rests = False
         self._sandbox = sandbox
         self._workers: list[Worker] = []
@@ -367,11 +389,12 @@ class ScenarioServer:
         worker = Worker(pid, frames, sandbox)
         try:
             statements = self.scenario.statements
-            told, _ = self.ask(worker, {"do": "build", "statements": statements}, self.scenario.image)
+            order = {"do": "build", "statements": statements, "tables": self.scenario.tables}
+            told, _ = self.ask(worker, order | self.beginning._asdict(), self.scenario.image)
             failed = tuple(_failures(statements, told))
             self.tell(worker, {"do": "load", "code": self.scenario.code, "alone": list(alone)})
             reasons, _ = self.hear(worker, LOAD_SECONDS)
-            told, initial = ({}, b"") if "error" in reasons else self.hear(worker, LOAD_SECONDS)
+            told, images = ({}, b"") if "error" in reasons else self.hear(worker, LOAD_SECONDS)
             problem = reasons.get("error") or told.get("error")
             if problem:
                 raise EngineError(f"the code of {self.scenario.name} cannot be loaded: {problem}")
@@ -379,7 +402,11 @@ class ScenarioServer:
                 self.lose(worker)
                 return self._load(told["alone"])
             if self._about is None:
-                self._about = About(tuple(told["tools"]), initial, failed, tuple(reasons["alone"]))
+                tools, left_out, checked = client_tools(told["tools"])
+                left_out |= {str(name): str(reason) for name, reason in told["left_out"].items()}
+                start = images[told["split"] :]
+                initial = images[: told["split"]] or start
+                self._about = About(tools, left_out, checked, initial, start, failed, tuple(reasons["alone"]))
             copyable = copyable and bool(told["copyable"])
             if copyable:
                 self.tell(worker, {"do": "rest"})

@@ -136,11 +136,14 @@ class ToolMachine:
         return self._observation
 
     def observation_in(self, dialect: str) -> str:
-        """Return the last answer in another dialect: `mcpmark` calls a tool by its own name, and so do its errors.
+        """Return the last answer in another dialect: `mcpmark` calls a tool by its own name, and so do its errors; in
+        `awm` errors say that they are errors.
 
         Raises:
             EngineError: there is no such dialect.
         """
+        if dialect == "awm":
+            return f"Error: {self._observation}" if self._refused else self._observation
         if dialect != "mcpmark":
             raise EngineError(f"a tool server does not speak the dialect {dialect!r}")
         return _FAILED.sub(r"\1\2", self._observation) if self._refused else self._observation

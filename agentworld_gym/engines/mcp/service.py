@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.actions.toolset import Toolset
+from agentworld_gym.actions.usable_tools import tools_left_out, usable_tools
 from agentworld_gym.engines.mcp.scenario import Scenario, Version, find_scenario, read_scenario
 from agentworld_gym.engines.mcp.sql_tools import SqlCall, sql_tool
 from agentworld_gym.engines.mcp.tool import Tool
@@ -24,6 +26,8 @@ from agentworld_gym.engines.tables.row_file import Size
 from agentworld_gym.engines.tables.seeded_rows import fill
 from agentworld_gym.engines.tables.summed_columns import summed_columns
 from agentworld_gym.errors import SpecError
+
+logger = logging.getLogger(__name__)
 
 STATE = "task state"
 
@@ -40,10 +44,14 @@ class Service:
     """The bytes of a database with the tables and without rows."""
     keys: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
     """The columns of each table, and the positions of those that make its primary key."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """The tools of the scenario that nobody can call, as their parameters are no JSON Schema, with the reason."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> Service:
         """Make the service of a scenario, whose schema and tools are tried.
+
+        A tool whose parameters are no JSON Schema is left out, with a warning that names it.
 
         Raises:
             SpecError: the schema or a tool is wrong; the error names file, key, value and what was expected.
@@ -57,8 +65,12 @@ class Service:
         try:
             keys = keys_of(connection)
             tools: dict[str, Tool] = {}
+            file = scenario.folder / "tools.yaml"
+            left_out = _left_out(scenario, file)
             for number, spec in enumerate(scenario.tools):
-                file, key = scenario.folder / "tools.yaml", f"tools.{number} ({spec.name})"
+                if spec.name in left_out:
+                    continue
+                key = f"tools.{number} ({spec.name})"
                 validate_tool(spec, connection, file, key)
                 tool = sql_tool(scenario.name, spec)
                 if tool.name in tools:
@@ -66,7 +78,7 @@ class Service:
                 tools[tool.name] = tool
         finally:
             connection.close()
-        service = cls(scenario, tools, empty, keys)
+        service = cls(scenario, tools, empty, keys, left_out)
         _ = service.toolset
         return service
 
@@ -151,6 +163,22 @@ class Service:
             return connection.serialize()
         finally:
             connection.close()
+
+
+def _left_out(scenario: Scenario, file: Path) -> dict[str, str]:
+    """Return the tools that nobody can call, with the reason.
+
+    Raises:
+        SpecError: There is no other tool.
+    """
+    told = [{"name": f"{number}", "parameters": spec.parameters} for number, spec in enumerate(scenario.tools)]
+    left_out = {scenario.tools[int(number)].name: reason for number, reason in usable_tools(told).left_out.items()}
+    if left_out:
+        message = tools_left_out(scenario.name, left_out, len(told))
+        if len(left_out) == len(told):
+            raise SpecError(file, "tools", message, "at least one tool whose parameters are a JSON Schema")
+        logger.warning(message)
+    return left_out
 
 
 def load_service(name: str) -> Service:

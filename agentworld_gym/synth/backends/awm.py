@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.beginning import Beginning
 from agentworld_gym.engines.awm.files import Scenario
 from agentworld_gym.engines.awm.machine import AwmMachine
 from agentworld_gym.synth.answers import block, document
@@ -21,6 +22,20 @@ from agentworld_gym.synth.draft import BackendName, Draft, Implementation, Sketc
 from agentworld_gym.synth.faults import Fault, raise_any
 from agentworld_gym.synth.machines import Machine
 from agentworld_gym.synth.proof import Prover, Verdict
+
+
+class ToldMachine(AwmMachine):
+    """A session whose answers tell its author what the code raised, where a client reads of an error inside only."""
+
+    def act(self, action: Any, check: bool = True) -> str:
+        """Make one call, and return what is answered, with the end of the traceback behind an error inside.
+
+        Raises:
+            EngineError: The code of the world was stopped, or ended.
+        """
+        text = super().act(action, check)
+        return f"{text}\n{self.raised}" if self.raised else text
+
 
 RESULTS = ("complete", "others")
 """What a verifier says."""
@@ -35,6 +50,7 @@ class AwmBackend:
 
     name: BackendName = "awm"
     prefix = ""
+    clock = Beginning().now
 
     def __init__(self) -> None:
         self._sandboxes = AwmSandboxes()
@@ -69,7 +85,7 @@ class AwmBackend:
                 raise Fault(
                     f"the code keeps more than its database, or uses more than it needs: {server.about.alone[0]}"
                 )
-            machine = AwmMachine(server, 0)
+            machine = ToldMachine(server, 0)
         except EngineError as error:
             raise Fault(str(error)) from error
         try:
@@ -114,7 +130,9 @@ class AwmBackend:
         code = draft.implementation.code if draft.implementation else ""
         statements = (*statements_of(draft.sql), *draft.statements)
         return self._sandboxes.server(
-            Scenario(draft.name, draft.brief.title, draft.brief.description, draft.tasks, statements, b"", code, {}, {})
+            Scenario(
+                draft.name, draft.brief.title, draft.brief.description, draft.tasks, statements, (), b"", code, {}, {}
+            )
         )
 
     def _verdict(self, code: str, initial: bytes) -> Verdict:

@@ -20,6 +20,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def clock(self) -> str | None:
+        """The time that SQL reads where it asks for it; None where no SQL may ask."""
+        ...
+
+    @property
     def prefix(self) -> str:
         """What stands before the name of a tool, with `{name}` for the name of the world."""
         ...

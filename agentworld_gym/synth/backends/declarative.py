@@ -121,6 +121,7 @@ class DeclarativeBackend:
 
     name: BackendName = "declarative"
     prefix = "{name}-"
+    clock = None
 
     def implementation(self, draft: Draft, text: str) -> Implementation:
         """Read the tools, try every statement of theirs, and call each tool once rightly and once wrongly.

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from agentworld_gym.actions.toolset import example_call
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.engine import decision_of
 from agentworld_gym.engines.awm.files import AwmFiles, Scenario
 from agentworld_gym.engines.awm.machine import AwmMachine
 from agentworld_gym.engines.awm.server import ScenarioServer
-from agentworld_gym.synth.backends.awm import awm_verdict
+from agentworld_gym.synth.backends.awm import ToldMachine, awm_verdict
 from agentworld_gym.synth.backends.awm_files import recorded_calls, recorded_solutions
 from agentworld_gym.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.synth.calls import call_faults, fails_inside
@@ -21,6 +22,10 @@ from agentworld_gym.synth.draft import Solved
 from agentworld_gym.synth.faults import Fault
 from agentworld_gym.synth.proof import Prover
 from agentworld_gym.synth.similarity import Profile
+from agentworld_gym.worlds.awm.menu import likely_arguments
+
+_SHOWN = 600
+"""How much of an answer a problem quotes."""
 
 
 def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:
@@ -43,7 +48,7 @@ def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Exam
     solutions = recorded_solutions(folder, scenario.name)
     problems = [f"{' '.join(statement.split())[:160]}: {error}" for statement, error in about.failed]
     problems += sandboxes.dangling(about.initial)
-    with closing(AwmMachine(server, 0)) as machine:
+    with closing(ToldMachine(server, 0)) as machine:
         tables = {field[: field.index("/")] for field in machine.state()}
         sketches = recorded_calls(folder, scenario.name)
         problems += call_faults(machine, sketches, "")
@@ -68,19 +73,31 @@ def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Exam
 
 
 def _answered(server: ScenarioServer, recorded: Mapping[str, dict[str, object]]) -> tuple[int, list[str]]:
-    """Call each tool once, and return how many gave a result, and those that gave none because of an error inside."""
-    count, broken = 0, []
+    """Call each tool once, and return how many gave a result, and those that gave none because of an error inside.
+
+    Where no call is recorded, the arguments are drawn from the rows and the tasks. Errors inside that follow from
+    arguments which nothing suggests are told in one line.
+    """
+    count, broken, senseless = 0, [], []
+    rows, tasks = server.stored.tables, " ".join(server.scenario.tasks)
     for tool in server.about.tools:
-        call = json.loads(example_call(tool))
-        arguments = recorded.get(tool["name"], call["arguments"])
-        with closing(AwmMachine(server, 0)) as machine:
+        name, made_up = tool["name"], json.loads(example_call(tool))["arguments"]
+        known = recorded[name] if name in recorded else likely_arguments(tool, rows, tasks)
+        with closing(ToldMachine(server, 0)) as machine:
             try:
-                text = machine.act({"name": tool["name"], "arguments": arguments})
-                count += not machine.refused
-                if machine.refused and fails_inside(text):
-                    broken.append(f"tool {tool['name']}: {arguments}: {text[:300]}")
+                text = machine.act({"name": name, "arguments": made_up if known is None else known})
             except EngineError as error:
-                broken.append(f"tool {tool['name']}: {error}")
+                broken.append(f"tool {name}: {error}")
+                continue
+        count += not machine.refused
+        if machine.refused and fails_inside(text):
+            if known is None:
+                senseless.append(name)
+            else:
+                broken.append(f"tool {name}: {known}: {text[:_SHOWN]}")
+    if senseless:
+        named = f"tool{'s' if len(senseless) > 1 else ''} {', '.join(senseless)}"
+        broken.append(f"{named}: no row gives likely arguments, and made-up ones end in Internal Server Error")
     return count, broken
 
 
@@ -93,7 +110,9 @@ def _faults(
     faults = []
     try:
         if judged is not None:
-            sandboxes.verdict(judged.code, initial, initial)
+            found = sandboxes.verdict(judged.code, initial, initial)
+            if decided is None and isinstance(found, dict) and decision_of(found) is not None:
+                decided = judged  # A verifier is what it returns, whatever file it stands in.
     except EngineError as error:
         faults.append(str(error))
     if decided is None:

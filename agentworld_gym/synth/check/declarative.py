@@ -42,7 +42,8 @@ def examine_scenario(folder: Path) -> Examined:
         return Examined(None, folder.resolve().name, problems=(str(error),))
     about = service.scenario.about
     with closing(ToolMachine(service, image, Context(about.now, about.user), 0)) as machine:
-        problems = [*dangling_keys(service.empty), *_missing_rows(image)]
+        problems = [f"tool {name} is left out: {reason}" for name, reason in service.left_out.items()]
+        problems += [*dangling_keys(service.empty), *_missing_rows(image)]
         sketches = _sketches(folder, service, problems)
         prefix = f"{service.scenario.name}-"
         problems += call_faults(machine, sketches, prefix)

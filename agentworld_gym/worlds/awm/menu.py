@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.actions.toolset import Schema, example_call
+from agentworld_gym.errors import SpecError
 from agentworld_gym.worlds.awm.database import Rows, forms_of
 
 VARIANTS = 2
@@ -38,12 +39,47 @@ def menu_of(
     calls: dict[str, None] = {}
     for tool in tools:
         schema = tool.get("parameters") or {}
-        fitting = Schema(schema, "menu", str(tool["name"]))
+        fitting = _compiled(schema)
         for variant in range(VARIANTS if schema.get("properties") else 1):
             arguments = _arguments(str(tool["name"]), schema, tables, instruction, draw, variant)
-            if fitting.fits(arguments):
+            if fitting is not None and fitting.fits(arguments):
                 calls[json.dumps({"name": tool["name"], "arguments": arguments}, ensure_ascii=False)] = None
     return (*calls, "finish")
+
+
+def likely_arguments(tool: Mapping[str, Any], tables: Mapping[str, Rows], instruction: str) -> dict[str, Any] | None:
+    """Return the fewest arguments of a call that the rows or an instruction suggest; None where they suggest none.
+
+    Args:
+        tool: The tool, with the JSON Schema of its arguments.
+        tables: Rows of the database.
+        instruction: A sentence whose numbers and quoted texts are arguments too.
+
+    >>> schema = {"properties": {"port_id": {"type": "integer"}}, "required": ["port_id"]}
+    >>> likely_arguments({"name": "get_port", "parameters": schema}, {"ports": [{"id": 7}]}, "Look.")
+    {'port_id': 7}
+    >>> likely_arguments({"name": "get_port", "parameters": schema}, {}, "Look.") is None
+    True
+    """
+    schema = tool.get("parameters") or {}
+    found = {}
+    for name in schema.get("required") or ():
+        inner = (schema.get("properties") or {}).get(name)
+        values = _values(str(tool["name"]), name, inner if isinstance(inner, Mapping) else {}, tables, instruction)
+        for value in values:
+            found[name] = value
+            break
+        else:
+            return None
+    return found
+
+
+def _compiled(schema: Mapping[str, Any]) -> Schema | None:
+    """Return a schema; None for a part of one that says nothing by itself, as it refers to the whole."""
+    try:
+        return Schema(schema, "menu", "schema")
+    except SpecError:
+        return None
 
 
 def _arguments(
@@ -57,7 +93,8 @@ def _arguments(
     """Return arguments of a call: the first variant has those that must be there, the next ones some of the others."""
     arguments = {}
     smallest = json.loads(example_call({"name": tool, "parameters": schema}))["arguments"]
-    for name, inner in (schema.get("properties") or {}).items():
+    for name, given in (schema.get("properties") or {}).items():
+        inner = given if isinstance(given, Mapping) else {}
         needed = name in (schema.get("required") or ())
         if not needed and (variant == 0 or draw.random() < 0.5):
             continue
@@ -76,13 +113,17 @@ def _values(
     if schema.get("enum"):
         yield from schema["enum"]
         return
-    fitting = Schema(schema, "menu", name)
+    fitting = _compiled(schema)
+    if fitting is None:
+        return
     mentioned = [] if schema.get("format") else list(_mentioned(schema.get("type"), instruction))
     held = dict.fromkeys(_held(tool, name, tables))
     known = [value for value in dict.fromkeys((*mentioned, *held)) if _is_drawn(value, schema) and fitting.fits(value)]
     yield from (value for value in known if value in mentioned and value in held)
     yield from [value for value in known if value in held][:8] or known
-    yield from (value for value in (schema.get("example"), *(schema.get("examples") or ())) if fitting.fits(value))
+    examples = schema.get("examples")
+    told = (schema.get("example"), *(examples if isinstance(examples, list) else ()))
+    yield from (value for value in told if fitting.fits(value))
 
 
 def _held(tool: str, name: str, tables: Mapping[str, Rows]) -> Iterator[Any]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from agentworld_gym.actions.awm_calls import require_repair
 from agentworld_gym.actions.syntaxes import read_json
 from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.checks.verifiers import Finding
@@ -18,16 +19,21 @@ from agentworld_gym.documents.options import Expected, Options
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import EngineError
+from agentworld_gym.engines.awm.beginning import Beginning, moment_of
 from agentworld_gym.engines.awm.engine import AwmEngine
 from agentworld_gym.engines.awm.machine import AwmMachine, act_all
+from agentworld_gym.engines.awm.meta_tools import Texts
 from agentworld_gym.engines.awm.process_limit import LOADED, PROCESSES, WORLDS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.worlds.awm.tasks import AwmTasks, greeting_of, verifier_of
+from agentworld_gym.worlds.awm.tasks import AwmTasks, verifier_of
 from agentworld_gym.worlds.concurrency import rounds
 
 DOMAIN = "mcp"
 """The domain whose agents call tools."""
+
+DIALECT = "awm"
+"""The dialect in which agents act, and read what tools print, as those of AWM do."""
 
 
 class AwmOptions(Options):
@@ -50,16 +56,35 @@ class AwmOptions(Options):
     session are made again in another one when the session goes on."""
 
     loaded: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = LOADED
-    """How many worlds stay loaded while no session plays them. Each takes about 20 MiB; one that does not stay loaded
+    """How many worlds stay loaded while no session plays them. Each takes about 47 MiB; one that does not stay loaded
     is loaded again when it is played again."""
 
     worlds: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = WORLDS
-    """How many worlds may have processes, whether they are played or not. Each takes about 22 MiB. Where sessions of
+    """How many worlds may have processes, whether they are played or not. Each takes about 47 MiB. Where sessions of
     more worlds act in turns, the processes of the least recently used world are ended; the calls of its sessions are
     made again in others when they go on."""
 
+    now: Annotated[str, Expected("a time with its zone, such as 2027-06-01T09:00:00Z")] = Beginning().now
+    """The time of the first action of an episode. Many dates in AWM's worlds lie after the usual one."""
+
+    start: Annotated[Literal["whole", "awm"], Expected("whole or awm")] = "whole"
+    """With which rows an episode begins: with all that the files say and the code makes when it is loaded (`whole`), or
+    as after AWM's own reset (`awm`). That drops each row whose statement SQLite refuses and leaves out the indexes of a
+    table behind one that fails. Verifiers then compare the end with the database before the code was loaded."""
+
     snapshots: Annotated[str | None, Expected("a folder")] = None
     """A folder in which the databases of the start and of the end are kept, for each episode that was verified."""
+
+    @field_validator("now")
+    @classmethod
+    def _is_time(cls, now: str) -> str:
+        moment_of(now)
+        return now
+
+    @property
+    def beginning(self) -> Beginning:
+        """How episodes begin."""
+        return Beginning(moment_of(self.now), self.start == "awm")
 
 
 @dataclass
@@ -102,6 +127,7 @@ class AwmWorld:
 
     Raises:
         SpecError: There is no such scenario, or the domain is another one.
+        WorldNotConfigured: A library is missing that the dialect of AWM needs.
     """
 
     deterministic = True
@@ -113,15 +139,20 @@ class AwmWorld:
             raise SpecError("options", "world", f"awm:{engine.files.folder}", f"a world of {spec.env_id}")
         self.options = options or AwmOptions()
         self.engine = engine
-        self.tasks = AwmTasks(engine, scenario, self.options.meta_tools, self.options.verifier == "judge")
+        self._meta: Texts | None = "own" if self.options.meta_tools else None
+        if spec.dialect == DIALECT:
+            require_repair()
+            self._meta = "awm"
+        self.tasks = AwmTasks(engine, scenario, self._meta, self.options.verifier == "judge")
         self.fingerprint = Fingerprint(
             {
                 "world": Part("awm", True),
                 "files": Part(engine.files.digest, True),
                 "spec": Part(spec.digest(), True),
-                "options": Part(f"meta_tools={self.options.meta_tools}", True),
+                "options": Part(_told(self.options), True),
                 "agentworld-gym": Part(installed("agentworld-gym"), True),
                 **{name: Part(version, True) for name, version in engine.libraries.versions},
+                **({"json-repair": Part(installed("json-repair"), True)} if self._meta == "awm" else {}),
             }
         )
         self._verified = 0
@@ -141,10 +172,10 @@ class AwmWorld:
         if not isinstance(name, str):
             raise SpecError(f"task {task.id}", "state.scenario", name, "the name of a scenario of AWM")
         try:
-            machine = self.engine.start(self.engine.files.find(name), seed, self.options.meta_tools)
+            machine = self.engine.start(self.engine.files.find(name), seed, self._meta)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
-        return AwmSession(machine, greeting_of(task), task)
+        return AwmSession(machine, self.tasks.greeting(name), task)
 
     def step(self, sessions: Sequence[AwmSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Call the tools; a process gets the calls of all its sessions at once, and all processes work side by side."""
@@ -164,8 +195,9 @@ class AwmWorld:
                 if isinstance(answer, EngineError):
                     answers[index] = Failure(FailureKind.ENGINE, str(answer))
                 else:
-                    sessions[index].observation = answer.text
-                    answers[index] = Observation(answer.text)
+                    text = f"Error: {answer.text}" if answer.refused and self._meta == "awm" else answer.text
+                    sessions[index].observation = text
+                    answers[index] = Observation(text)
         return [answers[index] for index in range(len(actions))]
 
     def verify(
@@ -180,7 +212,8 @@ class AwmWorld:
         try:
             final = machine.database()
             self._keep(session.task, machine.server.about.initial, final)
-            found = self.engine.verdict(scenario.name, verifier_of(scenario, name), final, answer, machine.steps)
+            verifier = verifier_of(self.engine.verifiers(scenario.name), name)
+            found = self.engine.verdict(scenario.name, verifier, final, answer, machine.steps)
         except EngineError as error:
             return Failure(FailureKind.UNJUDGED, f"{scenario.name}: {error}")
         return Finding(None if found.complete is None else float(found.complete), found.evidence)
@@ -197,6 +230,14 @@ class AwmWorld:
     def close(self) -> None:
         """End all processes."""
         self.engine.close()
+
+
+def _told(options: AwmOptions) -> str:
+    """Return what the answers of a world depend on among its options; a usual beginning is not told."""
+    usual = AwmOptions().beginning
+    told = [f"meta_tools={options.meta_tools}"]
+    told += [f"{name}={value}" for name, value in options.beginning._asdict().items() if value != getattr(usual, name)]
+    return ", ".join(told)
 
 
 def _call_of(action: Action) -> tuple[Any, bool] | None:

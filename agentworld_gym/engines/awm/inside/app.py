@@ -8,6 +8,7 @@ import builtins
 import json
 import re
 import sys
+import traceback
 import types
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +25,7 @@ from agentworld_gym.engines.awm.inside.binding import (
 from agentworld_gym.engines.awm.inside.clock import HOOK, Clock
 from agentworld_gym.engines.awm.inside.layout import laid_out
 from agentworld_gym.engines.awm.inside.loop import install
-from agentworld_gym.engines.awm.inside.openapi import Operation, tools_of
+from agentworld_gym.engines.awm.inside.openapi import Operation, refused, tools_of
 from agentworld_gym.engines.awm.inside.watching import Watch
 
 MODULE = "awm_world"
@@ -39,6 +40,12 @@ MAX_ANSWER = 1_000_000
 TURNS = 100
 """How often work that a request started, and does not wait for, gets its turn before it is ended. A message that is
 sent later ends by itself; a loop that looks for one every minute does not."""
+
+MAX_FRAMES = 5
+"""How many lines of a traceback are told."""
+
+MAX_TOLD = 600
+"""The characters of an error that are told."""
 
 THREADED = re.compile(r"anyio|asyncio|\bthreading\b|\b_thread\b|contextvars|concurren")
 """What code names that may find out which thread it runs in; `check_same_thread` of an engine is no such name."""
@@ -80,10 +87,12 @@ class App:
         self._run(self._started())
         self.close_sessions()
         described = self.app.openapi_schema
-        self.tools, self._operations = tools_of(self.app.openapi())
+        self.tools, self._operations = _tools_of(self.app)
         # The app keeps its description, hundreds of containers, which would be watched for changes at every call.
         self.app.openapi_schema = described
         self._validators: dict[str, Any] = {}
+        self.raised = ""
+        """What the code raised in the last call, with the lines that led there; empty where it raised nothing."""
 
     async def _started(self) -> None:
         lifespan = self.app.router.lifespan_context(self.app)
@@ -106,6 +115,11 @@ class App:
         with suppress(Exception):
             close_all_sessions()
 
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The tools that no client can use, with the reason."""
+        return {name: operation.refusal for name, operation in self._operations.items() if operation.refusal}
+
     def reads(self, name: str) -> bool:
         """Return whether a tool is an endpoint that reads, by its method."""
         return name in self._operations and self._operations[name].method == "GET"
@@ -124,11 +138,14 @@ class App:
         Raises:
             Stopped: The code cannot go on.
         """
+        self.raised = ""
         operation = self._operations.get(name)
         if operation is None:
             return f"Unknown tool: {name}", True
+        if operation.refusal:
+            return operation.refusal, True
         if check and (problem := self._problem(name, operation, arguments)):
-            return f"Input validation error: {problem}", True
+            return problem, True
         status, body = self._response(operation, arguments)
         if len(body) > MAX_ANSWER:
             raise Stopped(f"an answer of {name} has {len(body)} bytes or more, the limit is {MAX_ANSWER}")
@@ -141,15 +158,20 @@ class App:
             return text, False
 
     def _problem(self, name: str, operation: Operation, arguments: dict[str, Any]) -> str:
-        """Return what is wrong with arguments, in the words of the library that MCP servers in Python check with."""
+        """Return what is wrong with arguments, in the words of MCP servers in Python and of their library."""
         import jsonschema
 
         validator = self._validators.get(name)
         if validator is None:
             validator = jsonschema.validators.validator_for(operation.schema)(operation.schema)
             self._validators[name] = validator
-        error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
-        return "" if error is None else error.message
+        try:
+            error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
+        except MemoryError as short:
+            raise Stopped("the check of the arguments took more memory than it may have") from short
+        except Exception as odd:  # The schema is one, and leads nowhere all the same.
+            return str(odd) or type(odd).__name__
+        return "" if error is None else f"Input validation error: {error.message}"
 
     def _response(self, operation: Operation, arguments: dict[str, Any]) -> tuple[int, bytes]:
         left = dict(arguments)
@@ -214,7 +236,8 @@ class App:
             await self.app(scope, receive, send)
         except MemoryError:
             raise
-        except Exception:
+        except Exception as error:
+            self.raised = _told(error, self._code)
             # Starlette answers with a plain 500 and then raises what the code raised, for the log of a server.
             if not parts:
                 return 500, b"Internal Server Error"
@@ -236,6 +259,40 @@ class App:
                 for task in left:
                     task.cancel()
                 self._loop.run_until_complete(asyncio.wait(left))
+
+
+def _told(error: Exception, code: str) -> str:
+    """Return the end of a traceback: the last lines of the code that led to an error, and the error."""
+    lines = code.splitlines()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
+    told = [
+        f"  line {frame.lineno}, in {frame.name}\n    {lines[frame.lineno - 1].strip()}"
+        for frame in frames[-MAX_FRAMES:]
+        if frame.lineno and frame.lineno <= len(lines)
+    ]
+    return "\n".join([*told, f"{type(error).__name__}: {error}"[:MAX_TOLD]])
+
+
+def _tools_of(app: Any) -> tuple[list[dict[str, Any]], dict[str, Operation]]:
+    """Return the tools of an app and its operations. Where it cannot describe itself, each endpoint is looked at alone,
+    and those that cannot be described are refused."""
+    try:
+        return tools_of(app.openapi())
+    except Exception:
+        from fastapi.openapi.utils import get_openapi
+
+        tools, operations = dict[str, dict[str, Any]](), dict[str, Operation]()
+        for route in app.routes:
+            name = getattr(route, "operation_id", None) or getattr(route, "unique_id", None)
+            if name is None or not route.include_in_schema:
+                continue
+            try:
+                found, more = tools_of(get_openapi(title="one", version="1", routes=[route]))
+            except Exception as error:
+                found, more = [], {name: refused(error)}
+            tools |= {tool["name"]: tool for tool in found}
+            operations |= more
+        return list(tools.values()), operations
 
 
 def _items(value: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 START = 1767258000
-"""The moment of the first action, 2026-01-01T09:00:00Z, in seconds since 1970."""
+"""The moment of the first action where nobody says another one, 2026-01-01T09:00:00Z, in seconds since 1970."""
 
 TICK = 1e-6
 """The seconds from one look at a date to the next."""
@@ -37,6 +37,8 @@ class Clock:
 
     def __init__(self) -> None:
         self.of_machine, self.wait = time.monotonic, time.sleep
+        self.start = START
+        """The moment of the first action, in seconds since 1970."""
         self.set(0)
 
     def set(self, steps: int) -> None:
@@ -45,7 +47,7 @@ class Clock:
         Args:
             steps: How many actions came before.
         """
-        self._moment, self._ticks = float(START + steps), 0
+        self._moment, self._ticks = float(self.start + steps), 0
         self.seen = False
         """Whether a date or a function of SQL looked at the clock since."""
 

@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from agentworld_gym.engines.awm.inside.chance import Chance
@@ -170,8 +171,13 @@ class Database:
         finally:
             source.close()
 
-    def run(self, statements: Sequence[str]) -> list[str | None]:
+    def run(self, statements: Sequence[str], tables: Sequence[int] | None = None) -> list[str | None]:
         """Run statements one by one, each by itself, with foreign keys checked.
+
+        Args:
+            statements: The statements.
+            tables: How many of the first statements belong to each table, to run all as AWM does: of a table, none is
+                run after one that failed, and no quote is mended. None runs and mends all.
 
         Returns:
             For each statement the error that it failed with, or None.
@@ -179,7 +185,10 @@ class Database:
         held = self._idle[-1]
         held.execute("PRAGMA foreign_keys = ON")
         usual, held.isolation_level = held.isolation_level, None
-        errors = [_error_of(held, statement) for statement in statements]
+        if tables is None:
+            errors = [_error_of(held, statement) for statement in statements]
+        else:
+            errors = list(_as_in_awm(held, statements, tables))
         if held.in_transaction:  # One of the statements began it.
             held.commit()
         held.isolation_level = usual
@@ -248,17 +257,31 @@ def _inner_tables(held: sqlite3.Connection) -> set[str]:
     return {name for _, name, kind, *_ in held.execute("PRAGMA table_list").fetchall() if kind == "shadow"}
 
 
+def _as_in_awm(held: sqlite3.Connection, statements: Sequence[str], tables: Sequence[int]) -> Iterator[str | None]:
+    left = iter(statements)
+    for count in tables:
+        failed: str | None = None
+        for statement in islice(left, count):
+            error = f"not run: {failed}" if failed else _refused(held, statement)
+            failed = failed or error
+            yield error
+    yield from (_refused(held, statement) for statement in left)
+
+
 def _error_of(held: sqlite3.Connection, statement: str) -> str | None:
+    error = _refused(held, statement)
+    # Some of the statements escape a quote as other languages do.
+    if error is None or "\\'" not in statement:
+        return error
+    return None if _refused(held, statement.replace("\\'", "''")) is None else error
+
+
+def _refused(held: sqlite3.Connection, statement: str) -> str | None:
+    """Run a statement, and return why it failed; None where it did not."""
     try:
         held.execute(statement)
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-        # Some of the statements escape a quote as other languages do.
-        if "\\'" not in statement:
-            return str(error)
-        try:
-            held.execute(statement.replace("\\'", "''"))
-        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
-            return str(error)
+        return str(error)
     return None
 
 

@@ -17,6 +17,15 @@ EXAMPLES: dict[str, str] = {
 }
 """The example of a text by its format."""
 
+MAX_TOOL = 250_000
+"""The bytes of what a client is told of a tool."""
+
+MAX_PARTS = 50_000
+"""How many values the description of a tool may have when its references are resolved."""
+
+MAX_REFUSAL = 2_000
+"""The characters of why a tool is refused."""
+
 
 class Operation(NamedTuple):
     """One endpoint, as it is called."""
@@ -33,58 +42,119 @@ class Operation(NamedTuple):
     schema: dict[str, Any]
     """The JSON Schema of the arguments."""
 
+    refusal: str = ""
+    """Why no client can use the tool, in the words with which a server in Python refuses each of its calls; an empty
+    text where clients can."""
+
+
+def refused(error: Exception) -> Operation:
+    """Return the operation of a tool that cannot be described."""
+    return Operation("", "", {}, {}, f"{type(error).__name__}: {error}"[:MAX_REFUSAL])
+
 
 def tools_of(description: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Operation]]:
-    """Return the tools of an app, and its operations by the names of the tools.
+    """Return the tools of an app that clients can use, and its operations by the names of the tools.
+
+    What the author of a tool wrote of it need not be JSON Schema, nor a description at all. Such a tool is an operation
+    with a refusal, and the others are as if it were not there.
 
     Args:
         description: The OpenAPI description.
 
     Returns:
         A list of `name`, `description` and `parameters` (the JSON Schema of path, query and body together), and the
-        operations by name.
+        operations by name, those that are refused included.
     """
     schemas = description.get("components", {}).get("schemas", {})
-    tools, operations = [], {}
+    tools: dict[str, dict[str, Any]] = {}
+    operations = dict[str, Operation]()
     for path, methods in description.get("paths", {}).items():
-        for method, operation in methods.items():
-            name = operation.get("operationId")
-            if method not in METHODS or not name:
+        for method, operation in methods.items() if isinstance(methods, dict) else ():
+            name = operation.get("operationId") if isinstance(operation, dict) else None
+            if method not in METHODS or not isinstance(name, str) or not name:
                 continue
-            operation = _resolved(operation, schemas)
-            schema = _arguments(operation, name)
-            parameters = operation.get("parameters", ())
-            places = {
-                place: tuple(parameter["name"] for parameter in parameters if parameter["in"] == place)
-                for place in ("path", "query", "header")
-            }
-            operations[name] = Operation(method.upper(), path, places, schema)
-            text = operation.get("summary") or f"{method.upper()} {path}"
-            text += f"\n\n{operation['description']}" if operation.get("description") else ""
-            tools.append({"name": name, "description": text + _answers(operation), "parameters": schema})
-    return tools, operations
+            tools.pop(name, None)  # Of two tools of one name a server knows the last.
+            try:
+                tool, operations[name] = _described(name, method.upper(), path, _Resolving(schemas).of(operation))
+            except Exception as error:
+                operations[name] = refused(error)
+                continue
+            if not operations[name].refusal:
+                tools[name] = tool
+    return list(tools.values()), operations
 
 
-def _resolved(value: Any, schemas: dict[str, Any], around: frozenset[str] = frozenset()) -> Any:
-    """Return a part of the description with the schemas in the place of their references.
+def _described(name: str, method: str, path: str, operation: dict[str, Any]) -> tuple[dict[str, Any], Operation]:
+    """Return a tool with its operation.
+
+    Raises:
+        Exception: Its description has not the shape of one, is too long, or holds what JSON does not know.
+    """
+    schema = _arguments(operation, name)
+    parameters = operation.get("parameters", ())
+    places = {
+        place: tuple(parameter["name"] for parameter in parameters if parameter["in"] == place)
+        for place in ("path", "query", "header")
+    }
+    text = operation.get("summary") or f"{method} {path}"
+    text += f"\n\n{operation['description']}" if operation.get("description") else ""
+    tool = {"name": name, "description": text + _answers(operation), "parameters": schema}
+    written = json.dumps(tool, allow_nan=False, ensure_ascii=False).encode()
+    if len(written) > MAX_TOOL:
+        raise ValueError(f"its description has {len(written)} bytes, the limit is {MAX_TOOL}")
+    tool = json.loads(written)
+    return tool, Operation(method, path, places, tool["parameters"], _refusal(tool["parameters"]))
+
+
+def _refusal(schema: dict[str, Any]) -> str:
+    """Return what is wrong with a schema, in the words of the library that MCP servers in Python check with."""
+    import jsonschema
+
+    try:
+        jsonschema.validators.validator_for(schema).check_schema(schema)
+    except Exception as error:
+        return str(error)[:MAX_REFUSAL] or type(error).__name__
+    return ""
+
+
+class _Resolving:
+    """Puts schemas in the place of their references.
 
     Args:
-        value: The part.
         schemas: The schemas by name.
-        around: The names of the schemas that the part stands in. One that holds itself is left empty in there.
     """
-    if isinstance(value, list):
-        return [_resolved(item, schemas, around) for item in value]
-    if not isinstance(value, dict):
-        return value
-    reference = value.get("$ref")
-    if isinstance(reference, str):
-        name = reference.rpartition("/")[2]
-        if name in around:
-            return {}
-        value = {**{key: item for key, item in value.items() if key != "$ref"}, **schemas.get(name, {})}
-        around |= {name}
-    return {key: _resolved(item, schemas, around) for key, item in value.items()}
+
+    def __init__(self, schemas: dict[str, Any]) -> None:
+        self._schemas, self._left = schemas, MAX_PARTS
+
+    def of(self, value: Any, around: frozenset[str] = frozenset()) -> Any:
+        """Return a part of the description without references.
+
+        Args:
+            value: The part.
+            around: The names of the schemas that the part stands in. One that holds itself is left empty in there.
+
+        Raises:
+            ValueError: The description grows too large.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(f"its description has more than {MAX_PARTS} parts")
+        if isinstance(value, list):
+            return [self.of(item, around) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return self._of_object(value, around)
+
+    def _of_object(self, value: dict[str, Any], around: frozenset[str]) -> dict[str, Any]:
+        reference = value.get("$ref")
+        if isinstance(reference, str):
+            name = reference.rpartition("/")[2]
+            if name in around:
+                return {}
+            value = {**{key: item for key, item in value.items() if key != "$ref"}, **self._schemas.get(name, {})}
+            around |= {name}
+        return {key: self.of(item, around) for key, item in value.items()}
 
 
 def _arguments(operation: dict[str, Any], name: str) -> dict[str, Any]:

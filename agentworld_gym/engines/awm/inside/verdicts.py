@@ -31,13 +31,15 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
 
     Args:
         pipe: The number of the pipe.
-        job: `code`, the paths `initial` and `final`, the agent's `answer`, and `steps`, how many actions it took.
+        job: `code`, the paths `initial` and `final`, the agent's `answer`, `steps`, how many actions it took, and
+            `moment`, when the first one was.
         memory: The bytes of memory that the verifier may take.
     """
     try:
         clock, chance = Clock(), Chance()
         clock.install()
         chance.install()
+        clock.start = job["moment"]
         clock.set(job["steps"])
         chance.set(0, job["steps"])
         confine(memory, writes=MAX_BYTES)

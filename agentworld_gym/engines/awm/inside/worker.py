@@ -45,6 +45,7 @@ class Worker:
         self._answers: Answers | None = None
         self._watch: Watch | None = None
         self._copier = Copier()
+        self._before = b""  # The database before the code was loaded, where verifiers shall compare with that.
 
     def serve(self) -> None:
         """Answer until the host is gone."""
@@ -108,10 +109,13 @@ class Worker:
 
     def _build(self, message: dict[str, Any], blob: bytes) -> Reply:
         """Fill the first database from a file or by statements, and tell which of these failed."""
+        self._clock.start = message["moment"]
         self._at(self._start, 0, 0)
         if blob:
             self._start.fill(blob)
-        return {"errors": self._start.run(message["statements"])}, b""
+        errors = self._start.run(message["statements"], message["tables"] if message["as_in_awm"] else None)
+        self._before = self._start.image() if message["as_in_awm"] else b""
+        return {"errors": errors}, b""
 
     def _load(self, code: str, alone: list[str]) -> None:
         """Execute the code of the world; whether it may be shared is told before, where it cannot lie."""
@@ -135,10 +139,10 @@ class Worker:
         # What is there now stays for ever, so that the collector need not look at it again.
         gc.collect()
         gc.freeze()
-        told = {"tools": self._app.tools, "copyable": self._has_one_thread()}
+        told = {"tools": self._app.tools, "left_out": self._app.left_out, "copyable": self._has_one_thread()}
         if self._watch is not None and self._watch.unknown:
             told["alone"] = [self._watch.unknown]
-        self.frames.send(told, self._start.image())
+        self.frames.send({**told, "split": len(self._before)}, self._before + self._start.image())
 
     def _at(self, database: Database, seed: int, steps: int) -> None:
         self._current = database
@@ -179,7 +183,8 @@ class Worker:
         told: dict[str, Any]
         try:
             answer = self._asked(session, asked)
-            told = {"text": answer[0], "refused": answer[1]}
+            raised = "" if self._app is None else self._app.raised
+            told = {"text": answer[0], "refused": answer[1], "raised": raised}
         except Stopped as stopped:
             told = {"stopped": str(stopped)}
         except Exception as error:
@@ -193,7 +198,8 @@ class Worker:
             assert self._app is not None
             seen = self._clock.seen or self._chance.seen
             if self._app.reads(name) and not seen and session.database.version() == before:
-                self._answers.keep(session.state, name, arguments, answer)
+                if not told["raised"]:  # What the code raised is told each time.
+                    self._answers.keep(session.state, name, arguments, answer)
             else:
                 drawn = self._clock.seen and session.steps, self._chance.seen and (session.seed, session.steps)
                 session.state = self._answers.after(session.state, name, arguments, drawn)
