@@ -298,7 +298,7 @@ def test_commands_write_a_result_and_its_page(tmp_path: Path, monkeypatch: pytes
               "--plans", "1", "--out", "faith.json"]
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "copy, nearest: that of repeating the last observation" in " ".join(done.output.split())
+    assert "nearest: the nearest answer, a table without learning" in " ".join(done.output.split())
     found = FidelityResult.read(Path("faith.json"))
     assert [one.domain for one in found.domains] == ["terminal", "mcp"] and found.split == "test"
 

@@ -11,6 +11,7 @@ from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
 from agentworld_gym.evaluation.fidelity.cases import Case
+from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, Step, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
@@ -21,6 +22,7 @@ from agentworld_gym.evaluation.results.fidelity import (
     Example,
     Ledgers,
     Measures,
+    NearestAnswer,
     Probes,
     Run,
 )
@@ -51,6 +53,20 @@ class Findings:
     free: Replay | None = None
     baselines: dict[str, list[Match]] = field(default_factory=dict)
     consistency: Consistency | None = None
+    nearest: Beside | None = None
+
+
+@dataclass
+class Beside:
+    """What was measured of the nearest answer so far."""
+
+    sessions: int
+    turns: int
+    source: str = ""
+    saw: int | None = None
+    taught: Replay | None = None
+    free: Replay | None = None
+    consistency: Consistency | None = None
 
 
 def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
@@ -77,8 +93,27 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
         },
         calibration=tuple(_calibrations(first)),
         consistency=findings.consistency,
+        nearest=_nearest(findings),
         tokens=usage.as_dict(),
         examples=tuple(islice(_examples(first, findings.cases), EXAMPLES)),
+    )
+
+
+def _nearest(findings: Findings) -> NearestAnswer | None:
+    table = findings.nearest
+    if table is None:
+        return None
+    pairs = {"true history": (findings.taught, table.taught), "own history": (findings.free, table.free)}
+    found = {name: share_of_errors(world, beside) for name, (world, beside) in pairs.items() if world and beside}
+    return NearestAnswer(
+        sessions=table.sessions,
+        turns=table.turns,
+        source=table.source,
+        saw=table.saw,
+        taught=_run(table.taught, findings.cases) if table.taught else None,
+        free=_run(table.free, findings.cases) if table.free else None,
+        consistency=table.consistency,
+        errors={name: share for name, share in found.items() if share is not None},
     )
 
 
