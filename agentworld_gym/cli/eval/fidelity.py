@@ -108,6 +108,7 @@ def fidelity(
 
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
+    from agentworld_gym.documents.strict import validated
     from agentworld_gym.engines.catalog import ENGINES
     from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
     from agentworld_gym.evaluation.results.base import TaskDraw
@@ -124,7 +125,8 @@ def fidelity(
     seed = evaluated_seed(split, seed)
     if plans is None:
         plans = PLANS_TO_REPORT if split == "test" else PLANS
-    draw = TaskDraw(split=split, seed=seed, drawn=drawn, tasks=min(tasks, plans or tasks))
+    shares = {"split": split, "seed": seed, "drawn": drawn, "tasks": min(tasks, plans or tasks)}
+    draw = validated(TaskDraw, shares, "command line")
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
