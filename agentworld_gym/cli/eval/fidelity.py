@@ -226,6 +226,13 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
         nearest = "" if one.nearest is None else f"; {_told(one.nearest)}"
         said = f"{one.domain}: {counted(one.steps, 'step')} of {counted(one.sessions, 'session')}{nearest}"
         stdout().print(said, markup=False, highlight=False, soft_wrap=True)
+    guards = [
+        (one.domain, number(guard.least), share_text(guard.taken), share_text(guard.wrong))
+        for one in found
+        for guard in one.trusted
+    ]
+    if guards:
+        print_table(("guard", "asks for", "takes as they are", "of these wrong"), guards)
     ledgers = [
         (one.domain, history, share_text(kept.exact), share_text(kept.sound), *map(str, kept.counts.values()))
         for one in found

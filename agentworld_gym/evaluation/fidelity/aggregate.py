@@ -9,7 +9,7 @@ from itertools import compress, groupby, islice
 
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
+from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import Case
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, Step, verb
@@ -25,6 +25,7 @@ from agentworld_gym.evaluation.results.fidelity import (
     NearestAnswer,
     Probes,
     Run,
+    Trusted,
 )
 from agentworld_gym.matching import Match
 from agentworld_gym.statistics.bootstrap import Share, interval
@@ -92,6 +93,7 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
             if owners
         },
         calibration=tuple(_calibrations(first)),
+        trusted=tuple(_trusted(first)),
         consistency=findings.consistency,
         nearest=_nearest(findings),
         tokens=usage.as_dict(),
@@ -248,6 +250,13 @@ def _calibrations(walked: Replay) -> Iterator[Calibration]:
         if answered:
             sure = [getattr(step, measure) for step, _ in answered]
             yield calibration(measure, sure, [one.exact for _, one in answered], [step.case for step, _ in answered])
+
+
+def _trusted(walked: Replay) -> Iterator[Trusted]:
+    told = [(step.sequence, step.match, step.case) for step in walked.steps if step.match and step.sequence is not None]
+    sure, right, owners = ([one[0] for one in told], [one[1].deterministic for one in told], [one[2] for one in told])
+    for least in LEAST if told else ():
+        yield trusted(sure, right, owners, least)
 
 
 def _examples(walked: Replay, cases: Sequence[Case]) -> Iterator[Example]:

@@ -166,6 +166,19 @@ class Calibration(Strict):
     """The bins, which hold about as many predictions each."""
 
 
+class Trusted(Strict):
+    """The answers that a guard would take as they are, because the model holds them to be likely enough."""
+
+    least: float
+    """The least probability that the guard asks for."""
+
+    taken: Share
+    """The share of the answers that are so likely."""
+
+    wrong: Share | None
+    """The share of these that is wrong where the rules decide, which no guard sees; None where none is so likely."""
+
+
 class Consistency(Strict):
     """How often a plan found in the dream works for real (Word2World, arXiv 2512.18832).
 
@@ -286,6 +299,9 @@ class DomainFidelity(Strict):
 
     calibration: tuple[Calibration, ...] = ()
     """The calibration of the world's confidence, where it tells it."""
+
+    trusted: tuple[Trusted, ...] = ()
+    """What guards would take as it is, where the world tells its confidence."""
 
     consistency: Consistency | None = None
     """The consistency ratio, where it was measured."""

@@ -520,10 +520,26 @@ def test_confidence_reaches_the_calibration():
     assert sequence.error < token.error
 
 
+def test_a_guard_lets_pass_what_is_wrong_and_confident():
+    def sure(request: ChatRequest) -> Completion:
+        turn = len(request.messages) // 2 - 1
+        text = oracle(lambda turn: turn == 1)(request)
+        return Completion(text, usage=Usage(completion_tokens=1), logprob=math.log(0.5 if turn == 2 else 0.95))
+
+    found, _ = measure(options(dream("surely_wrong", sure)), Plan(ROWS, free=False))
+    guard, strict = found.trusted
+    second = sum(len(row.actions) > 1 for row in ROWS)
+    third = sum(len(row.actions) > 2 for row in ROWS)
+    assert (guard.least, strict.least) == (0.9, 0.99)
+    assert guard.taken.share == pytest.approx(1 - third / STEPS)
+    assert guard.wrong is not None and guard.wrong.share == pytest.approx(second / (STEPS - third))
+    assert (strict.taken.share, strict.wrong) == (0.0, None)
+
+
 def test_a_world_that_tells_no_confidence_has_no_calibration():
     assert probability(Observation("a"), "token") is None
     found, _ = measure(options("grounded"), Plan(ROWS[:1]))
-    assert found.calibration == ()
+    assert found.calibration == () and found.trusted == ()
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
