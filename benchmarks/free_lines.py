@@ -121,7 +121,9 @@ def main() -> None:
     print(f"equal observations: {sum(answer.right for answer in steps)} of {len(steps)}")
     print(f"episodes all of whose observations are equal: {whole} of {len(answers)}")
     if options.guard is not None:
-        print(f"grounded: {sum(answer.grounded for answer in steps)} of {len(steps)}")
+        left = [answer for answer in steps if not answer.grounded]
+        print(f"grounded: {len(steps) - len(left)} of {len(steps)}")
+        print(f"wrong and confident, of those left: {sum(not answer.right for answer in left)} of {len(left)}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,9 @@ FORMS = 'where it is not full also the form that it learned, such as form="state
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
+SEEDS = 10_000_000
+"""The number of seeds from which that of test tasks is drawn."""
+
 EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
@@ -44,7 +48,16 @@ LevelOption = Annotated[
 ]
 SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
 EvaluatedSplitOption = Annotated[
-    str | None, typer.Option("--split", help="Which tasks: train, validation or test.", show_default="test")
+    str | None,
+    typer.Option(
+        "--split",
+        help="Which tasks: validation to choose by, test for figures to report, or train.",
+        show_default="validation",
+    ),
+]
+EvaluatedSeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Seed of the tasks.", show_default="0; test tasks draw a new one"),
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
@@ -97,7 +110,7 @@ TracesOption = Annotated[
 
 
 def evaluated_split(world: str, asked: str | None) -> str:
-    """Return the split whose tasks an evaluation plays: the test split, if no other one is asked for.
+    """Return the split whose tasks an evaluation plays: the validation split, if no other one is asked for.
 
     Args:
         world: The handle of the world.
@@ -107,15 +120,29 @@ def evaluated_split(world: str, asked: str | None) -> str:
         SpecError: A split is asked for, and the world brings tasks of its own, which have none.
 
     >>> evaluated_split("tiny", None), evaluated_split("tiny", "train"), evaluated_split("awm:worlds+tiny", None)
-    ('test', 'train', 'train')
+    ('validation', 'train', 'train')
     """
     from agentworld_gym.worlds.registry import brings_tasks
 
     if not brings_tasks(world):
-        return asked or "test"
+        return asked or "validation"
     if asked is not None:
         raise SpecError("command line", "--split", asked, f"nothing: the tasks of {world} have no splits")
     return "train"
+
+
+def evaluated_seed(split: str, asked: int | None) -> int:
+    """Return the seed of the tasks of an evaluation: that which is asked for, or else 0, or a new one for test tasks.
+
+    Figures of test tasks say something only if nothing was chosen by these tasks before. So no two evaluations have the
+    same ones, unless a user says so.
+
+    >>> evaluated_seed("validation", None), evaluated_seed("test", 7), evaluated_seed("test", None) < SEEDS
+    (0, 7, True)
+    """
+    if asked is not None or split != "test":
+        return asked or 0
+    return secrets.randbelow(SEEDS)
 
 
 class Commands(TyperGroup):

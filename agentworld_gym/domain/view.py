@@ -1,4 +1,9 @@
-"""The view of a domain: it prints the screen from the structured state, and computes no transition."""
+"""The view of a domain: it prints the screen from the structured state, and names what is known before an action.
+
+The engine computes the usual effect of an action; the model decides whether and where it stands. A view may therefore
+run parts of the engine on copies of a state, for the values that a change can name, for what it notes of the action and
+for what it tells of the state. It never puts an effect into a state by itself, but for what follows from the note.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +55,9 @@ def _worded(error: Exception) -> str:
 class View(Protocol):
     """Prints the screens of a domain, as a decoder prints what a latent dynamics model predicts.
 
-    A view reads structured states and changes none. Which state follows on an action is what a world model predicts;
-    a view never says.
+    A view reads structured states and changes none. Which state follows on an action is what a world model predicts.
+    What it can name may be an effect that the engine computed, as that of a redirection; whether it comes to this
+    effect, and where, is predicted.
     """
 
     def begin(
@@ -106,7 +112,10 @@ class Repeating(View, Protocol):
     """A view whose screens repeat the action that they follow on, as the answers of a browser's tools do."""
 
     def noted(self, shown: StructuredState, action: Any) -> StructuredState:
-        """Return a state with the action noted that is about to be answered. What follows from it is not said.
+        """Return a state with the action noted that is about to be answered.
+
+        What an action does that only reads, such as the status of a command, is noted as well. What else follows from
+        the action is not said.
 
         Args:
             shown: The structured state.

@@ -27,6 +27,7 @@ HANDLES: Mapping[str, str] = {
     "http://A/v1,http://B/v1": "several servers of one model: an episode stays with one, the least busy takes the next",
     "vllm:MODEL": "vLLM in this process, with the name of a model or a local directory",
     "transformers:DIR": "a local directory, or a name of `agentworld models list`, run by transformers",
+    "nearest:FILE": "no model: the answer of the sample most alike, in a file that `agentworld samples` wrote",
 }
 """The handles that `open_generator` accepts, with what they mean."""
 
@@ -85,6 +86,10 @@ def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
         from agentworld_gym.generators.transformers import TransformersGenerator
 
         return lambda: _made(TransformersGenerator, model_source(rest), options)
+    if kind == "nearest" and rest:
+        from agentworld_gym.generators.nearest import open_nearest
+
+        return lambda: _made(open_nearest, rest, options)
     accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
     raise SpecError("generator", "handle", handle, f"one of {accepted}")
 

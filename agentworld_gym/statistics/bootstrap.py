@@ -12,6 +12,9 @@ from pydantic import Field
 from agentworld_gym.documents.strict import Strict
 
 LEVEL = 0.95
+ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+"""The quantiles at the ends of an interval."""
+
 Z = 1.959964
 """The quantile of the standard normal distribution for a 95% interval."""
 
@@ -78,8 +81,50 @@ def interval(
         low, high = (least + span * end for end in wilson((share - least) / span, len(sums)))
     else:
         sample = _drawn(sums, sizes, np.random.default_rng(seed), draws)
-        low, high = np.quantile(sample, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        low, high = np.quantile(sample, ENDS).tolist()
     return Share(share=share, low=low, high=high, count=len(numbers), groups=len(sums))
+
+
+def ratio_interval(
+    first: Sequence[float],
+    second: Sequence[float],
+    groups: Sequence[Hashable],
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Share | None:
+    """Compute the sum of some values divided by that of others, with its 95% interval, bootstrapped over groups.
+
+    A bootstrap sample draws groups whole, and takes both values of each. Samples whose second values are all 0 have no
+    ratio and are left out. Where no first value differs from 0, a bootstrap has no width: the upper end is then that of
+    Wilson's interval for the share of 0 over that number of groups, divided by the mean of the second values.
+
+    Args:
+        first: The values above the line, such as the errors of a model.
+        second: The values below it, as many of them.
+        groups: The session of each pair.
+        seed: The seed; equal seeds give equal intervals.
+        draws: The number of bootstrap samples.
+
+    Returns:
+        The ratio; None where the second values are all 0.
+
+    Raises:
+        ValueError: There are no values, or not one group for each pair.
+
+    >>> found = ratio_interval([1, 0] * 20, [1, 1] * 20, [number // 2 for number in range(40)])
+    >>> found.share, found.groups
+    (0.5, 20)
+    """
+    above, _ = _grouped(np.asarray(first, dtype=np.float64), groups)
+    below, sizes = _grouped(np.asarray(second, dtype=np.float64), groups)
+    if not below.sum():
+        return None
+    ratio = float(above.sum() / below.sum())
+    if above.any():
+        low, high = np.quantile(_drawn(above, below, np.random.default_rng(seed), draws), ENDS).tolist()
+    else:
+        low, high = 0.0, wilson(0.0, len(sizes))[1] * float(sizes.sum() / below.sum())
+    return Share(share=ratio, low=min(low, ratio), high=max(high, ratio), count=len(first), groups=len(sizes))
 
 
 def mean_interval(
@@ -179,10 +224,12 @@ def _grouped(
 def _drawn(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], dice: np.random.Generator, draws: int
 ) -> NDArray[np.float64]:
-    """Return the mean of each bootstrap sample; some samples are drawn at a time, so that memory stays small."""
+    """Return the mean of each bootstrap sample that has a size; some samples are drawn at a time, so that memory stays
+    small."""
     means = []
     block = max(1, DRAWN_AT_ONCE // len(sums))
     for start in range(0, draws, block):
         drawn = dice.integers(len(sums), size=(min(block, draws - start), len(sums)))
-        means.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
+        whole = sizes[drawn].sum(1)
+        means.append(sums[drawn].sum(1)[whole > 0] / whole[whole > 0])
     return np.concatenate(means)

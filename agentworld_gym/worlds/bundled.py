@@ -40,6 +40,9 @@ class BundledModel(Strict):
     domains: tuple[str, ...] = Field(min_length=1)
     """The domains that the model was trained on."""
 
+    sessions: int | None = Field(default=None, ge=1)
+    """The number of recorded sessions that the model was trained on; None where that is not known."""
+
     default: bool = True
     """Whether `world="tiny"` takes the model by itself. Another one is taken where an option asks for what it alone
     does."""
@@ -234,3 +237,16 @@ def named_model(handle: str) -> BundledModel | None:
         return models.get(handle)
     folder = Path(path).expanduser().resolve()
     return next((model for model in models.values() if model.folder == folder), None)
+
+
+def sessions_of(handle: str, spec: DomainSpec) -> int | None:
+    """Return how many recorded sessions the model of a world was trained on; None where that is not known.
+
+    >>> from agentworld_gym.domain.spec import load_spec
+    >>> sessions_of("tiny", load_spec("web")), sessions_of("grounded", load_spec("web"))
+    (6000, None)
+    """
+    if handle == TINY:
+        return next((one.sessions for one in bundled_models().values() if one.default and one.knows(spec)), None)
+    model = named_model(handle)
+    return None if model is None else model.sessions

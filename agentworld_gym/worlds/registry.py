@@ -24,7 +24,7 @@ from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 
 KINDS = (
     f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, "
-    "record:PATH+WORLD, or a registered name"
+    "record:PATH+WORLD, nearest:FILE, or a registered name"
 )
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
@@ -70,9 +70,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
 
     Args:
         handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a language world,
-            `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment variable
-            AGENTWORLD_WORLD or else `grounded`.
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
+            language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment
+            variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -96,6 +96,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return _bundled(handle, options)
     if kind in {"http", "https", "vllm", "transformers"} and rest:
         return _language(handle, options)
+    if kind == "nearest" and rest:
+        return _nearest(handle, options)
     if kind == "awm" and rest:
         return _awm(rest, options)
     if kind == "recorded" and rest:
@@ -169,6 +171,17 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
     return options.language(options.open_generator(handle), card.profile, form, **card.sampling)
+
+
+def _nearest(handle: str, options: WorldOptions) -> World[Any]:
+    """Return a world that a table plays; it is asked like the bundled model of the domain, if options say nothing."""
+    model = next((model for model in bundled_models().values() if model.default and model.knows(options.spec)), None)
+    generator = options.open_generator(handle)
+    if model is None:
+        return options.language(generator, "compact", thinking=False)
+    if options.ledger is None:
+        options = options.model_copy(update={"ledger": model.ledger})
+    return options.language(generator, model.profile, model.form(options.spec), **{**model.sampling, "reasks": 0})
 
 
 def _bundled(name: str, options: WorldOptions) -> World[Any]:

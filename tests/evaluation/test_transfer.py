@@ -298,9 +298,9 @@ def test_commands_write_a_result_and_its_page(tmp_path: Path, monkeypatch: pytes
               "--plans", "1", "--out", "faith.json"]
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "copy, nearest: that of repeating the last observation" in " ".join(done.output.split())
+    assert "nearest: the nearest answer, a table without learning" in " ".join(done.output.split())
     found = FidelityResult.read(Path("faith.json"))
-    assert [one.domain for one in found.domains] == ["terminal", "mcp"] and found.split == "test"
+    assert [one.domain for one in found.domains] == ["terminal", "mcp"] and found.split == "validation"
 
     done = CliRunner().invoke(app, ["eval", "report", "faith.json", "transfer.json", "--out", "all.html"])
     assert done.exit_code == 0 and os.path.getsize("all.html") > os.path.getsize("transfer.html")
@@ -338,4 +338,52 @@ def test_a_wrong_argument_is_one_line_and_exit_code_2(arguments: list[str], said
         Path(name).touch()
     Path("terminal.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in record("terminal", 1)))
     done = CliRunner().invoke(app, ["eval", *arguments])
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_figures_say_whether_they_are_to_choose_by_or_to_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    asked = ["eval", "fidelity", "terminal", "--world", "grounded", "--tasks", "2", "--nearest", "0", "--plans", "0"]
+    done = run.invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    found = FidelityResult.read(Path("fidelity.json"))
+    assert found.split == "validation" and found.draw is not None
+    assert (found.draw.seed, found.draw.tasks) == (0, 2)
+    assert "2 validation tasks, seed 0: figures to choose by, not to report." in " ".join(done.output.split())
+    seeds = []
+    for _ in range(2):
+        done = run.invoke(app, [*asked, "--split", "test"])
+        assert done.exit_code == 0, done.output
+        draw = FidelityResult.read(Path("fidelity.json")).draw
+        assert draw is not None and draw.drawn
+        seeds.append(draw.seed)
+        assert "not to report, because these are fewer than 100" in " ".join(done.output.split())
+        assert "fewer than 100" in Path("fidelity.html").read_text(encoding="utf-8")
+    assert seeds[0] != seeds[1]
+    done = run.invoke(
+        app, ["eval", "transfer", "terminal", "--world", "grounded", "--policy", "expert", "--tasks", "2",
+              "--split", "test", "--seed", "7"]
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    drawn = TransferResult.read(Path("transfer.json")).draw
+    assert drawn is not None and (drawn.split, drawn.seed, drawn.drawn, drawn.tasks) == ("test", 7, False, 2)
+
+
+@pytest.mark.parametrize(
+    ("nearest", "said"),
+    [
+        ("missing.jsonl", "missing.jsonl: no such file"),
+        ("many", "many: no such file"),
+        ("all", "how many sessions grounded saw is not known"),
+        ("junk.jsonl", "junk.jsonl"),
+    ],
+)
+def test_a_table_that_cannot_be_made_is_one_line_and_exit_code_2(
+    nearest: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("junk.jsonl").write_text("no sample\n")
+    asked = ["eval", "fidelity", "terminal", "--world", "grounded", "--tasks", "1", "--plans", "0"]
+    done = CliRunner().invoke(app, [*asked, "--nearest", nearest])
     assert done.exit_code == 2 and said in done.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -174,7 +175,7 @@ def begun(world: LanguageWorld, row: Row) -> tuple[LanguageSession, list[Action]
 
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
+def test_the_view_prints_what_the_engine_shows_and_no_machine_of_the_engine_acts(
     domain: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = recorded(domain)[number]
@@ -192,6 +193,61 @@ def test_the_view_prints_what_the_engine_shows_and_nothing_of_the_engine_acts(
         (answer,) = states.step([session], [action])
         assert isinstance(answer, Observation)
         assert answer.text == truth
+
+
+WRITING = [
+    ("terminal", "sed -i s/size=4/size=8/ app.conf", '{2}/text = "{}"'),
+    ("terminal", "echo 5 >> total.num", '{>}/text = "{}"\nsaid = "{}"'),
+    ("terminal", "sort queue.txt > sorted.txt", '{>}/text = "{}"\nsaid = "{}"'),
+    ("terminal", "chmod 600 queue.txt", '{2}/mode = "{}"'),
+    ("terminal", "cp queue.txt docs", '{2/1} = "{*1}"'),
+    ("terminal", "tar -cf all.tar docs", '{1}/tar = "{}"'),
+    ("terminal", "cd docs", 'cwd = "{}"'),
+    ("swe", "cp app.conf copy.conf", '{to} = "{}"'),
+    ("swe", "sed -i s/size=4/size=8/ app.conf", '{to} = "{}"'),
+    ("swe", "echo 5 >> total.num", '{to} = "{}"'),
+    ("swe", "mv app.conf docs", '{to} = "{}"\n-{from}'),
+    ("swe", "echo 5 > total.num && git add total.num", '{to} = "{}"\ngit/staged = "{}"'),
+]
+"""Lines of a shell that write, by domain, with the answers that say that they have their usual effect."""
+
+FILES = {"app.conf": "size=4\n", "queue.txt": "b\na\n", "docs/a.txt": "a\n"}
+
+
+@pytest.mark.parametrize(("domain", "line", "usual"), WRITING)
+def test_the_engine_computes_what_a_line_would_write_and_the_model_says_whether_it_is_written(
+    domain: str, line: str, usual: str
+) -> None:
+    root = {"terminal": "/srv", "swe": "/repo"}[domain]
+    state: dict[str, Any] = {"files": {f"{root}/{name}": text for name, text in FILES.items()}}
+    state |= {"cwd": root} if domain == "terminal" else {}
+    success = [{"answer": {"equals": "done"}}]
+    task = Task.model_validate(
+        {"id": "t", "domain": domain, "instruction": "Look.", "state": state, "success": success}
+    )
+    call = {"name": "run_shell_command", "arguments": json.dumps({"command": line})}
+    typed = json.dumps([{"keystrokes": f"{line}\n"}] if domain == "terminal" else call)
+    action = ActionParser(load_spec(domain)).parse(typed, task.tools)
+
+    def left(answer: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        states = world(domain, lambda request: answer)
+        (session,) = states.begin([task], [0])
+        assert isinstance(session, LanguageSession)
+        before = json.loads(session.screen)
+        (observed,) = states.step([session], [action])
+        assert isinstance(observed, Observation), observed
+        return before, json.loads(session.screen)
+
+    def stored(shown: dict[str, Any]) -> Any:
+        return [shown.get(key) for key in ("files", "cwd", "git")]
+
+    with closing(load_engine(domain).start(state, 0, Controls({}, 0))) as machine:
+        assert isinstance(machine, Restorable)
+        machine.act(action.parsed)
+        true = stored(machine.shown())
+    before, silent = left("same")
+    assert stored(silent) == stored(before) != true
+    assert stored(left(usual)[1]) == true
 
 
 def test_forks_go_their_own_ways() -> None:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import (
+    EvaluatedSeedOption,
     EvaluatedSplitOption,
     FamilyOption,
     LevelOption,
-    SeedOption,
     TensorBoardOption,
     WorldOption,
+    counted,
     env_options,
+    evaluated_seed,
     evaluated_split,
     examples,
     source_in_dialect,
@@ -37,14 +39,22 @@ from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.results.fidelity import DomainFidelity
+    from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, NearestAnswer, Run
 
 LEGEND = (
-    "true history, own history: the share of answers that are right where the rules decide them; "
-    "copy, nearest: that of repeating the last observation, and of the nearest recorded step; "
-    "probes: checks with the true verdict; plans: the consistency ratio."
+    "true history, own history: the share of observations that are right where the rules decide them; "
+    "probes: checks with the true verdict; plans: the consistency ratio; all with 95% intervals. "
+    "nearest: the nearest answer, a table without learning that answers in the same form; "
+    "errors: those of the world as a share of the table's; copy: the last observation again."
 )
-"""What the columns of the table hold."""
+"""What the table holds."""
+
+QUICK = "true history: the share of answers that are right as they are written, which is stricter than what they print."
+
+NEAREST = "400"
+"""The number of recorded sessions whose answers are looked through, if a user says nothing."""
+
+PLANS, PLANS_TO_REPORT = 30, 100
 
 
 @with_language_options
@@ -60,11 +70,22 @@ def fidelity(
         typer.Option("--data", dir_okay=False, help="What `collect` recorded; else it is recorded from unseen tasks."),
     ] = None,
     nearest: Annotated[
-        int, typer.Option("--nearest", min=0, help="Sessions of the training split for the nearest recorded step.")
-    ] = 300,
+        str,
+        typer.Option(
+            "--nearest",
+            metavar="N|all|FILE",
+            help="Training sessions for the nearest answer: a number, as many as the model saw, or samples of some.",
+        ),
+    ] = NEAREST,
     plans: Annotated[
-        int, typer.Option("--plans", min=0, help="Tasks for the consistency ratio; 0 leaves it out.")
-    ] = 30,
+        int | None,
+        typer.Option(
+            "--plans",
+            min=0,
+            help="Tasks for the consistency ratio; 0 leaves it out.",
+            show_default="30, or 100 test tasks",
+        ),
+    ] = None,
     free: Annotated[bool, typer.Option("--free/--no-free", help="Also let the world read its own predictions.")] = True,
     quick: Annotated[
         bool, typer.Option("--quick", help="Only exactness, from a forward pass; for a model in this process.")
@@ -75,7 +96,7 @@ def fidelity(
             "--policy", help="A policy that plays the recorded sessions, as free; may be given several times."
         ),
     ] = None,
-    seed: SeedOption = 0,
+    seed: EvaluatedSeedOption = None,
     family: FamilyOption = None,
     level: LevelOption = None,
     split: EvaluatedSplitOption = None,
@@ -87,17 +108,25 @@ def fidelity(
 
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
+    from agentworld_gym.documents.strict import validated
     from agentworld_gym.engines.catalog import ENGINES
     from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.fingerprint import installed
     from agentworld_gym.options import EnvOptions
+    from agentworld_gym.worlds.bundled import sessions_of
     from agentworld_gym.worlds.registry import brings_tasks, truth_of
 
     check_writable(out)
     dialect = language.pop("dialect")
     truth, own = truth_of(world), brings_tasks(world)
-    split = evaluated_split(world, split)
+    split, drawn = evaluated_split(world, split), seed is None
+    seed = evaluated_seed(split, seed)
+    if plans is None:
+        plans = PLANS_TO_REPORT if split == "test" else PLANS
+    shares = {"split": split, "seed": seed, "drawn": drawn, "tasks": min(tasks, plans or tasks)}
+    draw = validated(TaskDraw, shares, "command line")
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
@@ -125,9 +154,14 @@ def fidelity(
             )
             options = EnvOptions(**given)
             others = seed + 1 if own else seed  # Without splits only the seed tells the sessions apart.
+            saw = sessions_of(world, options.domain_spec())
+            table = _table_of(nearest, saw, world)
             plan = Plan(
                 rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or ()),
-                record(domain, nearest, others, "train", levels, families, begin, truth, policy or ()),
+                table
+                if isinstance(table, Path)
+                else record(domain, table, others, "train", levels, families, begin, truth, policy or ()),
+                saw,
                 free,
                 range(seed, seed + plans),
                 width,
@@ -139,6 +173,7 @@ def fidelity(
                 package=installed("agentworld-gym"),
                 world=world,
                 split=options.split,
+                draw=None if rows or own else draw,
                 source=source,
                 domains=tuple(measured),
                 options=_options_of(given, quick),
@@ -148,6 +183,10 @@ def fidelity(
             if interrupted:
                 break
     _table_of_domains(measured)
+    if quick:
+        stdout().print(QUICK, style="dim", highlight=False)
+    if sessions is None and not own:
+        stdout().print(str(draw), highlight=False, soft_wrap=True)
     announce(out, interrupted)
 
 
@@ -157,25 +196,43 @@ def _options_of(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:
     return {**asked, "quick": True} if quick else asked
 
 
+def _table_of(asked: str, saw: int | None, world: str) -> int | Path:
+    """Return what `--nearest` asks for: a number of sessions, or a file of samples.
+
+    Raises:
+        SpecError: It is neither, or nobody knows how many sessions the model saw.
+    """
+    if asked == "all":
+        if saw is None:
+            raise SpecError("command line", "--nearest", asked, f"a number: how many sessions {world} saw is not known")
+        return saw
+    return int(asked) if asked.isdecimal() else existing_file(Path(asked), "a number, or what `samples` wrote")
+
+
 def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in found:
-        runs = [None if run is None or run.measures is None else run.measures for run in (one.taught, one.free)]
-        copied, nearest = (one.baselines.get(name) for name in ("copy", "nearest"))
-        probes = one.free.probes if one.free else None
-        ratio = one.consistency.ratio if one.consistency else None
-        rows.append(
-            (
-                one.domain,
-                str(one.steps),
-                *(share_text(found.deterministic if found else None) for found in runs),
-                *(number(found.deterministic.share if found else None) for found in (copied, nearest)),
-                number(probes.agreement.share if probes else None),
-                number(ratio),
-            )
-        )
-    print_table(("domain", "steps", "true history", "own history", "copy", "nearest", "probes", "plans"), rows)
+        table, copied = one.nearest, one.baselines.get("copy")
+        rows.append((one.domain, *_shares(one.taught, one.free, one.consistency)))
+        if table is not None:
+            rows.append(("  nearest", *_shares(table.taught, table.free, table.consistency)))
+            errors = (share_text(table.errors.get(history)) for history in ("true history", "own history"))
+            rows.append(("  errors", *errors, "", ""))
+        if copied is not None:
+            rows.append(("  copy", share_text(copied.deterministic), "", "", ""))
+    print_table(("", "true history", "own history", "probes", "plans"), rows)
     stdout().print(LEGEND, style="dim", highlight=False)
+    for one in found:
+        nearest = "" if one.nearest is None else f"; {_told(one.nearest)}"
+        said = f"{one.domain}: {counted(one.steps, 'step')} of {counted(one.sessions, 'session')}{nearest}"
+        stdout().print(said, markup=False, highlight=False, soft_wrap=True)
+    guards = [
+        (one.domain, number(guard.least), share_text(guard.taken), share_text(guard.wrong))
+        for one in found
+        for guard in one.trusted
+    ]
+    if guards:
+        print_table(("guard", "asks for", "takes as they are", "of these wrong"), guards)
     ledgers = [
         (one.domain, history, share_text(kept.exact), share_text(kept.sound), *map(str, kept.counts.values()))
         for one in found
@@ -185,6 +242,22 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
     if ledgers:
         heads = ("ledger", "history", "exact", "nothing wrong", "malformed", "contradictions", "unchanged")
         print_table(heads, ledgers)
+
+
+def _shares(taught: Run | None, free: Run | None, plans: Consistency | None) -> tuple[str, ...]:
+    """Return the cells of one who answered."""
+    runs = (None if run is None or run.measures is None else run.measures.deterministic for run in (taught, free))
+    probes = free.probes.agreement if free is not None and free.probes is not None else None
+    ratio = "-"
+    if plans is not None and plans.ratio is not None:
+        ratio = f"{number(plans.ratio)} {number(plans.low)}–{number(plans.high)}"
+    return (*map(share_text, runs), share_text(probes), ratio)
+
+
+def _told(table: NearestAnswer) -> str:
+    """Say how large a table is, and how much the model saw."""
+    saw = "" if table.saw is None else f" (the model saw {table.saw:,})"
+    return f"the nearest answer is that of {table.turns:,} turns of {counted(table.sessions, 'session')}{saw}"
 
 
 def register(group: typer.Typer) -> None:

@@ -9,14 +9,15 @@ import typer
 
 from agentworld_gym.cli.common import (
     EnvironmentName,
+    EvaluatedSeedOption,
     EvaluatedSplitOption,
     FamilyOption,
     LevelOption,
     LockOption,
-    SeedOption,
     TensorBoardOption,
     WorldOption,
     env_options,
+    evaluated_seed,
     evaluated_split,
     examples,
     stdout,
@@ -52,7 +53,7 @@ def transfer(
             "--traces", file_okay=False, help="Where the traces go; else beside the result.", show_default=False
         ),
     ] = None,
-    seed: SeedOption = 0,
+    seed: EvaluatedSeedOption = None,
     family: FamilyOption = None,
     level: LevelOption = None,
     split: EvaluatedSplitOption = None,
@@ -65,17 +66,20 @@ def transfer(
 
     Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
     """
+    from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.transfer import transfer as compare
     from agentworld_gym.options import EnvOptions
 
     levels = level or [1]
+    split, drawn = evaluated_split(world, split), seed is None
+    seed = evaluated_seed(split, seed)
     options = EnvOptions(
         **env_options(
             env,
             world=world,
             families=family,
             levels=levels,
-            split=evaluated_split(world, split),
+            split=split,
             lock=lock,
             **language,
         )
@@ -88,10 +92,13 @@ def transfer(
             begin(side, "episodes", tasks).watch(runner)
 
         result = compare(policy, options, range(seed, seed + tasks), wave=width, traces=folder, on_runner=show)
+    played = TaskDraw(split=options.split, seed=seed, drawn=drawn, tasks=result.tasks)
+    result = result.model_copy(update={"draw": played})
     write_result(out, result)
     rows = [(side.world, side.success, _total(side.failures)) for side in (result.dream, result.grounded)]
     print_table(("world", "success", "failures"), [(name, share_text(one), failed) for name, one, failed in rows])
     stdout().print(f"gap {result.gap or '-'}. {result.verdict}", markup=False, highlight=False, soft_wrap=True)
+    stdout().print(str(played), highlight=False, soft_wrap=True)
     for parting in result.partings[:5]:
         where = "only in the language world" if parting.dream else "only in the grounded world"
         said = (

@@ -1,4 +1,9 @@
-"""The view of a tool server: it prints the answer that a structured state says, and computes no transition."""
+"""The view of a tool server: it prints the answer that a structured state says.
+
+The engine computes what follows by its schema and its queries: the result of a tool, numbers that grow by an amount,
+sums over other rows, the next number of a table, and defaults of columns. A model decides which tool answers with which
+values, which rows change, and what is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The view of the web: it prints what a browser shows from a structured state, and computes no transition."""
+"""The view of the web: it prints what a browser shows from a structured state.
+
+It also computes the request that a form or a link would send and the usual totals of a basket (`told`, `known`), and
+completes added rows with what the schema gives them. Whether and where these effects stand is for the model to say.
+"""
 
 from __future__ import annotations
 

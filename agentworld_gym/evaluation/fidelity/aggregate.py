@@ -9,8 +9,9 @@ from itertools import compress, groupby, islice
 
 from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.evaluation.fidelity.calibration import Measure, calibration
+from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import Case
+from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, Step, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
@@ -21,8 +22,10 @@ from agentworld_gym.evaluation.results.fidelity import (
     Example,
     Ledgers,
     Measures,
+    NearestAnswer,
     Probes,
     Run,
+    Trusted,
 )
 from agentworld_gym.matching import Match
 from agentworld_gym.statistics.bootstrap import Share, interval
@@ -51,6 +54,20 @@ class Findings:
     free: Replay | None = None
     baselines: dict[str, list[Match]] = field(default_factory=dict)
     consistency: Consistency | None = None
+    nearest: Beside | None = None
+
+
+@dataclass
+class Beside:
+    """What was measured of the nearest answer so far."""
+
+    sessions: int
+    turns: int
+    source: str = ""
+    saw: int | None = None
+    taught: Replay | None = None
+    free: Replay | None = None
+    consistency: Consistency | None = None
 
 
 def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
@@ -76,9 +93,29 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
             if owners
         },
         calibration=tuple(_calibrations(first)),
+        trusted=tuple(_trusted(first)),
         consistency=findings.consistency,
+        nearest=_nearest(findings),
         tokens=usage.as_dict(),
         examples=tuple(islice(_examples(first, findings.cases), EXAMPLES)),
+    )
+
+
+def _nearest(findings: Findings) -> NearestAnswer | None:
+    table = findings.nearest
+    if table is None:
+        return None
+    pairs = {"true history": (findings.taught, table.taught), "own history": (findings.free, table.free)}
+    found = {name: share_of_errors(world, beside) for name, (world, beside) in pairs.items() if world and beside}
+    return NearestAnswer(
+        sessions=table.sessions,
+        turns=table.turns,
+        source=table.source,
+        saw=table.saw,
+        taught=_run(table.taught, findings.cases) if table.taught else None,
+        free=_run(table.free, findings.cases) if table.free else None,
+        consistency=table.consistency,
+        errors={name: share for name, share in found.items() if share is not None},
     )
 
 
@@ -213,6 +250,13 @@ def _calibrations(walked: Replay) -> Iterator[Calibration]:
         if answered:
             sure = [getattr(step, measure) for step, _ in answered]
             yield calibration(measure, sure, [one.exact for _, one in answered], [step.case for step, _ in answered])
+
+
+def _trusted(walked: Replay) -> Iterator[Trusted]:
+    told = [(step.sequence, step.match, step.case) for step in walked.steps if step.match and step.sequence is not None]
+    sure, right, owners = ([one[0] for one in told], [one[1].deterministic for one in told], [one[2] for one in told])
+    for least in LEAST if told else ():
+        yield trusted(sure, right, owners, least)
 
 
 def _examples(walked: Replay, cases: Sequence[Case]) -> Iterator[Example]:

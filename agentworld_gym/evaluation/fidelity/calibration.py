@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import compress
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.contracts import Observation
-from agentworld_gym.evaluation.results.fidelity import Bin, Calibration
+from agentworld_gym.evaluation.results.fidelity import Bin, Calibration, Trusted
 from agentworld_gym.statistics.bootstrap import interval
 
 BINS = 10
 FEWEST = 10
 """The number of predictions that a bin should hold at least, because the share of fewer says nothing."""
+
+LEAST = (0.9, 0.99)
+"""The least probabilities that guards ask for of which it is told how many of the answers they take are wrong."""
 
 Measure = Literal["sequence", "token"]
 
@@ -80,6 +84,34 @@ def calibration(
         )
     error = sum(one.exact.count * abs(one.confidence - one.exact.share) for one in calibrated) / len(confidences)
     return Calibration(measure=measure, count=len(confidences), error=error, bins=tuple(calibrated))
+
+
+def trusted(
+    sure: Sequence[float], right: Sequence[bool], sessions: Sequence[Hashable] | None = None, least: float = LEAST[0]
+) -> Trusted:
+    """Return how many answers a guard takes as they are, and how many of these are wrong all the same.
+
+    Args:
+        sure: The probability that the model gives to each answer as a whole.
+        right: Whether each answer is right.
+        sessions: The session of each answer, over which the intervals are drawn; None takes each answer for itself.
+        least: The least probability that the guard asks for.
+
+    Raises:
+        ValueError: There are no answers.
+
+    >>> found = trusted([0.95] * 8 + [0.5] * 2, [True] * 6 + [False] * 4)
+    >>> found.taken.share, found.wrong.share
+    (0.8, 0.25)
+    """
+    taken = [one >= least for one in sure]
+    owners = list(range(len(taken))) if sessions is None else list(sessions)
+    wrong = [not one for one in compress(right, taken)]
+    return Trusted(
+        least=least,
+        taken=interval(taken, owners),
+        wrong=interval(wrong, list(compress(owners, taken))) if wrong else None,
+    )
 
 
 def _bins(confidences: NDArray[np.float64], count: int) -> list[NDArray[np.int64]]:

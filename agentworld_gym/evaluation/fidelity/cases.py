@@ -56,11 +56,15 @@ class Case:
         """The checks of the task that are probes, by number."""
         return [number for number, check in enumerate(self.task.success) if check.probes]
 
+    def shown_before(self, turn: int) -> str:
+        """Return the observation before a turn, counted from 0."""
+        return self.row.observations[turn - 1] if turn else self.row.first_observation
+
     def compare(self, turn: int, text: str) -> Match:
         """Compare an answer to the action of a turn, counted from 0, with what was recorded."""
         row = self.row
-        before = row.observations[turn - 1] if turn else row.first_observation
-        return match(row.domain, text, row.observations[turn], row.spans[turn] if row.spans else (), before)
+        spans = row.spans[turn] if row.spans else ()
+        return match(row.domain, text, row.observations[turn], spans, self.shown_before(turn))
 
 
 def recorded_task(row: Row, source: TaskSource) -> Task:

@@ -25,6 +25,7 @@ def consistency(
     plans: int = PLANS,
     wave: int = WAVE,
     on_progress: Callable[[int, int], None] | None = None,
+    direct: dict[int, dict[int, Played]] | None = None,
 ) -> Consistency:
     """Search plans in the dream, replay what it calls successful for real, and compare with searching for real.
 
@@ -41,14 +42,18 @@ def consistency(
         plans: The number of plans drawn for each task.
         wave: The number of episodes that run at a time.
         on_progress: A function that is called with how many plans were played in the dream, and how many there are.
+        direct: What the search in the grounded world gave, by number of the plan and by seed. What is missing is played
+            and entered, so that a second dream costs no second search.
     """
     seeds = one_a_task(grounded.source, seeds)
-    dreamed, direct, replayed = [], [], []
+    dreamed, replayed = [], []
+    direct = {} if direct is None else direct
     for number in range(plans):
         report = _after(number * len(seeds), plans * len(seeds), on_progress)
         drawn = open_policy(policy, dream.spec, draw=number)
         dreamed.append(_by_seed(play(dream, drawn, seeds, wave=wave, on_progress=report)))
-        direct.append(_by_seed(play(grounded, drawn, seeds, wave=wave)))
+        if number not in direct:
+            direct[number] = _by_seed(play(grounded, drawn, seeds, wave=wave))
         replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
     chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
     works = [n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()]

@@ -16,20 +16,19 @@ from typing import Any
 
 from agentworld_gym.contracts import Teachable
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
-from agentworld_gym.evaluation.fidelity.aggregate import Findings, aggregate
-from agentworld_gym.evaluation.fidelity.cases import Case, cases_of
+from agentworld_gym.evaluation.fidelity.aggregate import Beside, Findings, aggregate
+from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
-from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
+from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, nearest_answers
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
-from agentworld_gym.evaluation.results.fidelity import DomainFidelity
+from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
 from agentworld_gym.matching import Match
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE
+from agentworld_gym.policies.playing import WAVE, Played
 from agentworld_gym.process.interrupts import remembered_interrupt
 from agentworld_gym.progress import Tally
 from agentworld_gym.recipe.collect.config import CollectConfig
@@ -52,9 +51,13 @@ class Plan:
     rows: Iterable[Row]
     """Recorded sessions that no training saw, such as `record` makes."""
 
-    recorded: Iterable[Row] = ()
-    """Sessions of the training split, for the nearest recorded step; sessions of the same task as one of `rows` are not
-    looked at. Without any, that baseline is left out."""
+    recorded: Iterable[Row] | Path = ()
+    """Sessions of the training split, for the nearest answer; or a file of samples that `agentworld samples` made of
+    some, in the form in which the world is asked. Those of the same task as one of `rows` are not looked at. Without
+    any, that baseline is left out."""
+
+    saw: int | None = None
+    """The number of recorded sessions that the world's model was trained on; None where that is not known."""
 
     free: bool = True
     """Whether to ask with the world's own history too."""
@@ -201,7 +204,8 @@ def _ask(
             check()
             yield row
 
-    rows, recorded = list(checked(plan.rows)), list(checked(plan.recorded))
+    rows = list(checked(plan.rows))
+    recorded = plan.recorded if isinstance(plan.recorded, Path) else list(checked(plan.recorded))
     tally = begin(f"{name}: replaying", "sessions", len(rows))
     for number, case in enumerate(cases_of(rows, truth), 1):
         findings.stale += case is None
@@ -234,29 +238,54 @@ def _ask(
         findings.free = Replay()
         show = follower("own history", "steps", total, findings.free)
         replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
-    for who, answers in _baselines(runner.spec, findings.cases, recorded):
+    table = _table(runner, findings, recorded)
+    if table is not None:
+        beside = findings.nearest = Beside(table.sessions, table.turns, _source(recorded), plan.saw)
+        if findings.taught is not None:
+            beside.taught = Replay()
+            show = follower("nearest answer, true history", "steps", total, beside.taught)
+            replay(table.runner, findings.cases, taught=True, wave=plan.wave, into=beside.taught, on_progress=show)
+        if findings.free is not None:
+            beside.free = Replay()
+            show = follower("nearest answer, own history", "steps", total, beside.free)
+            replay(table.runner, findings.cases, taught=False, wave=plan.wave, into=beside.free, on_progress=show)
+    for who, answers in _baselines(findings):
         findings.baselines[who] = answers
     if plan.plans:
-        plans = begin(f"{name}: plans", "plans", len(plan.plans))
-        plans.watch(runner)
+        direct: dict[int, dict[int, Played]] = {}
 
-        def planned(_: int, total: int) -> None:
-            plans.total = total
-            check()
+        def planned(runner: EpisodeRunner, what: str) -> Consistency:
+            plans = begin(f"{name}: {what}", "plans", len(plan.plans))
+            plans.watch(runner)
 
-        findings.consistency = consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=planned)
+            def follow(_: int, total: int) -> None:
+                plans.total = total
+                check()
+
+            return consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=follow, direct=direct)
+
+        findings.consistency = planned(runner, "plans")
+        if table is not None and findings.nearest is not None:
+            findings.nearest.consistency = planned(table.runner, "nearest answer, plans")
 
 
-def _baselines(spec: DomainSpec, cases: Sequence[Case], recorded: Sequence[Row]) -> Iterator[tuple[str, list[Match]]]:
-    """Yield what the baselines answer to each step that the world was asked for."""
-    asked: list[tuple[Case, int, StepContext]] = []
-    for case in cases:
-        each = enumerate(zip(step_contexts(case.row), case.asked, strict=True))
-        asked += [(case, turn, context) for turn, (context, wanted) in each if wanted]
-    yield "copy", [case.compare(turn, context.last) for case, turn, context in asked]
-    groups = {group_of(case.row) for case in cases}
-    others = [row for row in recorded if group_of(row) not in groups]
-    if others:
-        answers = NearestStep(spec, others).answer([context for _, _, context in asked])
-        pairs = zip(asked, answers, strict=True)
-        yield "nearest", [case.compare(turn, answer) for (case, turn, _), answer in pairs]
+def _table(runner: EpisodeRunner, findings: Findings, recorded: Sequence[Row] | Path) -> NearestAnswers | None:
+    """Return the nearest answer of sessions that the world is not asked about; None where there are none."""
+    if not recorded:
+        return None
+    return nearest_answers(runner, recorded, {group_of(case.row) for case in findings.cases})
+
+
+def _source(recorded: Sequence[Row] | Path) -> str:
+    return str(recorded) if isinstance(recorded, Path) else "sessions recorded for this run"
+
+
+def _baselines(findings: Findings) -> Iterator[tuple[str, list[Match]]]:
+    """Yield what the baselines answer to each step that the world was asked for; no answer is an empty one."""
+    cases = findings.cases
+    asked = [(number, turn) for number, case in enumerate(cases) for turn, one in enumerate(case.asked) if one]
+    yield "copy", [cases[number].compare(turn, cases[number].shown_before(turn)) for number, turn in asked]
+    table = findings.nearest and (findings.nearest.taught or findings.nearest.free)
+    if table:
+        said = {(step.case, step.turn): step.match for step in table.steps}
+        yield "nearest", [said.get(place) or cases[place[0]].compare(place[1], "") for place in asked]

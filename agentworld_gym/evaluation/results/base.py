@@ -9,6 +9,7 @@ import orjson
 
 from agentworld_gym.documents.atomic_files import write_atomically
 from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import SpecError
 
 FORMAT = 2
@@ -45,6 +46,47 @@ class Result(Strict):
             return validated(cls, orjson.loads(path.read_bytes()), path)
         except orjson.JSONDecodeError as error:
             raise SpecError(path, "file", path.name, f"JSON ({error})") from error
+
+
+REPORTED = 100
+"""The least number of test tasks whose figures are to be reported."""
+
+
+class TaskDraw(Strict):
+    """Which tasks an evaluation plays, and what its figures are good for."""
+
+    split: Split
+    """The split of the tasks."""
+
+    seed: int
+    """The seed of the tasks."""
+
+    drawn: bool = False
+    """Whether the seed was drawn for this evaluation, so that nothing was chosen by its tasks before."""
+
+    tasks: int
+    """The least number of tasks that a figure rests on."""
+
+    def __str__(self) -> str:
+        """Say in a line what the figures are good for.
+
+        >>> print(TaskDraw(split="validation", seed=0, tasks=100))
+        100 validation tasks, seed 0: figures to choose by, not to report.
+        >>> print(TaskDraw(split="test", seed=5, drawn=True, tasks=100))
+        100 test tasks, seed 5, which was drawn for this run: figures to report.
+        >>> print(TaskDraw(split="test", seed=5, tasks=100))
+        100 test tasks, seed 5, which was given: to report only if nothing was chosen by these tasks before.
+        >>> print(TaskDraw(split="test", seed=5, tasks=24))
+        24 test tasks, seed 5: not to report, because these are fewer than 100.
+        """
+        played = f"{self.tasks} {self.split} tasks, seed {self.seed}"
+        if self.split != "test":
+            return f"{played}: figures to choose by, not to report."
+        if self.tasks < REPORTED:
+            return f"{played}: not to report, because these are fewer than {REPORTED}."
+        if self.drawn:
+            return f"{played}, which was drawn for this run: figures to report."
+        return f"{played}, which was given: to report only if nothing was chosen by these tasks before."
 
 
 def excerpt(text: str) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.task import Split
-from agentworld_gym.evaluation.results.base import Counts, Result
+from agentworld_gym.evaluation.results.base import Counts, Result, TaskDraw
 from agentworld_gym.statistics.bootstrap import Share
 
 
@@ -166,6 +166,19 @@ class Calibration(Strict):
     """The bins, which hold about as many predictions each."""
 
 
+class Trusted(Strict):
+    """The answers that a guard would take as they are, because the model holds them to be likely enough."""
+
+    least: float
+    """The least probability that the guard asks for."""
+
+    taken: Share
+    """The share of the answers that are so likely."""
+
+    wrong: Share | None
+    """The share of these that is wrong where the rules decide, which no guard sees; None where none is so likely."""
+
+
 class Consistency(Strict):
     """How often a plan found in the dream works for real (Word2World, arXiv 2512.18832).
 
@@ -210,6 +223,39 @@ class Consistency(Strict):
     """The number of plans that the dream failed on, by kind of failure."""
 
 
+class NearestAnswer(Strict):
+    """A table without learning beside the world: it answers as the recorded turn whose words are most alike.
+
+    It is asked in the world's form, and its answers are read as those of the world are. What it cannot answer so is an
+    error.
+    """
+
+    sessions: int
+    """The number of recorded sessions that the table holds."""
+
+    turns: int
+    """The number of their turns."""
+
+    source: str = ""
+    """Where they come from, in words."""
+
+    saw: int | None = None
+    """The number of recorded sessions that the model was trained on; None where that is not known."""
+
+    taught: Run | None = None
+    """The run with the true history."""
+
+    free: Run | None = None
+    """The run with its own history."""
+
+    consistency: Consistency | None = None
+    """The consistency ratio, where that of the world was measured."""
+
+    errors: dict[str, Share] = Field(default_factory=dict)
+    """The errors of the world as a share of those of the table, with the `true history` and with their `own history`.
+    A step without an answer is an error of either."""
+
+
 class Example(Strict):
     """A step that the world got wrong."""
 
@@ -246,10 +292,16 @@ class DomainFidelity(Strict):
 
     baselines: dict[str, Measures] = Field(default_factory=dict)
     """The measures of what needs no model, over the steps that the world answered: `copy` repeats the last observation,
-    `nearest` answers as the nearest recorded step did."""
+    `nearest` gives the nearest answer."""
+
+    nearest: NearestAnswer | None = None
+    """The nearest answer in all that the world was asked for; None where no session was recorded for it."""
 
     calibration: tuple[Calibration, ...] = ()
     """The calibration of the world's confidence, where it tells it."""
+
+    trusted: tuple[Trusted, ...] = ()
+    """What guards would take as it is, where the world tells its confidence."""
 
     consistency: Consistency | None = None
     """The consistency ratio, where it was measured."""
@@ -272,6 +324,9 @@ class FidelityResult(Result):
 
     split: Split | None
     """The split of the tasks."""
+
+    draw: TaskDraw | None = None
+    """Which tasks were played, and what the figures are good for; None where recorded sessions were given."""
 
     source: str
     """Where the sessions come from, in words."""

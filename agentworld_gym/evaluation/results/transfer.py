@@ -8,7 +8,7 @@ from pydantic import Field, computed_field, model_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.task import Split
-from agentworld_gym.evaluation.results.base import Counts, Result
+from agentworld_gym.evaluation.results.base import Counts, Result, TaskDraw
 from agentworld_gym.statistics.bootstrap import Share
 
 WIDE = 0.4
@@ -75,6 +75,9 @@ class TransferResult(Result):
     policy: str
     split: Split
     tasks: int
+    draw: TaskDraw | None = None
+    """Which tasks were played, and what the figures are good for; None where single tasks were asked for."""
+
     dream: Side
     grounded: Side
     gap: Share | None

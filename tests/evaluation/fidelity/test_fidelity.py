@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from functools import cache
 from itertools import pairwise
@@ -30,10 +30,11 @@ from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
-from agentworld_gym.evaluation.fidelity.nearest_step import NearestStep, StepContext, step_contexts
-from agentworld_gym.evaluation.fidelity.replay import Replay, replay, verb
+from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
+from agentworld_gym.evaluation.fidelity.replay import Replay, Step, replay, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
+from agentworld_gym.generators.nearest import open_nearest
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.progress import Tally
 from agentworld_gym.prompting.prompt import Prompts
@@ -43,7 +44,7 @@ from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.text.escaping import escape
 from agentworld_gym.worlds import register_world
-from agentworld_gym.worlds.bundled import tiny_model
+from agentworld_gym.worlds.bundled import bundled_model, tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
@@ -87,6 +88,20 @@ class Altered(GroundedWorld):
 def altered(name: str, say: Callable[[Action], str | Failure | None]) -> str:
     register_world(name, lambda given: Altered(open_world("grounded", WorldOptions(given.spec)), say))  # type: ignore[arg-type]
     return name
+
+
+def samples_of(rows: Sequence[Row], folder: Path) -> Path:
+    """The table of some sessions, as `agentworld samples` writes it for the small model of their domain."""
+    recorded, made = folder / "rows.jsonl", folder / "samples.jsonl"
+    recorded.write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
+    spec = load_spec(rows[0].domain)
+    form = bundled_model("tiny", spec, {}).form(spec)
+    asked = ["--profile", "compact", "--form", form, "--weights", "equal", "--stage", "all", "--min-turns", "1"]
+    split = ["--split", str(rows[0].split)]
+    keep = [option for rule in ("repeated", "empty_action", "retry") for option in ("--filter", f"{rule}=none")]
+    done = CliRunner().invoke(app, ["samples", str(recorded), "--out", str(made), *asked, *split, *keep])
+    assert done.exit_code == 0, done.output
+    return made
 
 
 # Step by step
@@ -403,30 +418,73 @@ def test_a_dream_that_fails_finds_no_plan():
 # Baselines
 
 
-def test_the_nearest_recorded_step_finds_a_step_it_has_seen():
-    near = NearestStep(SPEC, ROWS)
-    asked = [context for row in ROWS for context in step_contexts(row)]
-    truth = [text for row in ROWS for text in row.observations]
-    right = [answer == text for answer, text in zip(near.answer(asked), truth, strict=True)]
-    assert sum(right) / len(right) > 0.9
+def test_the_nearest_answer_is_right_in_the_turns_that_it_was_given(tmp_path: Path):
+    file = samples_of(ROWS, tmp_path)
+    assert open_nearest(str(file)).describe()["generator"] == ("nearest", True)
+    measured = list(cases_of(ROWS, options("grounded").runner()))
+    with closing(options(f"nearest:{file}").runner()) as runner:
+        told = Replay()
+        replay(runner, [case for case in measured if case], taught=True, wave=8, into=told)
+    assert told.exact == STEPS and not told.failures
 
 
-def test_without_recordings_the_nearest_step_is_the_last_observation():
-    assert NearestStep(SPEC, []).answer([StepContext("ls", "before", "")]) == ["before"]
+@pytest.mark.parametrize("domain", ["mcp", "search", "android"])
+def test_a_table_plays_any_domain_in_the_form_of_its_small_model(domain: str, tmp_path: Path):
+    rows = list(record(domain, 2, seed=1, families=()))
+    file = samples_of(rows, tmp_path)
+    asked = EnvOptions(spec=domain, world=f"nearest:{file}", split="test")
+    with closing(asked.runner()) as runner, closing(asked.runner_of_truth("grounded", runner)) as truth:
+        assert runner.world.prompts.form == bundled_model("tiny", runner.spec, {}).form(runner.spec)
+        told = Replay()
+        replay(runner, [case for case in cases_of(rows, truth) if case], taught=True, wave=8, into=told)
+    assert told.answered and told.exact == told.answered
+
+
+def test_the_nearest_answer_is_asked_for_all_that_the_world_is_asked_for():
+    found, _ = measure(options("tiny"), Plan(ROWS, record("terminal", 10, split="train"), 14_000, plans=range(2)))
+    table = found.nearest
+    assert table is not None and found.free and found.taught
+    assert (table.sessions, table.saw) == (10, 14_000)
+    for run in (table.taught, table.free):
+        assert run is not None and run.measures is not None
+        assert run.measures.exact.count + sum(run.failures.values()) + run.lost == STEPS
+    assert table.free is not None and table.free.probes is not None
+    assert table.consistency is not None and found.consistency is not None
+    assert table.consistency.direct == found.consistency.direct
+    assert set(table.errors) == {"true history", "own history"}
+
+
+def test_errors_are_counted_as_a_share_of_those_of_the_table():
+    def replayed(wrong: Set[tuple[int, int]], failed: Set[tuple[int, int]] = frozenset()) -> Replay:
+        made = Replay()
+        for place in ((case, turn) for case in range(20) for turn in range(4)):
+            failure = "malformed" if place in failed else None
+            made.add(Step(*place, exact=None if failure else place not in wrong, failure=failure))
+        return made
+
+    table = replayed({(case, turn) for case in range(20) for turn in (0, 1)})
+    half = share_of_errors(replayed({(case, 0) for case in range(20)}), table)
+    assert half is not None and (half.share, half.groups) == (0.5, 20)
+    unread = share_of_errors(replayed(set(), {(case, 0) for case in range(20)}), table)
+    assert unread == half
+    none = share_of_errors(replayed(set()), table)
+    assert none is not None and (none.share, none.low) == (0.0, 0.0) and none.high > 0.2
+    assert share_of_errors(table, replayed(set())) is None
 
 
 def test_baselines_stand_beside_the_world():
     found, _ = measure(options("grounded"), Plan(ROWS, record("terminal", 10, split="train")))
     assert set(found.baselines) == {"copy", "nearest"}
+    assert found.nearest is not None and (found.nearest.sessions, found.nearest.taught) == (10, None)
     assert found.baselines["copy"].exact.share < 0.3
     assert all(one.exact.count == STEPS for one in found.baselines.values())
 
 
-def test_the_nearest_step_is_not_taken_from_a_session_that_is_asked_about():
+def test_the_nearest_answer_is_not_taken_from_a_session_that_is_asked_about():
     others = list(record("terminal", 3, split="train"))
     mixed, _ = measure(options("grounded"), Plan(ROWS, [*ROWS, *others]))
     apart, _ = measure(options("grounded"), Plan(ROWS, others))
-    assert mixed.baselines == apart.baselines
+    assert mixed.baselines == apart.baselines and mixed.nearest == apart.nearest
     own, _ = measure(options("grounded"), Plan(ROWS, ROWS))
     assert set(own.baselines) == {"copy"}
 
@@ -462,10 +520,26 @@ def test_confidence_reaches_the_calibration():
     assert sequence.error < token.error
 
 
+def test_a_guard_lets_pass_what_is_wrong_and_confident():
+    def sure(request: ChatRequest) -> Completion:
+        turn = len(request.messages) // 2 - 1
+        text = oracle(lambda turn: turn == 1)(request)
+        return Completion(text, usage=Usage(completion_tokens=1), logprob=math.log(0.5 if turn == 2 else 0.95))
+
+    found, _ = measure(options(dream("surely_wrong", sure)), Plan(ROWS, free=False))
+    guard, strict = found.trusted
+    second = sum(len(row.actions) > 1 for row in ROWS)
+    third = sum(len(row.actions) > 2 for row in ROWS)
+    assert (guard.least, strict.least) == (0.9, 0.99)
+    assert guard.taken.share == pytest.approx(1 - third / STEPS)
+    assert guard.wrong is not None and guard.wrong.share == pytest.approx(second / (STEPS - third))
+    assert (strict.taken.share, strict.wrong) == (0.0, None)
+
+
 def test_a_world_that_tells_no_confidence_has_no_calibration():
     assert probability(Observation("a"), "token") is None
     found, _ = measure(options("grounded"), Plan(ROWS[:1]))
-    assert found.calibration == ()
+    assert found.calibration == () and found.trusted == ()
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))

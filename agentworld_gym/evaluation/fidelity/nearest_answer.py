@@ -1,0 +1,118 @@
+"""The nearest answer: a table without learning, asked in the form in which the world is asked, and read by its view.
+
+What it gets right is what the form of the answers, the names in them and the view do by themselves. A model is worth
+what it gets right beyond that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agentworld_gym.contracts import World
+from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.evaluation.fidelity.replay import Replay, Step
+from agentworld_gym.generators.nearest import NearestGenerator, answers_of
+from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.sessions.pools import group_of
+from agentworld_gym.sessions.row import Row
+from agentworld_gym.sessions.samples import Sample, read_samples
+from agentworld_gym.statistics.bootstrap import Share, ratio_interval
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
+
+_TURN = re.compile(r"/\d+$")
+"""What follows the id of a session in that of a sample of one of its turns."""
+
+
+@dataclass(frozen=True)
+class NearestAnswers:
+    """A table, and the world that it plays."""
+
+    sessions: int
+    """The number of recorded sessions."""
+
+    turns: int
+    """The number of their turns."""
+
+    runner: EpisodeRunner
+    """The world, with the tasks of the world that it stands beside."""
+
+
+def nearest_answers(
+    runner: EpisodeRunner,
+    recorded: Iterable[Row] | Path,
+    without: Collection[str],
+) -> NearestAnswers | None:
+    """Make a table of recorded sessions that is asked as a world is: with the same prompts, in the same form.
+
+    A world that is no language world lends it no prompts: it then writes whole observations to compact ones.
+
+    Args:
+        runner: The world to stand beside.
+        recorded: The sessions, or a file of samples that `agentworld samples` made in the form of the world.
+        without: The groups of sessions that are left out, because the world is asked about them.
+
+    Returns:
+        The table; None where no session is left.
+
+    Raises:
+        SpecError: The file holds no samples, or the task of a session cannot be generated again.
+    """
+    world = _language(runner.world)
+    if isinstance(recorded, Path):
+        samples: Iterator[Sample] = read_samples(recorded)
+    else:
+        rows = (row for row in recorded if group_of(row) not in without)
+        prompts = WorldOptions(runner.spec).templates("compact") if world is None else world.prompts
+        samples = (sample for row in rows for sample in turn_samples(row, prompts))
+    sessions: set[str] = set()
+    answers: list[tuple[str, str]] = []
+    for sample in samples:
+        if sample.group not in without and sample.domain == runner.spec.id:
+            sessions.add(_TURN.sub("", sample.id))
+            answers += answers_of(sample.messages, sample.weights)
+    if not answers:
+        return None
+    table = NearestGenerator(answers)
+    if world is None:
+        played: LanguageWorld = WorldOptions(runner.spec).language(table, "compact", thinking=False)
+    else:
+        asked = replace(world.sampling, reasks=0)
+        played = replace(world, generator=table, sampling=asked, demonstrations=None, guard=None)
+    beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
+    return NearestAnswers(len(sessions), len(table), beside)
+
+
+def share_of_errors(world: Replay, table: Replay) -> Share | None:
+    """Return the errors of a world as a share of those of the table, over the steps that both were asked for.
+
+    A step without an answer is an error of either. Where only the exactness of the world's answers is known, that of
+    the table's is compared.
+
+    Returns:
+        The share with its interval, from a bootstrap over sessions that draws both together; None where the table makes
+        no error, or nothing was asked of both.
+    """
+    exact = any(step.match is None and step.failure is None for step in world.steps)
+    wrongs = [{(step.case, step.turn): not _right(step, exact) for step in one.steps} for one in (world, table)]
+    both = sorted(wrongs[0].keys() & wrongs[1].keys())
+    if not both:
+        return None
+    first, second = ([float(wrong[place]) for place in both] for wrong in wrongs)
+    return ratio_interval(first, second, [case for case, _ in both])
+
+
+def _right(step: Step, exact: bool) -> bool:
+    if step.match is None:
+        return bool(step.exact)
+    return step.match.exact if exact else step.match.deterministic
+
+
+def _language(world: World[Any]) -> LanguageWorld | None:
+    inner = world.inner if isinstance(world, RecordingWorld) else world
+    return inner if isinstance(inner, LanguageWorld) else None
