@@ -11,6 +11,7 @@ from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.engines.mcp.scenario import scenario_folder, scenario_names
 from agentworld_gym.engines.mcp.tool_spec import CheckStep
 from agentworld_gym.engines.tables.row_file import Recipe
+from agentworld_gym.engines.tables.varied_words import WordRecipe
 from agentworld_gym.errors import SpecError
 
 GROWTH = "growth.yaml"
@@ -33,28 +34,6 @@ class PolicyRecipe(Strict):
             raise ValueError("exactly one of integer, choice")
         if self.plus is not None and self.integer is None:
             raise ValueError("`plus` with `integer` only")
-        return self
-
-
-class WordRecipe(Strict):
-    """How a word list varies: its entries are written anew, or it is made of pairs of other words."""
-
-    text: str | dict[str, str] | None = None
-    """A template of each entry, or templates by key of entries that are mappings. `{coined}` is a name that no other
-    entry has, `{coined_lower}` the same in lower case, `{whole}` what stood there, and `{last}` its last word."""
-    scale: dict[str, float] = Field(default_factory=dict)
-    """The keys of entries whose numbers vary, and by which share of themselves at most."""
-    pairs: tuple[str, str] | None = None
-    """Two common word lists; an entry is a word of the first and one of the second."""
-    count: int = Field(default=0, ge=0)
-    """The number of pairs."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> WordRecipe:
-        if (self.pairs is None) != (self.count == 0):
-            raise ValueError("`pairs` and `count` together")
-        if (self.pairs is None) == (self.text is None and not self.scale):
-            raise ValueError("either pairs, or text or scale")
         return self
 
 

@@ -14,10 +14,11 @@ import yaml
 
 from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.tables.varied_words import all_varied
 from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.errors import SpecError
 from agentworld_gym.synth.grow.growth import Growth, read_growth
-from agentworld_gym.synth.grow.variation import coined_names, drawn_policies, varied_words, with_policies
+from agentworld_gym.synth.grow.variation import drawn_policies, with_policies
 from agentworld_gym.tasks import task_of
 from agentworld_gym.tasks.mcp.grown import families_on
 from agentworld_gym.tasks.scene import NothingFits
@@ -67,7 +68,8 @@ def grown_files(scenario: str, seed: int) -> GrownFiles:
     about = read_yaml(folder / "scenario.yaml")
     if growth.users:
         about["user"] = rng.choice(growth.users)
-    about["words"] = _words(about.get("words", {}), growth, rng)
+    words = about.get("words", {})
+    about["words"] = words | all_varied(words, growth.words, common_words(), rng)
     about["policies"] = policies
     about["rules"] = with_policies(growth.rules, policies)
     about["grown_from"] = scenario
@@ -81,15 +83,6 @@ def grown_files(scenario: str, seed: int) -> GrownFiles:
     rows["sizes"]["full"] = {table: math.ceil(share * n) if n > WHOLE else n for table, n in full.items()}
     tools = _tools(read_yaml(folder / "tools.yaml"), growth, policies, folder)
     return GrownFiles(about, rows, tools, (folder / "schema.sql").read_text(encoding="utf-8"))
-
-
-def _words(words: dict[str, Any], growth: Growth, rng: random.Random) -> dict[str, Any]:
-    common, names = common_words(), coined_names(rng)
-    changed = {
-        name: varied_words(words.get(name, common.get(name, ())), recipe, common, names, rng)
-        for name, recipe in growth.words.items()
-    }
-    return words | changed
 
 
 def _tools(tools: dict[str, Any], growth: Growth, policies: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.android.actions import app, enter_text, tap
 from agentworld_gym.tasks.android.scene import AndroidScene, background, family, line
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.vocabulary import common_pool
 
 
 @family
@@ -15,7 +15,7 @@ def return_calls(scene: AndroidScene, level: int) -> Draft:
     first, second, third = scene.some(names, 3)
     scene.silence(first, second)
     minutes = scene.some(range(5, 55), 4)
-    firms = scene.some(common_words()["companies"], 3)
+    firms = scene.some(common_pool("companies").of(scene.split), 3)
     numbers = [scene.number() for _ in range(2)]
     texts = scene.some(
         ("I call you back at noon", "Was in the train, what is up?", "In a meeting until ten", "Call you tonight"), 4

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.android.actions import app, enter_text, tap
 from agentworld_gym.tasks.android.scene import AndroidScene, background, family, line
 from agentworld_gym.tasks.android.word_lists import words
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.vocabulary import common_pool
 
 GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved", "Hello on the new phone")
 
@@ -16,7 +16,7 @@ def save_number(scene: AndroidScene, level: int) -> Draft:
     """The agent saves an unknown sender as a contact, or gives a known person a new number."""
     names = background(scene)
     numbers = [scene.number() for _ in range(2)]
-    firms = scene.some(common_words()["companies"], 3)
+    firms = scene.some(common_pool("companies").of(scene.split), 3)
     if level == 3:
         return _new_number(scene, numbers, names)
     senders = [scene.name() for _ in range(2)]

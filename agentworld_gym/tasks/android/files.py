@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.android.actions import BACK, app, tap
 from agentworld_gym.tasks.android.scene import AndroidScene, background, family, line
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.vocabulary import common_pool
 
 FOLDERS = ("Bills", "Archive", "Taxes", "Letters", "Insurance")
 
@@ -16,7 +16,7 @@ def sort_papers(scene: AndroidScene, level: int) -> Draft:
     names = background(scene, 5, 1)
     sender, other = scene.some(names, 2)
     scene.silence(sender, other)
-    firms = scene.some(common_words()["companies"], 3)
+    firms = scene.some(common_pool("companies").of(scene.split), 3)
     folders = scene.some(FOLDERS, 3)
     numbers = scene.some(range(1000, 9999), 3)
     sums = [f"{scene.rng.randrange(20, 400)}.{scene.rng.randrange(10, 99)}" for _ in range(3)]

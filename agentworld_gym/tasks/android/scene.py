@@ -14,9 +14,9 @@ from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.tasks.android.actions import app, tap
 from agentworld_gym.tasks.android.word_lists import words
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
 from agentworld_gym.tasks.scene import Scene, alternated, family_of
+from agentworld_gym.tasks.vocabulary import common_pool
 
 
 def line(text: str, description: str | None = None, flags: str = "") -> str:
@@ -69,7 +69,7 @@ class AndroidScene(Scene):
 
     def __init__(self, rng: random.Random, level: int, split: Split) -> None:
         super().__init__(rng, level, split)
-        self._names = self.mixed(people_of(split))
+        self._names = self.mixed(common_pool("people").of(split))
         self._numbers = rng.sample(range(1000), 60)
         self.today = date(2026, 3, 2) + timedelta(weeks=rng.randrange(20), days=rng.randrange(3))
         self.now = datetime(self.today.year, self.today.month, self.today.day, rng.randint(7, 9), rng.randrange(60))

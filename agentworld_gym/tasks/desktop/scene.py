@@ -13,7 +13,7 @@ from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.patterns import literal
 from agentworld_gym.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.tasks.scene import Scene, Unfit, family_of
-from agentworld_gym.tasks.vocabulary import WORDS
+from agentworld_gym.tasks.vocabulary import WORDS, Pool
 
 HOME = "/home/user"
 DOCUMENTS = f"{HOME}/Documents"
@@ -47,7 +47,8 @@ class DesktopScene(Scene):
         Raises:
             Unfit: all are used.
         """
-        left = [entry for entry in pool if entry not in self._used]
+        entries = pool.of(self.split) if isinstance(pool, Pool) else pool
+        left = [entry for entry in entries if entry not in self._used]
         if not left:
             raise Unfit("a pool is used up")
         entry = self.rng.choice(left)

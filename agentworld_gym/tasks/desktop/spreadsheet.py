@@ -172,7 +172,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
     for year in years:
         amounts = _amounts(scene, 7)
         kinds = [*regions, *(scene.rng.choice(regions) for _ in range(4))]
-        rows = list(zip(scene.mixed(kinds), scene.rng.sample(PEOPLE, 7), amounts, strict=True))
+        rows = list(zip(scene.mixed(kinds), scene.rng.sample(PEOPLE.of(scene.split), 7), amounts, strict=True))
         tables.append((_table(scene, f"Documents/sales-{year}.ods", ("Region", "Seller", "Amount"), *rows), rows))
     chosen = scene.rng.randrange(2)
     (name, rows), (other, others) = tables[chosen], tables[1 - chosen]

@@ -56,10 +56,10 @@ def press_delete() -> str:
 
 
 def _enter_count(scene: DesktopScene) -> Draft:
-    towns = scene.several(TOWNS, 4)
+    towns, people = scene.several(TOWNS, 4), PEOPLE.of(scene.split)
     counts = scene.rng.sample(range(3, 12), 4)
     visits = scene.mixed(town for town, count in zip(towns, counts, strict=True) for _ in range(count))
-    journal = scene.put("Documents/journal.txt", *(f"{scene.rng.choice(PEOPLE)} {town}" for town in visits))
+    journal = scene.put("Documents/journal.txt", *(f"{scene.rng.choice(people)} {town}" for town in visits))
     rows = scene.mixed(range(4))
     missing = rows[0]
     order = scene.mixed(range(4))

@@ -14,10 +14,11 @@ from typing import Any
 
 from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.engines.mcp.machine import ToolMachine
-from agentworld_gym.engines.mcp.service import generated, load_service
+from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.tables.database import has, opened, tables_of, today
 from agentworld_gym.tasks.family import Draft, Family
 from agentworld_gym.tasks.json_patterns import Fields, shows
+from agentworld_gym.tasks.mcp.held_out import service_of
 from agentworld_gym.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.tasks.scene import Build, Scene, Unfit, family_of
 
@@ -105,7 +106,7 @@ class ToolScene(Scene, Tables):
     def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
         Scene.__init__(self, rng, level, split)
         self.scenario, self.service = scenario, load_service(scenario)
-        Tables.__init__(self, opened(generated(scenario, "small", rng.getrandbits(31))))
+        Tables.__init__(self, opened(service_of(scenario, split).generated("small", rng.getrandbits(31))))
         self._problem = unfit_if_refused if self.rules else problem
 
     @property

@@ -22,7 +22,7 @@ AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
 def publish(rng: random.Random, level: int, split: Split) -> Draft:
     """The agent repairs a bug, or two at level 3, commits and pushes; from level 2 on the remote is ahead."""
     template = rng.choice(list(templates().values()))
-    repository = draw_repository(rng, template)
+    repository = draw_repository(rng, template, split)
     bugs = _bugs(rng, repository.mutations, 2 if level == 3 else 1)
     package = str(repository.values["package"])
     message = rng.choice(("Repair {}", "Fix {}", "Make {} right again")).format(package)

@@ -21,7 +21,7 @@ def repair(kind: str) -> Family:
 
     def family(rng: random.Random, level: int, split: Split) -> Draft:
         template = rng.choice([template for template in templates().values() if kind in template.kinds()])
-        repository = draw_repository(rng, template)
+        repository = draw_repository(rng, template, split)
         bug = rng.choice([mutation for mutation in repository.mutations if mutation.kind == kind])
         if level == 3:
             others = [other for other in repository.mutations if other.file != bug.file and other.kind != kind]

@@ -8,7 +8,7 @@ some repairs that do not repair it.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from pydantic import Field
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.task import Split
 from agentworld_gym.errors import SpecError
 
 ROOT = "/repo"
@@ -69,6 +70,8 @@ class TemplateFile(Strict):
     summary: str
     parameters: dict[str, tuple[str | int, ...]]
     """The values from which each parameter is drawn."""
+    held_out: dict[Split, dict[str, tuple[str | int, ...]]] = Field(default_factory=dict)
+    """The values of parameters for the splits from which no model learns; the other parameters have the usual ones."""
     files: dict[str, str]
     """The texts of the folder by the paths that they get in the repository."""
     mutations: tuple[Mutation, ...]
@@ -82,6 +85,10 @@ class Template:
     path: Path
     spec: TemplateFile
     texts: Mapping[str, str]
+
+    def parameters(self, split: Split) -> Mapping[str, tuple[str | int, ...]]:
+        """Return the values from which each parameter is drawn in a split."""
+        return {**self.spec.parameters, **self.spec.held_out.get(split, {})}
 
     def kinds(self) -> set[str]:
         """Return the kinds of bugs that the template offers."""
@@ -163,6 +170,9 @@ def load_template(folder: Path, common: Path) -> Template:
     spec = validated(TemplateFile, read_yaml(path), path)
     if "package" not in spec.parameters:
         raise SpecError(path, "parameters", sorted(spec.parameters), "a parameter called package")
+    for split, values in spec.held_out.items():
+        if unknown := values.keys() - spec.parameters.keys():
+            raise SpecError(path, f"held_out.{split}", sorted(unknown), f"some of {', '.join(spec.parameters)}")
     texts = {}
     for target, name in spec.files.items():
         if not (folder / name).is_file():
@@ -173,28 +183,31 @@ def load_template(folder: Path, common: Path) -> Template:
     return Template(folder.name, path, spec, texts)
 
 
-def draw_repository(rng: random.Random, template: Template) -> Repository:
-    """Draw a repository with random parameters.
+def draw_repository(rng: random.Random, template: Template, split: Split = "train") -> Repository:
+    """Draw a repository with random parameters, whose names are those of a split.
 
     >>> repository = draw_repository(random.Random(1), templates()["till"])
     >>> sorted(repository.files)[:2], len(repository.files)
     (['CHANGELOG.md', 'README.md'], 8)
     """
-    values: dict[str, Any] = {name: rng.choice(choices) for name, choices in template.spec.parameters.items()}
+    parameters = template.parameters(split)
+    values: dict[str, Any] = {name: rng.choice(choices) for name, choices in parameters.items()}
     values["version"] = f"0.{rng.randint(1, 9)}.{rng.randint(0, 9)}"
     values["summary"] = template.spec.summary
     render = Render(template.path, values)
     files = {render(target, "files"): render(text, target) for target, text in template.texts.items()}
     mutations = tuple(mutation.rendered(render) for mutation in template.spec.mutations)
-    return Repository(template, values, files, mutations, _held(template, values))
+    return Repository(template, values, files, mutations, _held(template, values, parameters))
 
 
-def _held(template: Template, values: Mapping[str, Any]) -> dict[str, str]:
+def _held(
+    template: Template, values: Mapping[str, Any], parameters: Mapping[str, Sequence[str | int]]
+) -> dict[str, str]:
     """Return the tests with the next value of every parameter that no source names."""
     sources = [text for target, text in template.texts.items() if not target.startswith("tests/")]
     names = meta.find_undeclared_variables(BoundedEnvironment().parse("\n".join([*sources, *template.texts])))
     other = dict(values)
-    for name, choices in template.spec.parameters.items():
+    for name, choices in parameters.items():
         if name not in names:
             other[name] = choices[(choices.index(values[name]) + 1) % len(choices)]
     render = Render(template.path, other)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from agentworld_gym.domain.task import Check, Expect, Split
 from agentworld_gym.tasks.family import Draft
 from agentworld_gym.tasks.scene import Scene, family_of
-from agentworld_gym.tasks.vocabulary import FOLDERS, NAMES, STEMS, WORDS
+from agentworld_gym.tasks.vocabulary import FOLDERS, NAMES, STEMS, WORDS, Pool
 
 HOME = "/home/dev"
 WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")
@@ -36,9 +36,10 @@ class TerminalScene(Scene):
         self.files: dict[str, str] = {}
         self._used: set[str] = set()
 
-    def fresh(self, pool: Sequence[str]) -> str:
+    def fresh(self, pool: Pool) -> str:
         """Draw one entry of a pool that has not been handed out."""
-        while (entry := self.rng.choice(pool)) in self._used:
+        entries = pool.of(self.split)
+        while (entry := self.rng.choice(entries)) in self._used:
             pass
         self._used.add(entry)
         return entry

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.tasks.family import Draft
+from agentworld_gym.tasks.vocabulary import common_pool
 from agentworld_gym.tasks.web.actions import ACCEPT, BACK, DISMISS, choose, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.patterns import euros, paragraph
 from agentworld_gym.tasks.web.scene import Person, WebScene, family
@@ -70,7 +70,7 @@ def folder_page(folder: str) -> str:
 def sort_mail(scene: WebScene, level: int) -> Draft:
     """The agent moves messages to the folder where they belong, by hand or by a rule."""
     box = Box(scene)
-    firms = scene.some([firm for firm in common_words()["companies"] if "&" not in firm], 3)
+    firms = scene.some([firm for firm in common_pool("companies").of(scene.split) if "&" not in firm], 3)
     numbers = scene.some(range(1000, 9999), 3)
     sums = [euros(scene.rng.randrange(2000, 40000) / 100) for _ in range(3)]
     scene.need(len(set(sums)) == 3)

@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.engines.tables.word_lists import common_words
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.people import people_of
 from agentworld_gym.tasks.proof import Stage, prove
 from agentworld_gym.tasks.scene import Scene, alternated, family_of
+from agentworld_gym.tasks.vocabulary import common_pool
 from agentworld_gym.tasks.web.actions import url
 from agentworld_gym.tasks.web.answers import said
 
@@ -50,7 +49,7 @@ class WebScene(Scene):
 
     def __init__(self, rng: random.Random, level: int, split: Split) -> None:
         super().__init__(rng, level, split)
-        self._names = self.mixed(people_of(split))
+        self._names = self.mixed(common_pool("people").of(split))
         self.now = datetime(2026, 3, 2, rng.randint(8, 11), rng.randrange(60)) + timedelta(days=rng.randrange(90))
         self.password = f"{self.word('nouns')}-{self.word('colours')}-{rng.randint(10, 99)}"
         (self.me,) = self.people(1)
@@ -58,12 +57,11 @@ class WebScene(Scene):
 
     def word(self, kind: str) -> str:
         """Draw one of the common words of a kind."""
-        word: str = self.rng.choice(common_words()[kind])
-        return word
+        return self.rng.choice(common_pool(kind).of(self.split))
 
     def words(self, kind: str, count: int) -> list[str]:
         """Draw several of the common words of a kind."""
-        return self.some(common_words()[kind], count)
+        return self.some(common_pool(kind).of(self.split), count)
 
     def moment(self, days: float) -> str:
         """Return the moment so many days ago, as the sites store it."""

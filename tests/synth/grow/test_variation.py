@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agentworld_gym.engines.tables.varied_words import WordRecipe, coined_names, varied_words
 from agentworld_gym.engines.tables.word_lists import common_words
-from agentworld_gym.synth.grow.growth import PolicyRecipe, WordRecipe
-from agentworld_gym.synth.grow.variation import coined_names, drawn_policies, varied_words, with_policies
+from agentworld_gym.synth.grow.growth import PolicyRecipe
+from agentworld_gym.synth.grow.variation import drawn_policies, with_policies
 
 seeds = st.integers(0, 2**31 - 1)
 
