@@ -72,7 +72,13 @@ def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background:
         commands = []
     except TooDeep:
         return Envelope(command, place, "bash: -c: line 1: maximum nesting level exceeded\n", exit_code=2)
-    given = {"command": command, "folder": folder, "place": place, "timeout": timeout, "background": background}
+    given: dict[str, Any] = {
+        "command": command,
+        "folder": folder,
+        "place": place,
+        "timeout": timeout,
+        "background": background,
+    }
     if harmless(f"{command}\n", commands, PROGRAMS):
         return _run(episode, commands, **given)
     answer = done_apart(_APART, {"episode": _packed(episode), "given": given}, LAST_RESORT_SECONDS)
