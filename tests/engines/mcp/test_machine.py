@@ -245,7 +245,11 @@ def test_the_machine_refuses_a_call_in_the_words_of_the_parser(name: str, argume
 
 def test_a_number_too_large_for_the_database_is_told_as_a_tool_tells_it() -> None:
     text = server().act({"name": "shop-get_order", "arguments": {"order_id": 2**63}})
-    assert text == "Error calling tool 'shop-get_order': Python int too large to convert to SQLite INTEGER"
+    assert json.loads(text) == {
+        "status": "error",
+        "code": 422,
+        "message": "Unprocessable Entity: order_id is out of range",
+    }
 
 
 # State, forks, files
