@@ -114,7 +114,7 @@ FOLDERS = Pool.of_words(
 
 KEYS = Pool.of_words(
     "depth limit pause level retry size slots speed width zoom",
-    validation="angle buffer delay height offset rate scale steps timeout weight",
-    test="batch count factor gain length margin period ratio step threads",
+    validation="angle buffer delay height offset quota scale steps timeout weight",
+    test="batch burst factor gain length margin period ratio step threads",
 )
 """The keys of configuration files."""
