@@ -67,7 +67,7 @@ def test_both_names_of_a_tool_are_read_and_its_errors_have_the_one_in_force(dial
     full, bare = (parser.parse(f'{{"name": "{name}"}}', TOOLS) for name in ("bank-get_profile", "get_profile"))
     assert full.parsed == bare.parsed == {"name": "bank-get_profile", "arguments": {}}
     machine = ToolMachine.start({"scenario": "bank", "tables": TABLES}, seed=0)
-    machine.act({"name": "bank-get_account", "arguments": {"account_id": 1 << 70}})
+    machine.act({"name": "bank-get_account", "arguments": {"account_id": [1]}})
     assert machine.observation.startswith("Error calling tool 'bank-get_account': ")
     assert machine.observation_in("mcpmark").startswith("Error calling tool 'get_account': ")
 

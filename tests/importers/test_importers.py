@@ -333,8 +333,8 @@ class TestBrowserGym:
         self.check(first)
         self.check(second)
         assert tally.records == 2
-        unread = {"action that the domain cannot read (kept as it is)": 2}
-        assert tally.left == {"obs.screenshot": 2, "agent_info.think": 2, "step.stats": 2, **unread}
+        # `click("9")\nnoop()` counts as read: one action of BrowserGym may hold several calls.
+        assert tally.left == {"obs.screenshot": 2, "agent_info.think": 2, "step.stats": 2}
 
     def test_a_session_in_one_object(self, tmp_path: Path) -> None:
         record = {"id": "s-1", "task_name": "shop.lamp", "steps": STEPS, "cum_reward": 0.5}
