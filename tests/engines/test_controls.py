@@ -24,7 +24,7 @@ CASES = [
     for domain in sorted(ENGINES)
     for case in control_cases(domain)
 ]
-SEEDS, MOST_SEEDS = 3, 5
+SEEDS, MOST_SEEDS = 3, 8
 """How many seeds a control is tried with, and how many at most until it has struck."""
 
 
