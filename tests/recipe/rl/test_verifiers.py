@@ -17,7 +17,7 @@ from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, visible_con
 from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row
 
-SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 6}
+SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 12}
 
 
 @lru_cache(maxsize=8)
