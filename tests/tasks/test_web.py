@@ -387,7 +387,7 @@ def test_who_knows_a_control_copes_with_it(case: ControlCase) -> None:
     runner = EnvOptions(spec="web", world="grounded", max_steps=60, split="test").runner()
     calm = {"family": case.family, "level": case.level}
     under: dict[str, Any] = {**calm, "controls": {case.control: case.strength}}
-    seeds = range(4)
+    seeds = range(8)
     assert all(play(runner, case.naive, seed, calm)[0] for seed in seeds)
     assert all(play(runner, case.aware, seed, under)[0] for seed in seeds)
     assert not all(play(runner, case.naive, seed, under)[0] for seed in seeds)
