@@ -53,7 +53,7 @@ for number in range(20_000):
 print("done" if kept else "refused")
 """,
     "threads": """
-import ctypes, mmap, os, platform, sys
+import ctypes, mmap, os, platform, sys, time
 if platform.machine() != "x86_64":
     sys.exit("this machine's clone takes no address from the stack")
 # Threads that share one stack and only wait: none of their memory is the process's.
@@ -67,6 +67,7 @@ ctypes.c_uint64.from_address(top).value = start
 made = 0
 while made < 30_000 and libc.syscall(56, 0x50F00, ctypes.c_void_p(top), 0, 0, 0) > 0:
     made += 1
+time.sleep(2)
 print("done" if made == 30_000 else made, flush=True)
 os._exit(0)
 """,
