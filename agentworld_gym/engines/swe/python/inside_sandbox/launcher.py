@@ -185,8 +185,12 @@ def ended(pid: int) -> bool:
 
 def watch(
     pid: int, pipes: dict[int, str], feed: int, text: bytes, job: dict[str, Any]
-) -> tuple[dict[str, bytes], bool]:
-    """Feed the program and collect what it prints, until it ends, holds or prints too much, or runs too long."""
+) -> tuple[dict[str, bytes], str]:
+    """Feed the program and collect what it prints, until it ends, holds or prints too much, or runs too long.
+
+    Returns:
+        What it printed, by the names of `pipes`, and the limit that it broke: `size`, `time` or none.
+    """
     kept = {name: b"" for name in pipes.values()}
     end = time.monotonic() + job["timeout"]
     writing = [feed] if text else []
@@ -196,12 +200,12 @@ def watch(
         left = end - time.monotonic()
         if left <= 0:
             os.kill(pid, signal.SIGKILL)
-            return kept, True
+            return kept, "time"
         # A program that closed its standard streams is usually about to end.
         readable, writable, _ = select.select(list(pipes), writing, [], min(left, LOOK if pipes else LOOK / 20))
         if held(pid, job) > job["memory"]:
             os.kill(pid, signal.SIGKILL)
-            break
+            return kept, "size"
         for pipe in writable:
             try:
                 text = text[os.write(pipe, text[:4096]) :]
@@ -219,8 +223,8 @@ def watch(
                 pipes.pop(pipe)
         if sum(map(len, kept.values())) > job["output"]:
             os.kill(pid, signal.SIGKILL)
-            break
-    return kept, False
+            return kept, "size"
+    return kept, ""
 
 
 def changes(job: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
@@ -265,8 +269,11 @@ def main() -> None:
     for end in (reads[0], writes[1], writes[2]):
         os.close(end)
     pipes = {reads[1]: "stdout", reads[2]: "stderr"}
-    kept, timed_out = watch(pid, pipes, writes[0], job["stdin"].encode("utf-8", "surrogatepass"), job)
+    kept, broken = watch(pid, pipes, writes[0], job["stdin"].encode("utf-8", "surrogatepass"), job)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if broken == "size":
+        # A program that was about to end when it was killed may have a status of its own.
+        code = -signal.SIGKILL
     files, removed = changes(job)
     fetched = ""
     if job["fetch"] and os.path.isfile(job["fetch"]):
@@ -274,7 +281,7 @@ def main() -> None:
             fetched = file.read(4 * job["output"])
     told = {name: data[: job["output"]].decode("utf-8", "replace") for name, data in kept.items()}
     # The program's standard output may hold anything; this process's own holds the answer alone.
-    answer = {**told, "code": code, "files": files, "removed": removed, "timed_out": timed_out, "fetched": fetched}
+    answer = {**told, "code": code, "files": files, "removed": removed, "timed_out": broken == "time", "fetched": fetched}
     json.dump(answer, sys.stdout)
 
 
