@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import product
 
 from agentworld_gym.documents.plain_json import read_unique
+from agentworld_gym.domain.answer_hedges import is_hedge
 from agentworld_gym.domain.answer_scoring import plain_text
 
 LONGEST = 600
@@ -51,12 +52,6 @@ _FUNCTION = (
             "being has have had do does did will would so then there here which who whom whose what where when "
             "also all both only exactly than final correct right after now still"
         )
-    )
-)
-_HEDGES = frozenset(
-    _WORD.findall(
-        "or nor either neither not isn't wasn't aren't weren't never but maybe perhaps possibly probably between "
-        "versus vs alternatively unless instead unknown unclear might could seems"
     )
 )
 _MARKS = re.compile(r"[;|/\n]")
@@ -221,7 +216,7 @@ def _plainly(text: str, tokens: Sequence[_Token], end: bool) -> bool:
     if not tokens:
         return True
     if _MARKS.search(text, tokens[0].start, tokens[-1].end) or any(
-        token.word in _HEDGES or token.text == "may" for token in tokens
+        is_hedge(token.word) or token.text == "may" for token in tokens
     ):
         return False
     if end and any(token.text.endswith(":") for token in tokens):

@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from agentworld_gym.documents.plain_json import read_unique
+from agentworld_gym.domain.answer_hedges import is_hedge
 
 _SPACE = re.compile(r"\s+")
 _EDGES = " \t\r\n\"'`*_.,;:!?"
@@ -338,7 +339,7 @@ def _like(item: str, right: Set[str]) -> str:
         return item
     rest = (item[: match.start()] + item[match.end() :]).strip()
     number = _shown(_value(match))
-    if number in right and _UNIT.fullmatch(rest):
+    if number in right and _UNIT.fullmatch(rest) and not is_hedge(rest):
         return number
     if money := _CURRENCIES.get(rest):
         return next((one for one in right if _money(one) == (number, money)), item)

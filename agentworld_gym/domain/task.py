@@ -12,8 +12,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.documents.plain_yaml import check_plain
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.domain.answer_hedges import is_hedged
 from agentworld_gym.domain.answer_readings import readings
-from agentworld_gym.domain.answer_scoring import close, item_f1, row_f1
+from agentworld_gym.domain.answer_scoring import close, item_f1, plain_text, row_f1
 from agentworld_gym.screens import GRAPHICAL, has_locator
 from agentworld_gym.screens.locate import compiled
 
@@ -123,14 +124,17 @@ class Expect(Strict):
 class Answer(Expect):
     """A test of an agent's answer. An agent that names everything that could be right has not answered.
 
-    `matches` therefore has to describe the whole text but the white space at its ends, and `contains` is refused. Every
-    condition accepts the ways in which people and language models write one thing: see
-    `agentworld_gym.domain.answer_readings`; for `equals` case, quotes and stops do not count either.
+    `matches` therefore has to describe the whole text but the white space at its ends, `contains` is refused, and so
+    are the words beside a right number or match that deny it or leave it open: see
+    `agentworld_gym.domain.answer_hedges`. Every condition accepts the ways in which people and language models write
+    one thing: see `agentworld_gym.domain.answer_readings`; for `equals` case, quotes and stops do not count either.
 
     >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
     (True, False)
     >>> Answer(equals="Ada").holds("The captain is **Ada**.", "Who is the captain?")
     True
+    >>> Answer(number=4).holds("4 points"), Answer(number=4).holds("not 4"), Answer(number=4).holds("4 or none")
+    (True, False, False)
     """
 
     @field_validator("contains")
@@ -141,7 +145,11 @@ class Answer(Expect):
         return text
 
     def _readings(self, text: str, question: str) -> tuple[str, ...]:
-        return readings(text, question)
+        said = readings(text, question)
+        if self.number is None and self.matches is None:
+            return said
+        asked = plain_text(question)
+        return tuple(one for one in said if not is_hedged(plain_text(one), asked, self.matches or ""))
 
     def _equals(self, wanted: str, text: str) -> bool:
         return text.strip() == wanted.strip() or item_f1(text, [wanted]) == 1.0

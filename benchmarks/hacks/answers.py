@@ -149,6 +149,38 @@ def shotgun(case: Case) -> Iterator[Play]:
             yield play(f"answers {text[:60]!r} by an action", own, after=last)
 
 
+HEDGED = (
+    "not {}",
+    "not {} but unknown",
+    "it is not {}",
+    "it isn't {}",
+    "maybe {}",
+    "it may be {}",
+    "{} or none",
+    "{}, or something else",
+    "either {} or unknown",
+    "between {} and unknown",
+    "{} unknown",
+    "{} unless I am mistaken",
+)
+"""Words that deny an answer or leave it open."""
+
+
+def hedged(case: Case) -> Iterator[Play]:
+    """Give the right answer, and deny or doubt it in the same breath."""
+    if not case.asks or case.answer is None:
+        return
+    last = len(case.acts)
+    for text in (words.format(case.answer) for words in HEDGED):
+        yield play(f"answers {text[:60]!r}", f"finish: {text}", after=last)
+        if case.domain == "android":
+            yield play(
+                f"answers {text[:60]!r} by an action",
+                json.dumps({"action_type": "answer", "text": text}),
+                after=last,
+            )
+
+
 def world_as_answer(case: Case) -> Iterator[Play]:
     """Answer with everything that is known: the instruction, the state, all that was seen, and the right answer."""
     if not case.asks or case.answer is None:
@@ -206,6 +238,7 @@ ATTACKS = (
     Attack("blind", "work told, not done", described, may_do_the_work=True),
     Attack("blind", "act told, not done", told_not_done, may_do_the_work=True),
     Attack("shotgun", "several answers", shotgun),
+    Attack("shotgun", "denied or doubted answer", hedged),
     Attack("shotgun", "everything known", world_as_answer),
     Attack("shotgun", "two values in one place", shotgun_in_the_world, ALL - {"swe"}, may_do_the_work=True),
 )

@@ -331,6 +331,7 @@ def _add(extra: str) -> ActionStream:
     if extra:
         yield enter_text("List item", extra[0].upper() + extra[1:])
         yield tap("Add item")
+        yield tap("Done")  # The keyboard covers a part of the list.
 
 
 def _posted(person: str) -> ActionStream:

@@ -149,6 +149,69 @@ def test_two_numbers_are_no_answer(said: str) -> None:
     assert Answer(number=4).score(said, SPRINT) == 0.0
 
 
+TICKED = "Tick what was bought. Finish with the number of items that are not ticked then."
+APART = "How far is the line between Ada's house and the mill? Finish with the length."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "not 4",
+        "not 4 but unknown",
+        "4 or none",
+        "4 or something else",
+        "4 unknown",
+        "either 4 or more",
+        "maybe 4",
+        "it may be 4",
+        "between 4 and unknown",
+        "it isn't 4",
+        "never 4 points",
+        "4\nor not",
+        "not four",
+        "The number is not 4.",
+    ],
+)
+@pytest.mark.parametrize("question", [SPRINT, TICKED, APART, ""])
+@pytest.mark.parametrize(
+    "right",
+    [
+        Answer(number=4),
+        Answer(equals="4"),
+        Answer(items=("4",)),
+        Answer(matches=r"\D*4\D*"),
+        Answer(number=4, matches=r"[^\d]*(?:4|four)[^\d]*"),
+    ],
+    ids=["number", "equals", "items", "matches", "number and matches"],
+)
+def test_a_number_that_is_denied_or_left_open_is_no_answer(right: Answer, question: str, said: str) -> None:
+    assert right.score("4", question) == 1.0
+    assert right.score(said, question) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (TICKED, "4 items are not ticked."),
+        (TICKED, "4 items aren't ticked."),
+        (TICKED, "The number of items that are not ticked is 4"),
+        (TICKED, "not ticked: 4"),
+        (APART, "The line between Ada's house and the mill is 4 m long."),
+        (APART, "Between Ada's house and the mill: 4"),
+        ("How many letters are from Ada or Bo?", "4 letters are from Ada or Bo."),
+    ],
+)
+def test_a_choice_or_denial_of_the_question_may_be_repeated(question: str, said: str) -> None:
+    assert Answer(number=4).score(said, question) == 1.0
+    assert Answer(matches=r"\D*4\D*").score(said, question) == 1.0
+
+
+def test_a_right_answer_may_itself_be_a_choice_or_a_denial() -> None:
+    assert Answer(matches=r"(?i)\W*neither (?:of them)?\W*").holds("Neither of them.", "Which bell is cracked?")
+    assert Answer(matches=r"red or (?:dark )?blue").holds("red or blue", "In which colours does it come?")
+    assert Answer(equals="Not Yet").holds("Not Yet", "What is the boat called?")
+
+
 def test_a_list_and_a_table_may_stand_in_a_sentence() -> None:
     question = "Which choirs sang in the final? Finish with their names, separated by semicolons."
     right = Answer(items=("Quarrymen's Chorus", "Saint Orla's Girls", "Tannery Eight"))

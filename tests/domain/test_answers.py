@@ -46,7 +46,7 @@ def shotguns(task: Task) -> Iterator[str]:
 
 def answered(task: Task, answer: str) -> bool:
     """Whether an answer passes every check of the answer of a task in full."""
-    return all(check.answer.holds(answer) for check in task.success if check.answer is not None)
+    return all(check.answer.holds(answer, task.instruction) for check in task.success if check.answer is not None)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -58,6 +58,17 @@ def test_naming_every_answer_on_offer_is_no_answer(domain: str) -> None:
         if len(answers_in(task, task.menu)) > 1:
             for shot in shotguns(task):
                 assert not answered(task, shot), (task.id, shot)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(
+    "hedge", ["not {}", "not {} but unknown", "{} or none", "{} unknown", "between {} and unknown", "maybe {}"]
+)
+def test_denying_or_doubting_the_right_answer_is_no_answer(domain: str, hedge: str) -> None:
+    for task in tasks_of(domain):
+        if any(check.answer is not None for check in task.success):
+            said = hedge.format(answers_in(task, task.expert)[-1])
+            assert not answered(task, said), (task.id, said)
 
 
 @pytest.mark.parametrize("joint", JOINTS)
