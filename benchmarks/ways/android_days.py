@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.android.actions import BACK, app, enter_text, tap
@@ -13,10 +13,8 @@ from ways.android_screens import (
     SEND,
     clock,
     conversation,
-    first,
     long,
     minutes,
-    parts,
     picked,
     said_by,
     schedule,
@@ -25,7 +23,7 @@ from ways.android_screens import (
     today,
     tomorrow,
 )
-from ways.playing import Ways
+from ways.playing import Ways, first, given, only_if, parts
 
 TIME = r"\d+:\d\d [AP]M"
 
@@ -153,6 +151,14 @@ def _when(screen: str) -> str:
     return first(text for text in texts(screen) if re.fullmatch(r"\w{3}, \w{3} \d+, \d{4}", text))
 
 
+def _put_on(day: date | None, form: str) -> ActionStream:
+    """Choose the day of the event whose form is shown, where the day changes."""
+    if day is not None:
+        yield tap(_when(form))
+        yield tap(long(day))
+        yield OK
+
+
 def move_time_before_day(instruction: str, screen: str) -> ActionStream:
     """Set the place first, then the time with all its fields, then the day."""
     title, day, time, place = yield from _moving(instruction, screen)
@@ -164,10 +170,7 @@ def move_time_before_day(instruction: str, screen: str) -> ActionStream:
         yield BACK
     yield tap("Start")
     yield from picked(time)
-    if day is not None:
-        yield tap(_when(form))
-        yield tap(long(day))
-        yield OK
+    yield from _put_on(day, form)
     shown = yield SAVE
     if (TIME and not re.search(rf"{TIME} – {TIME}", shown)) or "Edit event" not in texts(shown):
         yield app("Calendar")
@@ -182,9 +185,7 @@ def move_in_two_steps(instruction: str, screen: str) -> ActionStream:
     yield tap(title)
     if day is not None:
         form = yield tap("Edit event")
-        yield tap(_when(form))
-        yield tap(long(day))
-        yield OK
+        yield from _put_on(day, form)
         yield SAVE
         yield app("Calendar")
         yield tap(title)
@@ -207,10 +208,7 @@ def move_and_set_the_end(instruction: str, screen: str) -> ActionStream:
     start, end = parts(rf"({TIME}) – ({TIME})", page)
     until = clock(minutes(time) + minutes(end) - minutes(start))
     form = yield tap("Edit event")
-    if day is not None:
-        yield tap(_when(form))
-        yield tap(long(day))
-        yield OK
+    yield from _put_on(day, form)
     yield tap("Start")
     yield from picked(time)
     yield tap("End")
@@ -237,11 +235,9 @@ def _flip(label: str) -> str:
     return tap("", "Switch", after=f"'{label}'")
 
 
-def switch_off_first(instruction: str, screen: str) -> ActionStream:
+@given(_switches)
+def switch_off_first(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Switch off first."""
-    wish = _switches(instruction)
-    if wish is None:
-        return
     yield app("Clock")
     yield tap("Alarm")
     yield _flip(wish[1])
@@ -249,11 +245,9 @@ def switch_off_first(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def switch_after_a_mistake(instruction: str, screen: str) -> ActionStream:
+@given(_switches)
+def switch_after_a_mistake(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Switch one of them twice too often."""
-    wish = _switches(instruction)
-    if wish is None:
-        return
     yield app("Clock")
     yield tap("Alarm")
     for label in (wish[0], wish[1], wish[1], wish[1]):
@@ -261,11 +255,9 @@ def switch_after_a_mistake(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def switch_and_look_around(instruction: str, screen: str) -> ActionStream:
+@given(_switches)
+def switch_and_look_around(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Look at the other tabs by the way, and go home in the end."""
-    wish = _switches(instruction)
-    if wish is None:
-        return
     yield app("Clock")
     yield tap("Timer")
     yield tap("Alarm")
@@ -284,31 +276,34 @@ def _first(screen: str) -> ActionStream:
     return min(((minutes(times), name) for at, name, times in planned if at == day))
 
 
+def _labelled(title: str) -> ActionStream:
+    """Label the alarm that is open."""
+    yield tap("Add label")
+    yield enter_text("Label", title)
+    yield OK
+
+
 def _is_ready(instruction: str) -> bool:
     return "an hour before" in instruction
 
 
+@only_if(_is_ready)
 def label_before_ringing(instruction: str, screen: str) -> ActionStream:
     """Label the alarm first, and turn it on then."""
-    if not _is_ready(instruction):
-        return
     start, title = yield from _first(screen)
     ring = clock(start - 60)
     yield app("Clock")
     yield tap("Alarm")
     yield tap(ring)
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     yield app("Clock")
     yield tap(f"{ring} alarm")
     yield f"finish: {ring}"
 
 
+@only_if(_is_ready)
 def label_twice(instruction: str, screen: str) -> ActionStream:
     """Look at the day in the calendar, begin a label and cancel it; the time is told with 24 hours."""
-    if not _is_ready(instruction):
-        return
     start, title = yield from _first(screen)
     ring = clock(start - 60)
     yield app("Clock")
@@ -317,26 +312,21 @@ def label_twice(instruction: str, screen: str) -> ActionStream:
     yield tap("Add label")
     yield enter_text("Label", title.lower())
     yield tap("Cancel")
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     hour, minute = divmod(start - 60, 60)
     yield f"finish: {hour:02}:{minute:02}"
 
 
+@only_if(_is_ready)
 def ring_then_label(instruction: str, screen: str) -> ActionStream:
     """Turn the alarm on in the list, and finish as phones do."""
-    if not _is_ready(instruction):
-        return
     start, title = yield from _first(screen)
     ring = clock(start - 60)
     yield app("Clock")
     yield tap("Alarm")
     yield tap(f"{ring} alarm")
     yield tap(ring)
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     yield f'{{"action_type": "answer", "text": "at {ring}"}}'
 
 
@@ -356,42 +346,35 @@ def _rising(instruction: str, screen: str) -> ActionStream:
     return start - 30 - ready - road, title
 
 
+@only_if(_is_morning)
 def alarm_with_all_fields(instruction: str, screen: str) -> ActionStream:
     """Read the note first, and set every field of the time."""
-    if not _is_morning(instruction):
-        return
     at, title = yield from _rising(instruction, screen)
     yield app("Clock")
     yield tap("Alarm")
     yield tap("Add alarm")
     yield from picked(clock(at))
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     yield f"finish: {clock(at)}"
 
 
+@only_if(_is_morning)
 def alarm_changed(instruction: str, screen: str) -> ActionStream:
     """Add the alarm at another time, and change its time then."""
-    if not _is_morning(instruction):
-        return
     at, title = yield from _rising(instruction, screen)
     yield app("Clock")
     yield tap("Alarm")
     yield tap("Add alarm")
     yield from picked(clock(at + 1))
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     yield tap(clock(at + 1))
     yield from picked(clock(at))
     yield f"finish: {at // 60:02}:{at % 60:02}"
 
 
+@only_if(_is_morning)
 def alarm_made_again(instruction: str, screen: str) -> ActionStream:
     """Add a wrong alarm, delete it, and add the right one."""
-    if not _is_morning(instruction):
-        return
     at, title = yield from _rising(instruction, screen)
     yield app("Clock")
     yield tap("Alarm")
@@ -402,9 +385,7 @@ def alarm_made_again(instruction: str, screen: str) -> ActionStream:
         yield tap("Delete", "Button")
     yield tap("Add alarm")
     yield from picked(clock(at))
-    yield tap("Add label")
-    yield enter_text("Label", title)
-    yield OK
+    yield from _labelled(title)
     yield f"finish: {clock(at)}"
 
 

@@ -10,12 +10,10 @@ from ways.android_screens import (
     SAVE,
     SEND,
     conversation,
-    first,
-    parts,
     said_by,
     texts,
 )
-from ways.playing import Ways
+from ways.playing import Ways, first, given, only_if, parts
 
 NUMBER = r"07700 900\d{3}"
 
@@ -236,10 +234,9 @@ def _blocked(number: str) -> ActionStream:
         yield tap("Block number")
 
 
+@only_if(_is_firm)
 def call_before_saving(instruction: str, screen: str) -> ActionStream:
     """Block first, call from the log, and make the contact with the contacts app."""
-    if not _is_firm(instruction):
-        return
     firm, trade, number, bad = yield from _firm(instruction)
     yield from _blocked(bad)
     yield app("Phone")
@@ -253,10 +250,9 @@ def call_before_saving(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {trade}"
 
 
+@only_if(_is_firm)
 def call_from_the_contact(instruction: str, screen: str) -> ActionStream:
     """Make the contact with the contacts app, its number without spaces, and call from its page."""
-    if not _is_firm(instruction):
-        return
     firm, trade, number, bad = yield from _firm(instruction)
     yield app("Contacts")
     yield tap("Create contact")
@@ -271,10 +267,9 @@ def call_from_the_contact(instruction: str, screen: str) -> ActionStream:
     yield f"finish: a {trade.lower()}"
 
 
+@only_if(_is_firm)
 def call_by_the_keypad(instruction: str, screen: str) -> ActionStream:
     """Save the number from the log, and call it by the keypad."""
-    if not _is_firm(instruction):
-        return
     firm, trade, number, bad = yield from _firm(instruction)
     yield app("Phone")
     yield tap(number)
@@ -402,11 +397,9 @@ def _changed(person: str, number: str) -> ActionStream:
     return old
 
 
-def greet_before_the_change(instruction: str, screen: str) -> ActionStream:
+@given(_renewed)
+def greet_before_the_change(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Write to the new number first, and change the contact then."""
-    wish = _renewed(instruction)
-    if wish is None:
-        return
     person, greeting = wish
     number = yield from _new_number(person)
     yield enter_text("Text message", greeting)
@@ -418,11 +411,9 @@ def greet_before_the_change(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {old}"
 
 
-def favorite_first(instruction: str, screen: str) -> ActionStream:
+@given(_renewed)
+def favorite_first(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Make the favorite first, and write in the messages last."""
-    wish = _renewed(instruction)
-    if wish is None:
-        return
     person, greeting = wish
     number = yield from _new_number(person)
     yield app("Contacts")
@@ -433,11 +424,9 @@ def favorite_first(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {old}"
 
 
-def greet_from_the_contact(instruction: str, screen: str) -> ActionStream:
+@given(_renewed)
+def greet_from_the_contact(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Write from the page of the contact before it becomes a favorite."""
-    wish = _renewed(instruction)
-    if wish is None:
-        return
     person, greeting = wish
     number = yield from _new_number(person)
     old = yield from _changed(person, number)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import date, datetime, timedelta
-from typing import TypeVar
 
 from agentworld_gym.screens import Node, read_screen
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.android.actions import app, enter_text, tap
-
-T = TypeVar("T")
+from ways.playing import parts
 
 SHADE = '{"action_type": "swipe", "direction": "down"}'
 SAVE = tap("Save", "Button")
@@ -38,18 +35,6 @@ def after(screen: str, text: str) -> str:
     """
     said = texts(screen)
     return said[said.index(text) + 1]
-
-
-def parts(pattern: str, text: str) -> tuple[str, ...]:
-    """Return the groups of a pattern where it is first found in a text, without those that do not take part.
-
-    Raises:
-        ValueError: It is not found.
-    """
-    found = re.search(pattern, text, re.MULTILINE)
-    if found is None:
-        raise ValueError(f"{pattern!r} is not in {text[-300:]!r}")
-    return tuple(part for part in found.groups() if part is not None)
 
 
 def today(screen: str) -> date:
@@ -122,14 +107,3 @@ def schedule(screen: str) -> list[tuple[str, str, str]]:
             events.append((day, title, text))
         title = text
     return events
-
-
-def first(found: Iterable[T]) -> T:
-    """Return the first of what was found.
-
-    Raises:
-        LookupError: Nothing was found. (`next` would end a way without a word.)
-    """
-    for one in found:
-        return one
-    raise LookupError("nothing was found")

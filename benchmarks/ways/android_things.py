@@ -10,16 +10,14 @@ from ways.android_screens import (
     SEND,
     SHADE,
     conversation,
-    first,
     nodes,
-    parts,
     said_by,
     schedule,
     short,
     texts,
     tomorrow,
 )
-from ways.playing import Ways
+from ways.playing import Ways, first, parts
 
 PAGES = {
     "Mobile data": "Network & internet",
@@ -145,16 +143,15 @@ def _order(instruction: str, screen: str) -> ActionStream:
     goods = {}
     for item in wanted:
         if found := re.fullmatch(r"(.+?) \(if sold out: (.+)\)", item):
-            item = found[2] if any("old out" in text for text in _entry((yield app("Pantry")), found[1])) else found[1]
+            item = found[2] if _is_sold_out((yield app("Pantry")), found[1]) else found[1]
         goods[item] = 1
     return goods, f"Tomorrow {time}"
 
 
-def _entry(screen: str, good: str) -> list[str]:
-    """Return what the shop says of a product."""
-    said = texts(screen)
-    place = said.index(good)
-    return said[place : place + 4]
+def _is_sold_out(screen: str, good: str) -> bool:
+    """Whether the shop does not let a product into the basket. The words below it may be off the screen."""
+    button = first(node for node in nodes(screen) if node.description == f"Add {good} to basket")
+    return "clickable" not in button.flags
 
 
 def _basket() -> str:
@@ -263,15 +260,20 @@ def _filed(instruction: str, name: str, amount: str) -> str:
     return f"finish: {name}" if "Finish with the name" in instruction else "finish"
 
 
+def _moved(folder: str) -> ActionStream:
+    """Move what is open or selected, by the menu that is shown."""
+    yield tap("Move to")
+    yield tap(folder)
+    yield tap("Move here")
+
+
 def file_by_a_long_press(instruction: str, screen: str) -> ActionStream:
     """Select the file by a long press, and move what is selected."""
     name, folder, amount = yield from _paper(instruction, screen)
     page = yield hold(name)
     if "Move to" not in texts(page):
         page = yield tap("More options")
-    yield tap("Move to")
-    yield tap(folder)
-    yield tap("Move here")
+    yield from _moved(folder)
     yield _filed(instruction, name, amount)
 
 
@@ -283,9 +285,7 @@ def file_after_cancelling(instruction: str, screen: str) -> ActionStream:
     yield tap("Move to")
     yield tap("Cancel")
     yield tap("More options")
-    yield tap("Move to")
-    yield tap(folder)
-    yield tap("Move here")
+    yield from _moved(folder)
     yield _filed(instruction, name, amount)
 
 
@@ -294,9 +294,7 @@ def file_and_look(instruction: str, screen: str) -> ActionStream:
     name, folder, amount = yield from _paper(instruction, screen)
     yield tap(name)
     yield tap("More options")
-    yield tap("Move to")
-    yield tap(folder)
-    yield tap("Move here")
+    yield from _moved(folder)
     yield app("Files")
     yield tap(folder)
     yield _filed(instruction, name, amount)
@@ -307,7 +305,7 @@ def file_and_look(instruction: str, screen: str) -> ActionStream:
 
 def _list(instruction: str) -> ActionStream:
     """Return the list, what is to be ticked, what is to be added, and to whom it is sent."""
-    title = parts(r"the list '(.+?)'|note '(.+?)'|list '(.+?)'", instruction)[0]
+    (title,) = parts(r"(?<!\w)'(.+?)'", instruction)
     told = re.search(r"You bought (.+?) and (.+?): tick|tick off (.+?) and (.+?) only", instruction)
     if told is not None:
         return title, [part for part in told.groups() if part], "", ""
@@ -331,7 +329,7 @@ def _add(extra: str) -> ActionStream:
     if extra:
         yield enter_text("List item", extra[0].upper() + extra[1:])
         yield tap("Add item")
-        yield tap("Done")  # The keyboard covers a part of the list.
+        yield BACK  # The keyboard covers a part of the list.
 
 
 def _posted(person: str) -> ActionStream:
@@ -343,10 +341,14 @@ def _posted(person: str) -> ActionStream:
         yield SEND
 
 
-def _left(instruction: str, screen: str) -> str:
+def _sent_and_counted(instruction: str, title: str, person: str) -> ActionStream:
+    """Look at the list again, send it where that is wanted, and return how to finish."""
+    yield app("Notes")
+    page = yield tap(title)
+    yield from _posted(person)
     if "Finish with" not in instruction:
         return "finish"
-    return f"finish: {sum(node.role == 'CheckBox' and 'checked' not in node.flags for node in nodes(screen))}"
+    return f"finish: {sum(node.role == 'CheckBox' and 'checked' not in node.flags for node in nodes(page))}"
 
 
 def add_before_ticking(instruction: str, screen: str) -> ActionStream:
@@ -356,10 +358,7 @@ def add_before_ticking(instruction: str, screen: str) -> ActionStream:
     page = yield tap(title)
     yield from _add(extra)
     yield from _tick(got[::-1], page)
-    yield app("Notes")
-    page = yield tap(title)
-    yield from _posted(person)
-    yield _left(instruction, page)
+    yield (yield from _sent_and_counted(instruction, title, person))
 
 
 def tick_with_a_mistake(instruction: str, screen: str) -> ActionStream:
@@ -376,10 +375,7 @@ def tick_with_a_mistake(instruction: str, screen: str) -> ActionStream:
     yield tap(other)
     yield from _tick(got, page)
     yield from _add(extra)
-    yield app("Notes")
-    page = yield tap(title)
-    yield from _posted(person)
-    yield _left(instruction, page)
+    yield (yield from _sent_and_counted(instruction, title, person))
 
 
 def tick_and_come_back(instruction: str, screen: str) -> ActionStream:
@@ -391,12 +387,7 @@ def tick_and_come_back(instruction: str, screen: str) -> ActionStream:
     yield BACK
     yield tap(title)
     yield from _add(extra)
-    if extra:
-        yield BACK
-        yield app("Notes")
-        page = yield tap(title)
-    yield from _posted(person)
-    yield _left(instruction, page)
+    yield (yield from _sent_and_counted(instruction, title, person))
 
 
 WAYS: Ways = {

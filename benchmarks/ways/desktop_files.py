@@ -17,8 +17,8 @@ from agentworld_gym.tasks.desktop.actions import (
     right,
     write,
 )
-from ways.desktop_screens import DOCUMENTS, TERMINAL, content, first, names, nodes, printed, run
-from ways.playing import Ways, read
+from ways.desktop_screens import DOCUMENTS, TERMINAL, content, names, nodes, printed, run
+from ways.playing import Ways, first, given, only_if, read
 
 RENAME = click("menu-item 'Rename…'")
 
@@ -42,31 +42,25 @@ def _named(instruction: str) -> tuple[str, str] | None:
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 
-def rename_by_the_menu(instruction: str, screen: str) -> ActionStream:
+@given(_named)
+def rename_by_the_menu(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Rename by the file's menu."""
-    wish = _named(instruction)
-    if wish is None:
-        return
     yield from _renamed(*wish)
     yield "finish"
 
 
-def rename_in_a_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_named)
+def rename_in_a_terminal(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Rename by a command."""
-    wish = _named(instruction)
-    if wish is None:
-        return
     old, new = wish
     yield TERMINAL
     yield run(f"cd Documents && mv {old} {new} && ls")
     yield "finish"
 
 
-def rename_in_python(instruction: str, screen: str) -> ActionStream:
+@given(_named)
+def rename_in_python(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Rename by Python."""
-    wish = _named(instruction)
-    if wish is None:
-        return
     old, new = wish
     yield f"import os\nos.rename('{DOCUMENTS}/{old}', '{DOCUMENTS}/{new}')"
     yield "finish"
@@ -82,11 +76,9 @@ def _mentioned(instruction: str) -> tuple[str, str, str] | None:
     return None if found is None else tuple(part for part in found.groups() if part)  # type: ignore[return-value]
 
 
-def file_in_a_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_mentioned)
+def file_in_a_terminal(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Search and move by commands."""
-    wish = _mentioned(instruction)
-    if wish is None:
-        return
     word, new, folder = wish
     yield TERMINAL
     shown = yield run(f"grep -l {word} Documents/*.txt")
@@ -94,11 +86,9 @@ def file_in_a_terminal(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def file_by_dragging(instruction: str, screen: str) -> ActionStream:
+@given(_mentioned)
+def file_by_dragging(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Read the documents from the last one on, rename by the menu, and drag the document onto the folder."""
-    wish = _mentioned(instruction)
-    if wish is None:
-        return
     word, new, folder = wish
     for name in [name for name in reversed(names(screen, "icon")) if name.endswith(".txt")]:
         shown = yield double(icon(name))
@@ -110,11 +100,9 @@ def file_by_dragging(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def file_first_and_rename_there(instruction: str, screen: str) -> ActionStream:
+@given(_mentioned)
+def file_first_and_rename_there(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Move the document first, by cutting and pasting from the menu, and rename it in its folder."""
-    wish = _mentioned(instruction)
-    if wish is None:
-        return
     word, new, folder = wish
     for name in [name for name in names(screen, "icon") if name.endswith(".txt")]:
         shown = yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/{name}'])\ntime.sleep(2)"
@@ -141,11 +129,9 @@ def _by_rules(rules: str, document: str, text: str) -> tuple[str, str]:
     return folder, f"{read(r'Client: (.+)', text)}-{read(r'Number: (.+)', text)}.txt"
 
 
-def file_by_rules_in_a_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_ruled)
+def file_by_rules_in_a_terminal(document: str, instruction: str, screen: str) -> ActionStream:
     """Read, make the folder and move by commands."""
-    document = _ruled(instruction)
-    if not document:
-        return
     yield TERMINAL
     rules = printed((yield run("cat Documents/'filing rules.txt'")))
     text = printed((yield run(f"cat Documents/{document}")))
@@ -154,11 +140,9 @@ def file_by_rules_in_a_terminal(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def file_by_rules_with_menus(instruction: str, screen: str) -> ActionStream:
+@given(_ruled)
+def file_by_rules_with_menus(document: str, instruction: str, screen: str) -> ActionStream:
     """Read the document first, rename it before the folder is made, and work with menus."""
-    document = _ruled(instruction)
-    if not document:
-        return
     text = content((yield double(icon(document))))
     yield CLOSE
     rules = content((yield double(icon("filing rules.txt"))))
@@ -174,11 +158,9 @@ def file_by_rules_with_menus(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def file_by_rules_in_python(instruction: str, screen: str) -> ActionStream:
+@given(_ruled)
+def file_by_rules_in_python(document: str, instruction: str, screen: str) -> ActionStream:
     """Read with the editor, and file in Python."""
-    document = _ruled(instruction)
-    if not document:
-        return
     rules = content((yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/filing rules.txt'])\ntime.sleep(2)"))
     text = content((yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/{document}'])\ntime.sleep(2)"))
     folder, new = _by_rules(rules, document, text)
@@ -227,22 +209,27 @@ def _new_name(text: str) -> str:
     return f"{person.lower()}-{town.lower()}.txt"
 
 
-def _is_lost(instruction: str) -> bool:
-    return "trash" in instruction
-
-
-def restore_by_menus(instruction: str, screen: str) -> ActionStream:
-    """Open the trash from the dock, restore by the menu, and rename in the folder at the end."""
-    if not _is_lost(instruction):
-        return
-    lost, new, folder = yield from _asked(instruction, screen)
-    yield click("push-button 'Trash'")
+def _restored(lost: str, new: str) -> ActionStream:
+    """Restore a file out of the trash that is open, and return its new name, which the file may tell."""
     yield right(icon(lost))
     yield click("menu-item 'Restore From Trash'")
     yield click("list-item 'Home'")
     if not new:
         new = _new_name(content((yield double(icon(lost)))))
         yield CLOSE
+    return new
+
+
+def _is_lost(instruction: str) -> bool:
+    return "trash" in instruction
+
+
+@only_if(_is_lost)
+def restore_by_menus(instruction: str, screen: str) -> ActionStream:
+    """Open the trash from the dock, restore by the menu, and rename in the folder at the end."""
+    lost, new, folder = yield from _asked(instruction, screen)
+    yield click("push-button 'Trash'")
+    new = yield from _restored(lost, new)
     if folder:
         yield right(icon(lost))
         yield click("menu-item 'Cut'")
@@ -253,10 +240,9 @@ def restore_by_menus(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_lost)
 def restore_and_move_in_a_terminal(instruction: str, screen: str) -> ActionStream:
     """Restore in Files, and do the rest by commands."""
-    if not _is_lost(instruction):
-        return
     lost, new, folder = yield from _asked(instruction, screen)
     yield click("list-item 'Trash'")
     yield click(icon(lost))
@@ -268,18 +254,12 @@ def restore_and_move_in_a_terminal(instruction: str, screen: str) -> ActionStrea
     yield "finish"
 
 
+@only_if(_is_lost)
 def restore_and_drag(instruction: str, screen: str) -> ActionStream:
     """Restore, rename at home, and drag onto the folders."""
-    if not _is_lost(instruction):
-        return
     lost, new, folder = yield from _asked(instruction, screen)
     yield click("list-item 'Trash'")
-    yield right(icon(lost))
-    yield click("menu-item 'Restore From Trash'")
-    yield click("list-item 'Home'")
-    if not new:
-        new = _new_name(content((yield double(icon(lost)))))
-        yield CLOSE
+    new = yield from _restored(lost, new)
     yield click(icon(lost))
     yield press("f2")
     yield enter(new, clear=True)
@@ -325,20 +305,18 @@ def _is_list(instruction: str) -> bool:
     return instruction.startswith(("In the settings", "Change the settings"))
 
 
+@only_if(_is_list)
 def settings_backwards(instruction: str, screen: str) -> ActionStream:
     """Change the settings from the last one on, each from a panel that is opened by a command."""
-    if not _is_list(instruction):
-        return
     for wish in reversed(_wishes(instruction)):
         shown = yield f"subprocess.Popen(['gnome-control-center', {wish[0]!r}])\ntime.sleep(2)"
         yield from _set(shown, wish)
     yield "finish"
 
 
+@only_if(_is_list)
 def settings_by_the_overview(instruction: str, screen: str) -> ActionStream:
     """Find the settings in the overview, and close them in the end."""
-    if not _is_list(instruction):
-        return
     yield press("win")
     yield write("settings")
     yield press("enter")
@@ -349,10 +327,9 @@ def settings_by_the_overview(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_list)
 def settings_by_search(instruction: str, screen: str) -> ActionStream:
     """Look for the panel in the search of the settings, change the setting, and look at it again."""
-    if not _is_list(instruction):
-        return
     yield click("push-button 'Settings'")
     for wish in _wishes(instruction):
         yield click("entry 'Search'")
@@ -377,11 +354,9 @@ def _noted(instruction: str, before: dict[str, str]) -> str:
     return "" if found is None else before[found[1]]
 
 
-def note_read_in_a_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_person)
+def note_read_in_a_terminal(person: str, instruction: str, screen: str) -> ActionStream:
     """Read the note, and write the log, by commands."""
-    person = _person(instruction)
-    if not person:
-        return
     yield TERMINAL
     text = printed((yield run("cat Documents/wishes.txt")))
     yield click("push-button 'Settings'")
@@ -395,11 +370,9 @@ def note_read_in_a_terminal(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def note_beside_the_settings(instruction: str, screen: str) -> ActionStream:
+@given(_person)
+def note_beside_the_settings(person: str, instruction: str, screen: str) -> ActionStream:
     """Leave the note open, and change the settings from the last one on; the log is typed without a line break."""
-    person = _person(instruction)
-    if not person:
-        return
     text = content((yield double(icon("wishes.txt"))))
     before = {}
     for wish in reversed(_of_person(text, person)):
@@ -412,11 +385,9 @@ def note_beside_the_settings(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def note_and_log_before_the_change(instruction: str, screen: str) -> ActionStream:
+@given(_person)
+def note_and_log_before_the_change(person: str, instruction: str, screen: str) -> ActionStream:
     """Look the old value up and log it first, then change the settings."""
-    person = _person(instruction)
-    if not person:
-        return
     text = content((yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/wishes.txt'])\ntime.sleep(2)"))
     yield CLOSE
     wishes = _of_person(text, person)

@@ -19,7 +19,7 @@ from agentworld_gym.tasks.desktop.actions import (
     write,
 )
 from ways.desktop_screens import DOCUMENTS, TERMINAL, content, printed, row_of, run
-from ways.playing import Ways, read
+from ways.playing import Ways, given, only_if, read
 
 CHANGE = r"We do not meet in (\w+) but in (\w+)\."
 
@@ -38,10 +38,9 @@ def _absent(instruction: str, news: str) -> str:
     return read(r"^(\w+) cannot come\.", news) if "cannot come" in instruction else ""
 
 
+@only_if(_is_letter)
 def retyped(instruction: str, screen: str) -> ActionStream:
     """Select the whole letter and type it anew; the list comes first."""
-    if not _is_letter(instruction):
-        return
     words, shown = _words(instruction), screen
     if words is None:
         news = content((yield double(icon("news.txt"))))
@@ -59,10 +58,9 @@ def retyped(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_letter)
 def by_commands(instruction: str, screen: str) -> ActionStream:
     """Correct the letter by sed in a terminal, and let the editor read it again where it is open."""
-    if not _is_letter(instruction):
-        return
     words = _words(instruction)
     yield TERMINAL
     if words is None:
@@ -74,10 +72,9 @@ def by_commands(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_letter)
 def one_by_one(instruction: str, screen: str) -> ActionStream:
     """Open the search from the menu and replace one place after the other; save from the menu of the file."""
-    if not _is_letter(instruction):
-        return
     words = _words(instruction)
     absent = ""
     if words is None:
@@ -108,20 +105,16 @@ def _wanted(instruction: str) -> tuple[str, str] | None:
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 
-def rename_in_the_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_wanted)
+def rename_in_the_terminal(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Find and rename in one command line."""
-    wish = _wanted(instruction)
-    if wish is None:
-        return
     yield run(f'mv "$(grep -rl {wish[0]} .)" {wish[1]}; ls')
     yield "finish"
 
 
-def rename_what_grep_shows(instruction: str, screen: str) -> ActionStream:
+@given(_wanted)
+def rename_what_grep_shows(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Search with the lines, and rename by the menu of the file."""
-    wish = _wanted(instruction)
-    if wish is None:
-        return
     name = read(r"(\S+\.txt):", printed((yield run(f"grep -n {wish[0]} *"))))
     yield CLOSE
     yield right(icon(name))
@@ -130,11 +123,9 @@ def rename_what_grep_shows(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def rename_after_reading_all(instruction: str, screen: str) -> ActionStream:
+@given(_wanted)
+def rename_after_reading_all(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Print every note with its name, and rename in Python."""
-    wish = _wanted(instruction)
-    if wish is None:
-        return
     shown = printed((yield run("for f in *.txt; do echo $f: $(cat $f); done")))
     name = read(rf"^(\S+): .*\b{wish[0]}\b", shown)
     yield f"os.rename('{DOCUMENTS}/{name}', '{DOCUMENTS}/{wish[1]}')"
@@ -146,11 +137,9 @@ def _visited(instruction: str) -> str:
     return "" if found is None else found[1]
 
 
-def count_by_wc(instruction: str, screen: str) -> ActionStream:
+@given(_visited)
+def count_by_wc(town: str, instruction: str, screen: str) -> ActionStream:
     """Count the lines that grep finds, and enter the number on the input line."""
-    town = _visited(instruction)
-    if not town:
-        return
     count = printed((yield run(f"grep {town} journal.txt | wc -l"))).strip()
     shown = yield f"subprocess.Popen(['libreoffice', '--calc', '{DOCUMENTS}/visits.ods'])\ntime.sleep(3)"
     yield click(cell(f"B{row_of(shown, town)}"))
@@ -160,11 +149,9 @@ def count_by_wc(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def count_by_awk(instruction: str, screen: str) -> ActionStream:
+@given(_visited)
+def count_by_awk(town: str, instruction: str, screen: str) -> ActionStream:
     """Count with awk, and enter the number with the helper of the spreadsheet."""
-    town = _visited(instruction)
-    if not town:
-        return
     count = printed((yield run(f"awk '$2 == \"{town}\"' journal.txt | wc -l"))).strip()
     yield CLOSE
     shown = yield double(icon("visits.ods"))
@@ -174,11 +161,9 @@ def count_by_awk(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def count_all_towns(instruction: str, screen: str) -> ActionStream:
+@given(_visited)
+def count_all_towns(town: str, instruction: str, screen: str) -> ActionStream:
     """Count every town, and enter a wrong number first, which is overwritten."""
-    town = _visited(instruction)
-    if not town:
-        return
     shown = printed((yield run("cut -d ' ' -f 2 journal.txt | sort | uniq -c")))
     count = read(rf"(\d+) {town}", shown)
     yield CLOSE
@@ -198,11 +183,9 @@ def _client(instruction: str) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
-def sum_and_rename_by_commands(instruction: str, screen: str) -> ActionStream:
+@given(_client)
+def sum_and_rename_by_commands(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Find, read and rename in the terminal, and enter the sum last."""
-    wish = _client(instruction)
-    if wish is None:
-        return
     client, new = wish
     name = printed((yield run(f"grep -l 'Client {client}' *.txt"))).strip()
     number = read(r"Sum (\d+)", printed((yield run(f"grep Sum {name}"))))
@@ -215,11 +198,9 @@ def sum_and_rename_by_commands(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def sum_from_the_lines_around(instruction: str, screen: str) -> ActionStream:
+@given(_client)
+def sum_from_the_lines_around(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Read the whole note with one command, rename by the menu, and use the helper of the spreadsheet."""
-    wish = _client(instruction)
-    if wish is None:
-        return
     client, new = wish
     shown = printed((yield run(f"grep -C 3 'Client {client}' *.txt")))
     name, number = read(r"^(\S+\.txt):", shown), read(r"Sum (\d+)", shown)
@@ -233,11 +214,9 @@ def sum_from_the_lines_around(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def sum_beside_the_note(instruction: str, screen: str) -> ActionStream:
+@given(_client)
+def sum_beside_the_note(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Open the note that was found in the editor, and rename it by F2."""
-    wish = _client(instruction)
-    if wish is None:
-        return
     client, new = wish
     name = printed((yield run(f"grep -rl {client} --include='*.txt' ."))).strip().removeprefix("./")
     number = read(r"Sum (\d+)", content((yield run(f"gedit {name} &"))))

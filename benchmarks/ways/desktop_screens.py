@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TypeVar
 
 from agentworld_gym.screens import Node, read_screen
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.desktop.actions import click, double, enter, icon
-
-T = TypeVar("T")
 
 DOCUMENTS = "/home/user/Documents"
 TERMINAL = click("push-button 'Terminal'")
@@ -78,14 +74,3 @@ def run(command: str) -> str:
 def opened(name: str) -> ActionStream:
     """Open a document of the folder that is shown; returns what is shown then."""
     return (yield double(icon(name)))
-
-
-def first(found: Iterable[T]) -> T:
-    """Return the first of what was found.
-
-    Raises:
-        LookupError: Nothing was found. (`next` would end a way without a word.)
-    """
-    for one in found:
-        return one
-    raise LookupError("nothing was found")

@@ -18,7 +18,7 @@ from agentworld_gym.tasks.desktop.actions import (
     write,
 )
 from ways.desktop_screens import DOCUMENTS, TERMINAL, cells, content, printed, row_of, rows, run
-from ways.playing import Ways, read
+from ways.playing import Ways, given, only_if, read
 
 SAVE_BY_MENU = (click("menu 'File'"), click("menu-item 'Save'"))
 
@@ -72,10 +72,9 @@ def _as_csv(new: str) -> ActionStream:
         yield click("push-button 'Use Text CSV Format!'")
 
 
+@only_if(_is_budget)
 def fill_with_sums_by_hand(instruction: str, screen: str) -> ActionStream:
     """Type the total as a number."""
-    if not _is_budget(instruction):
-        return
     note, shown = "", screen
     if _given(instruction) is None:
         note = content((yield double(icon("receipts.txt"))))
@@ -94,10 +93,9 @@ def fill_with_sums_by_hand(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_budget)
 def fill_with_another_formula(instruction: str, screen: str) -> ActionStream:
     """Enter the total first, as a sum of single cells, and type on the input line."""
-    if not _is_budget(instruction):
-        return
     note, shown = "", screen
     if _given(instruction) is None:
         note = content((yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/receipts.txt'])\ntime.sleep(2)"))
@@ -116,10 +114,9 @@ def fill_with_another_formula(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_budget)
 def fill_with_the_helper(instruction: str, screen: str) -> ActionStream:
     """Read the note in a terminal, and enter all by the helper of the spreadsheet."""
-    if not _is_budget(instruction):
-        return
     note, shown = "", screen
     if _given(instruction) is None:
         yield TERMINAL
@@ -174,10 +171,9 @@ def _best(instruction: str, best: list[str]) -> ActionStream:
     return "finish"
 
 
+@only_if(_is_sorting)
 def sort_before_deleting(instruction: str, screen: str) -> ActionStream:
     """Sort by the menu first, and delete the row then by its own menu."""
-    if not _is_sorting(instruction):
-        return
     gone = yield from _gone(instruction, screen)
     if '"donations.ods"' in instruction:
         screen = yield double(icon("donations.ods"))
@@ -191,10 +187,9 @@ def sort_before_deleting(instruction: str, screen: str) -> ActionStream:
     yield (yield from _best(instruction, _ranked(shown)))
 
 
+@only_if(_is_sorting)
 def sort_by_typing(instruction: str, screen: str) -> ActionStream:
     """Work the order out, and type the table anew with the helper of the spreadsheet."""
-    if not _is_sorting(instruction):
-        return
     gone = yield from _gone(instruction, screen)
     if '"donations.ods"' in instruction:
         screen = yield _calc("donations.ods")
@@ -215,10 +210,9 @@ def _helped_table(start: str, end: str, table: list[list[str]]) -> str:
     return f"CalcTools.set_cell_values(new_values={flat!r}, range='{start}:{end}')"
 
 
+@only_if(_is_sorting)
 def sort_twice(instruction: str, screen: str) -> ActionStream:
     """Sort by the town first, by the amount then; append to the list in the editor."""
-    if not _is_sorting(instruction):
-        return
     gone = yield from _gone(instruction, screen)
     if '"donations.ods"' in instruction:
         screen = yield double(icon("donations.ods"))
@@ -277,10 +271,9 @@ def _answered(instruction: str, region: str, year: str, total: str) -> ActionStr
     return f"finish: {total}"
 
 
+@only_if(_is_total)
 def total_as_a_sum_of_cells(instruction: str, screen: str) -> ActionStream:
     """Add the cells up one by one."""
-    if not _is_total(instruction):
-        return
     region, year, shown = yield from _question(instruction, screen)
     total, places = _summed(shown, region)
     yield from _put("D1", "=" + "+".join(places))
@@ -288,10 +281,9 @@ def total_as_a_sum_of_cells(instruction: str, screen: str) -> ActionStream:
     yield (yield from _answered(instruction, region, year, str(total)))
 
 
+@only_if(_is_total)
 def total_of_whole_columns(instruction: str, screen: str) -> ActionStream:
     """Work it out by a formula over more rows, written in small letters on the input line."""
-    if not _is_total(instruction):
-        return
     region, year, shown = yield from _question(instruction, screen)
     yield click(cell("D1"))
     yield click("entry 'Input line'")
@@ -302,10 +294,9 @@ def total_of_whole_columns(instruction: str, screen: str) -> ActionStream:
     yield (yield from _answered(instruction, region, year, total))
 
 
+@only_if(_is_total)
 def total_from_the_calculator(instruction: str, screen: str) -> ActionStream:
     """Work it out elsewhere and enter the number."""
-    if not _is_total(instruction):
-        return
     region, year, shown = yield from _question(instruction, screen)
     total, _ = _summed(shown, region)
     yield _helped("D1", str(total))
@@ -322,22 +313,18 @@ def _fee(instruction: str) -> str:
     return "" if found is None else found[1]
 
 
-def fee_in_a_terminal(instruction: str, screen: str) -> ActionStream:
+@given(_fee)
+def fee_in_a_terminal(person: str, instruction: str, screen: str) -> ActionStream:
     """Read the table in a terminal, and append by a command."""
-    person = _fee(instruction)
-    if not person:
-        return
     yield TERMINAL
     line = printed((yield run(f"grep {person} Documents/applicants.ods"))).strip()
     yield run(f"echo {line.rpartition(',')[2]} >> Documents/invoice.txt")
     yield "finish"
 
 
-def fee_typed(instruction: str, screen: str) -> ActionStream:
+@given(_fee)
+def fee_typed(person: str, instruction: str, screen: str) -> ActionStream:
     """Type the fee without a line break at its end."""
-    person = _fee(instruction)
-    if not person:
-        return
     shown = yield double(icon("applicants.ods"))
     fee = cells(shown)[f"C{row_of(shown, person)}"]
     yield CLOSE
@@ -348,11 +335,9 @@ def fee_typed(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
-def fee_retyped(instruction: str, screen: str) -> ActionStream:
+@given(_fee)
+def fee_retyped(person: str, instruction: str, screen: str) -> ActionStream:
     """Read the table beside the note, and type the whole note anew."""
-    person = _fee(instruction)
-    if not person:
-        return
     shown = yield _calc("applicants.ods")
     fee = cells(shown)[f"C{row_of(shown, person)}"]
     shown = yield f"subprocess.Popen(['gedit', '{DOCUMENTS}/invoice.txt'])\ntime.sleep(2)"
@@ -373,10 +358,9 @@ def _chosen() -> ActionStream:
     return read(r"^(\w+) becomes a member", note)
 
 
+@only_if(_is_member)
 def row_typed(instruction: str, screen: str) -> ActionStream:
     """Read the row and type it into the other table; delete it first where it moves."""
-    if not _is_member(instruction):
-        return
     person = yield from _chosen()
     shown = yield double(icon("applicants.ods"))
     number = row_of(shown, person)
@@ -393,10 +377,9 @@ def row_typed(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_member)
 def row_of_cells_copied(instruction: str, screen: str) -> ActionStream:
     """Copy the three cells by the menu, not the whole row."""
-    if not _is_member(instruction):
-        return
     person = yield from _chosen()
     shown = yield _calc("applicants.ods")
     number = row_of(shown, person)
@@ -415,10 +398,9 @@ def row_of_cells_copied(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_member)
 def row_by_the_helper(instruction: str, screen: str) -> ActionStream:
     """Read all in a terminal, and enter the row by the helper of the spreadsheet."""
-    if not _is_member(instruction):
-        return
     yield TERMINAL
     note = printed((yield run("cat Documents/decision.txt")))
     person = read(r"^(\w+) becomes a member", note)
@@ -459,10 +441,9 @@ def _price(shown: str, good: str) -> str:
     return read(rf"(?:link|heading)\t{re.escape(good)}\t(?:.*\n)+?.*€([\d.]+)", shown)
 
 
+@only_if(_is_shop)
 def prices_by_the_address(instruction: str, screen: str) -> ActionStream:
     """Type the search into the address bar."""
-    if not _is_shop(instruction):
-        return
     prices = {}
     for good in (yield from _goods(instruction, screen)):
         yield click("entry 'Address and search bar'")
@@ -475,10 +456,9 @@ def prices_by_the_address(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_shop)
 def prices_on_the_pages(instruction: str, screen: str) -> ActionStream:
     """Search, open the page of the product, and enter the price by the helper of the spreadsheet."""
-    if not _is_shop(instruction):
-        return
     prices = {}
     for good in (yield from _goods(instruction, screen)):
         yield click("entry 'Search products'")
@@ -493,10 +473,9 @@ def prices_on_the_pages(instruction: str, screen: str) -> ActionStream:
     yield "finish"
 
 
+@only_if(_is_shop)
 def prices_in_another_tab(instruction: str, screen: str) -> ActionStream:
     """Open all products in a tab of their own, and leave the browser open; bookmark nothing."""
-    if not _is_shop(instruction):
-        return
     goods = yield from _goods(instruction, screen)
     yield click("push-button 'New Tab'")
     prices = {}

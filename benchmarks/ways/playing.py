@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
@@ -13,6 +15,8 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.episodes.step import Moment, Transition
 from agentworld_gym.screens.locate import NotOnScreen
 from agentworld_gym.screens.sight import ActionStream, Sight
+
+T = TypeVar("T")
 
 Way = Callable[[str, str], ActionStream]
 """A solution: a function of the instruction and the first screen. It yields actions, the last of which finishes, and is
@@ -116,6 +120,65 @@ def _refusals(runner: EpisodeRunner, episode: Episode, end: Transition | None) -
             wanted = check.expect or check.answer or check.action or check.observation
             named.append(f"check {number} ({passed:.2f}): {asked[:SHOWN]} wants {str(wanted)[:SHOWN]}")
     return tuple(named) or (f"success is {info.get('success')}, score {info.get('score')}",)
+
+
+def only_if(applies: Callable[[str], object]) -> Callable[[Way], Way]:
+    """Return a decorator: the way is none for tasks whose instruction does not pass a test.
+
+    Args:
+        applies: The test of the instruction.
+    """
+
+    def decorated(way: Way) -> Way:
+        @wraps(way)
+        def of_some(instruction: str, screen: str) -> ActionStream:
+            if applies(instruction):
+                yield from way(instruction, screen)
+
+        return of_some
+
+    return decorated
+
+
+def given(read_wish: Callable[[str], T | None]) -> Callable[[Callable[[T, str, str], ActionStream]], Way]:
+    """Return a decorator: the way is handed what is read off the instruction first, and is none where nothing is.
+
+    Args:
+        read_wish: Reads an instruction; it returns None, or an empty text, for the tasks of other ways.
+    """
+
+    def decorated(way: Callable[[T, str, str], ActionStream]) -> Way:
+        @wraps(way)
+        def of_some(instruction: str, screen: str) -> ActionStream:
+            if wish := read_wish(instruction):
+                yield from way(wish, instruction, screen)
+
+        return of_some
+
+    return decorated
+
+
+def first(found: Iterable[T]) -> T:
+    """Return the first of what was found.
+
+    Raises:
+        LookupError: Nothing was found. (`next` would end a way without a word.)
+    """
+    for one in found:
+        return one
+    raise LookupError("nothing was found")
+
+
+def parts(pattern: str, text: str) -> tuple[str, ...]:
+    """Return the groups of a pattern where it is first found in a text, without those that do not take part.
+
+    Raises:
+        ValueError: It is not found.
+    """
+    found = re.search(pattern, text, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{pattern!r} is not in {text[-SHOWN:]!r}")
+    return tuple(part for part in found.groups() if part is not None)
 
 
 def name_of(way: Way) -> str:

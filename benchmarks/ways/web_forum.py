@@ -6,8 +6,8 @@ import re
 
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import ACCEPT, BACK, DISMISS, SNAPSHOT, choose, click, go, press, write
-from ways.playing import Ways, read
-from ways.web_pages import first, groups, links, texts, value
+from ways.playing import Ways, first, given, only_if, read
+from ways.web_pages import groups, links, texts, value
 
 HOME = go("forum/")
 REPORTS = go("forum/moderation")
@@ -39,11 +39,9 @@ def _thread(title: str) -> ActionStream:
     return (yield click(title))
 
 
-def watch_before_liking(instruction: str, screen: str) -> ActionStream:
+@given(_liked)
+def watch_before_liking(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Find the thread on its author's board, watch it, and like the post then."""
-    wish = _liked(instruction)
-    if wish is None:
-        return
     title, person = wish
     page = yield from _thread(title)
     post, depth = _post_of(page, person)
@@ -52,11 +50,9 @@ def watch_before_liking(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {depth}"
 
 
-def like_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
+@given(_liked)
+def like_what_a_search_finds(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Search for the author, and come to the thread from there."""
-    wish = _liked(instruction)
-    if wish is None:
-        return
     title, person = wish
     yield click("Search")
     yield write("Words", title.split()[0].lower(), "searchbox")
@@ -68,11 +64,9 @@ def like_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {depth.removesuffix(' cm')}"
 
 
-def like_the_wrong_one_first(instruction: str, screen: str) -> ActionStream:
+@given(_liked)
+def like_the_wrong_one_first(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Like another post by mistake, take that back, and like the right one."""
-    wish = _liked(instruction)
-    if wish is None:
-        return
     title, person = wish
     page = yield from _thread(title)
     post, depth = _post_of(page, person)
@@ -105,11 +99,9 @@ def _city_of(person: str, page: str) -> ActionStream:
     return value(page, "City")
 
 
-def reply_with_a_greeting(instruction: str, screen: str) -> ActionStream:
+@given(_question)
+def reply_with_a_greeting(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Look at the profile first, find the advice by a search, and greet in the reply."""
-    wish = _question(instruction)
-    if wish is None:
-        return
     asker, plant, warden = wish
     page = yield click("A beginner asks")
     city = yield from _city_of(asker, page)
@@ -125,11 +117,9 @@ def reply_with_a_greeting(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {city}"
 
 
-def reply_with_a_quotation(instruction: str, screen: str) -> ActionStream:
+@given(_question)
+def reply_with_a_quotation(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Quote the question above the reply."""
-    wish = _question(instruction)
-    if wish is None:
-        return
     asker, plant, warden = wish
     page = yield click(f"{plant.capitalize()}, how deep?")
     depth = _advice(page, warden)
@@ -145,11 +135,9 @@ def reply_with_a_quotation(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {value(page, 'City')}."
 
 
-def reply_and_edit(instruction: str, screen: str) -> ActionStream:
+@given(_question)
+def reply_and_edit(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Write a wrong depth first, and edit the reply."""
-    wish = _question(instruction)
-    if wish is None:
-        return
     asker, plant, warden = wish
     page = yield click(f"{plant.capitalize()}, how deep?")
     depth = _advice(page, warden)
@@ -185,11 +173,9 @@ def _wrong(page: str, asker: str, plant: str, depth: str) -> int:
     raise LookupError(plant)
 
 
-def report_after_the_reply(instruction: str, screen: str) -> ActionStream:
+@given(_swap)
+def report_after_the_reply(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Watch first, reply, and report last, with a note."""
-    wish = _swap(instruction)
-    if wish is None:
-        return
     asker, plant, warden, source = wish
     page = yield click(source)
     depth = _advice(page, warden)
@@ -207,11 +193,9 @@ def report_after_the_reply(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {depth}"
 
 
-def report_from_a_search(instruction: str, screen: str) -> ActionStream:
+@given(_swap)
+def report_from_a_search(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Find both threads by a search."""
-    wish = _swap(instruction)
-    if wish is None:
-        return
     asker, plant, warden, source = wish
     yield click("Search")
     yield write("Words", plant, "searchbox")
@@ -233,11 +217,9 @@ def report_from_a_search(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {depth} cm deep"
 
 
-def report_before_reading_on(instruction: str, screen: str) -> ActionStream:
+@given(_swap)
+def report_before_reading_on(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Come to the thread from its author's profile, and quote the question."""
-    wish = _swap(instruction)
-    if wish is None:
-        return
     asker, plant, warden, source = wish
     page = yield click(source)
     depth = _advice(page, warden)
@@ -290,10 +272,9 @@ def _wanted(instruction: str) -> str:
     return "advert" if "advertises" in instruction else "insult"
 
 
+@only_if(_is_one)
 def remove_after_refusing_once(instruction: str, screen: str) -> ActionStream:
     """Answer the question with no first, then with yes."""
-    if not _is_one(instruction):
-        return
     page = yield click("Moderation")
     number, author, *_ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
     yield press(f"Remove post of report {number}")
@@ -303,10 +284,9 @@ def remove_after_refusing_once(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {author}"
 
 
+@only_if(_is_one)
 def remove_by_the_address(instruction: str, screen: str) -> ActionStream:
     """Open the reports by their address, look at the rules, and check the removed posts in the end."""
-    if not _is_one(instruction):
-        return
     yield click("Rules")
     page = yield REPORTS
     number, author, *_ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
@@ -317,16 +297,20 @@ def remove_by_the_address(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {author}."
 
 
-def remove_in_the_thread(instruction: str, screen: str) -> ActionStream:
-    """Open the thread of the report, and delete the post there, as a moderator can."""
-    if not _is_one(instruction):
-        return
-    page = yield click("Moderation")
-    _, author, thread, _ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
+def _deleted(thread: str, author: str) -> ActionStream:
+    """Delete the first post of somebody in a thread, as a moderator can."""
     page = yield click(thread)
     number = first(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
     yield press(f"Delete post {number}")
     yield ACCEPT
+
+
+@only_if(_is_one)
+def remove_in_the_thread(instruction: str, screen: str) -> ActionStream:
+    """Open the thread of the report, and delete the post there, as a moderator can."""
+    page = yield click("Moderation")
+    _, author, thread, _ = first(report for report in _reports(page) if _kind(report[3]) == _wanted(instruction))
+    yield from _deleted(thread, author)
     yield f"finish: {author}"
 
 
@@ -358,10 +342,9 @@ def _answered(instruction: str, author: str) -> ActionStream:
     return f"finish: {value(page, 'City')}"
 
 
+@only_if(_is_all)
 def dismiss_first(instruction: str, screen: str) -> ActionStream:
     """Dismiss first, and remove the others from the last one on."""
-    if not _is_all(instruction):
-        return
     page = yield click("Moderation")
     reports = _reports(page)
     harmless = first(report for report in reports if _kind(report[3]) == "harmless")
@@ -375,10 +358,9 @@ def dismiss_first(instruction: str, screen: str) -> ActionStream:
     yield (yield from _answered(instruction, author))
 
 
+@only_if(_is_all)
 def move_before_judging(instruction: str, screen: str) -> ActionStream:
     """Read the reports, look after the thread first, and judge in the order of the list."""
-    if not _is_all(instruction):
-        return
     page = yield REPORTS
     reports = _reports(page)
     harmless = first(report for report in reports if _kind(report[3]) == "harmless")
@@ -394,19 +376,15 @@ def move_before_judging(instruction: str, screen: str) -> ActionStream:
     yield (yield from _answered(instruction, author))
 
 
+@only_if(_is_all)
 def delete_in_the_threads(instruction: str, screen: str) -> ActionStream:
     """Delete the posts in their threads, as a moderator can, and dismiss the report that is left."""
-    if not _is_all(instruction):
-        return
     page = yield click("Moderation")
     reports = _reports(page)
     for _, author, thread, text in reports:
         if _kind(text) == "harmless":
             continue
-        page = yield click(thread)
-        number = first(place for place, held in enumerate(groups(page, "article"), 1) if author in held)
-        yield press(f"Delete post {number}")
-        yield ACCEPT
+        yield from _deleted(thread, author)
         yield REPORTS
     harmless = first(report for report in reports if _kind(report[3]) == "harmless")
     yield press(f"Dismiss report {harmless[0]}")

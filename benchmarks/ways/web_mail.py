@@ -6,8 +6,8 @@ import re
 
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import BACK, SNAPSHOT, choose, click, fill_in, go, press, write
-from ways.playing import Ways, read
-from ways.web_pages import first, group_with, links, nodes, parts, texts
+from ways.playing import Ways, first, given, only_if, parts, read
+from ways.web_pages import group_with, links, nodes, texts
 
 INBOX = go("mail/folders/inbox")
 DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
@@ -70,17 +70,21 @@ def _of_firm(instruction: str) -> tuple[str, str] | None:
     return None if found is None else (found[1] or found[3], found[2] or found[4])
 
 
-def label_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
-    """Search the firm, move the letter first, and label it in its folder."""
-    wish = _of_firm(instruction)
-    if wish is None:
-        return
-    firm, label = wish
+def _searched(firm: str) -> ActionStream:
+    """Open the invoice of a firm by a search, and return its subject and its sum."""
     yield write("Search mail", firm, "searchbox")
     page = yield press("Search")
     (subject,) = links(page, r"Invoice \d+")
     page = yield click(subject)
     amount = read(r"asks for €([\d.,]+)\. Thank", page)
+    return subject, amount
+
+
+@given(_of_firm)
+def label_what_a_search_finds(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
+    """Search the firm, move the letter first, and label it in its folder."""
+    firm, label = wish
+    subject, amount = yield from _searched(firm)
     yield choose("Move to", _folder(instruction))
     yield press("Move")
     yield click(_folder(instruction), part=True)
@@ -90,11 +94,9 @@ def label_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {amount}"
 
 
-def label_in_the_letter_and_move_from_the_list(instruction: str, screen: str) -> ActionStream:
+@given(_of_firm)
+def label_in_the_letter_and_move_from_the_list(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Open the letters from the oldest on, label the right one, and move it from the list."""
-    wish = _of_firm(instruction)
-    if wish is None:
-        return
     firm, label = wish
     for subject in reversed(links(screen, r"Invoice \d+")):
         page = yield click(subject)
@@ -112,17 +114,11 @@ def label_in_the_letter_and_move_from_the_list(instruction: str, screen: str) ->
     yield f"finish: The sum is {amount}."
 
 
-def label_wrongly_and_mend(instruction: str, screen: str) -> ActionStream:
+@given(_of_firm)
+def label_wrongly_and_mend(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Move the letter into the archive first, notice it, and put it right."""
-    wish = _of_firm(instruction)
-    if wish is None:
-        return
     firm, label = wish
-    yield write("Search mail", firm, "searchbox")
-    page = yield press("Search")
-    (subject,) = links(page, r"Invoice \d+")
-    page = yield click(subject)
-    amount = read(r"asks for €([\d.,]+)\. Thank", page)
+    subject, amount = yield from _searched(firm)
     yield choose("Move to", "Archive")
     yield press("Move")
     yield click("Archive")
@@ -144,12 +140,10 @@ def _paid(page: str, friend: str) -> str:
     return group_with(page, "row", rf"^{friend}$")[2]
 
 
-def rule_after_the_folder(instruction: str, screen: str) -> ActionStream:
+@given(_rule)
+def rule_after_the_folder(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Make the folder first, find the invoice by a search for its sum, and make the rule by the form's fields in
     another order."""
-    wish = _rule(instruction)
-    if wish is None:
-        return
     friend, folder, label = wish
     yield click("Settings")
     yield write("New folder", folder)
@@ -170,11 +164,9 @@ def rule_after_the_folder(instruction: str, screen: str) -> ActionStream:
     yield f"finish: Invoice {number}"
 
 
-def rule_by_addresses(instruction: str, screen: str) -> ActionStream:
+@given(_rule)
+def rule_by_addresses(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Go by addresses, and read the invoice's number in the list."""
-    wish = _rule(instruction)
-    if wish is None:
-        return
     friend, folder, label = wish
     page = yield click(_paid(screen, friend))
     amount = read(r"over (€[\d.,]+\d)", page)
@@ -192,11 +184,9 @@ def rule_by_addresses(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {number}"
 
 
-def rule_made_anew(instruction: str, screen: str) -> ActionStream:
+@given(_rule)
+def rule_made_anew(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Make a rule without the label first, delete it, and make the right one."""
-    wish = _rule(instruction)
-    if wish is None:
-        return
     friend, folder, label = wish
     page = yield click(_paid(screen, friend))
     amount = read(r"over (€[\d.,]+\d)", page)
@@ -229,10 +219,9 @@ def _said(instruction: str) -> str:
     return found[1] if found else ""
 
 
+@only_if(_said)
 def answer_all(instruction: str, screen: str) -> ActionStream:
     """Read everything, reply to all, and end the sentence with a full stop."""
-    if not _said(instruction):
-        return
     subject = group_with(screen, "row", f"^{_asker(instruction)}$")[2]
     for other in links(screen, "Another question"):
         yield click(other)
@@ -245,10 +234,9 @@ def answer_all(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {city}"
 
 
+@only_if(_said)
 def answer_by_a_new_letter(instruction: str, screen: str) -> ActionStream:
     """Write the answer as a letter of its own, with the subject of an answer."""
-    if not _said(instruction):
-        return
     subject = group_with(screen, "row", f"^{_asker(instruction)}$")[2]
     page = yield click(subject)
     city, address = read(r", from (.+)", page), read(r", (\S+@\S+)$", page)
@@ -258,10 +246,9 @@ def answer_by_a_new_letter(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {city}."
 
 
+@only_if(_said)
 def answer_from_a_search(instruction: str, screen: str) -> ActionStream:
     """Find the letter by a search, and look at the answer among those sent."""
-    if not _said(instruction):
-        return
     yield write("Search mail", _asker(instruction), "searchbox")
     page = yield press("Search")
     page = yield click(group_with(page, "row", f"^{_asker(instruction)}$")[1])
@@ -354,11 +341,9 @@ def _change(instruction: str) -> tuple[str, str, str, str] | None:
     return None if found is None else (found[1], found[2], found[3], found[4])
 
 
-def answer_what_holds_now(instruction: str, screen: str) -> ActionStream:
+@given(_change)
+def answer_what_holds_now(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Read the letters, delete the change from the list, write to the friend by way of the contacts, then reply."""
-    wish = _change(instruction)
-    if wish is None:
-        return
     asker, _host, friend, what = wish
     page = yield click("A change")
     day = read(rf"it is on ({DAYS}), not", page)
@@ -381,11 +366,9 @@ def answer_what_holds_now(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {day}"
 
 
-def answer_before_deleting(instruction: str, screen: str) -> ActionStream:
+@given(_change)
+def answer_before_deleting(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Search the host's letters, reply first, and move the change to the trash by its list of folders."""
-    wish = _change(instruction)
-    if wish is None:
-        return
     asker, host, friend, what = wish
     yield write("Search mail", host, "searchbox")
     yield press("Search")
@@ -409,11 +392,9 @@ def answer_before_deleting(instruction: str, screen: str) -> ActionStream:
     yield f"finish: on {day}"
 
 
-def answer_by_a_draft(instruction: str, screen: str) -> ActionStream:
+@given(_change)
+def answer_by_a_draft(wish: tuple[str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Save the answer as a draft, and send it from there at the end."""
-    wish = _change(instruction)
-    if wish is None:
-        return
     asker, _host, friend, what = wish
     page = yield click("A change")
     day = read(rf"it is on ({DAYS}), not", page)

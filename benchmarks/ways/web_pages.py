@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 from agentworld_gym.screens import Node, read_screen
-
-T = TypeVar("T")
 
 
 def nodes(page: str) -> list[Node]:
@@ -67,18 +64,6 @@ def value(page: str, term: str) -> str:
     raise LookupError(f"no term {term!r} among {texts(page)}")
 
 
-def parts(pattern: str, text: str) -> tuple[str, ...]:
-    """Return the groups of a pattern where it is first found in a text, without those that do not take part.
-
-    Raises:
-        LookupError: It is not found.
-    """
-    found = re.search(pattern, text)
-    if found is None:
-        raise LookupError(f"{pattern!r} is not in {text[-200:]!r}")
-    return tuple(part for part in found.groups() if part is not None)
-
-
 def next_of(page: str, text: str, count: int = 1) -> list[str]:
     """Return what a page says right after a text.
 
@@ -90,14 +75,3 @@ def next_of(page: str, text: str, count: int = 1) -> list[str]:
         raise LookupError(f"no {text!r} among {said}")
     start = said.index(text) + 1
     return said[start : start + count]
-
-
-def first(found: Iterable[T]) -> T:
-    """Return the first of what was found.
-
-    Raises:
-        LookupError: Nothing was found. (`next` would end a way without a word.)
-    """
-    for one in found:
-        return one
-    raise LookupError("nothing was found")

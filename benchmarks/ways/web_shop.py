@@ -6,8 +6,8 @@ import re
 
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
-from ways.playing import Ways, read
-from ways.web_pages import first, group_with, groups, links, nodes, parts, texts, value
+from ways.playing import Ways, first, given, only_if, parts, read
+from ways.web_pages import group_with, groups, links, nodes, texts, value
 
 WAY = {
     "express": "Express, next day, €9.90",
@@ -33,11 +33,9 @@ def _price(text: str) -> float:
     return float(text.replace("€", "").replace(",", ""))
 
 
-def cheapest_by_search(instruction: str, screen: str) -> ActionStream:
+@given(_kind)
+def cheapest_by_search(kind: str, instruction: str, screen: str) -> ActionStream:
     """Search the kind, sort by the price, and ask for what is in stock only."""
-    kind = _kind(instruction)
-    if not kind:
-        return
     yield write("Search products", kind, "searchbox")
     yield press("Search")
     yield choose("Sort by", "Price, lowest first")
@@ -49,11 +47,9 @@ def cheapest_by_search(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {value(page, 'Total')}"
 
 
-def cheapest_by_reading_all(instruction: str, screen: str) -> ActionStream:
+@given(_kind)
+def cheapest_by_reading_all(kind: str, instruction: str, screen: str) -> ActionStream:
     """Look at all products by price and take the first of the kind that is not sold out."""
-    kind = _kind(instruction)
-    if not kind:
-        return
     cards, number = list[list[str]](), 1
     page = yield ALL
     while True:
@@ -73,11 +69,9 @@ def cheapest_by_reading_all(instruction: str, screen: str) -> ActionStream:
     yield f"finish: The total is {value(page, 'Total')}."
 
 
-def cheapest_after_a_wrong_one(instruction: str, screen: str) -> ActionStream:
+@given(_kind)
+def cheapest_after_a_wrong_one(kind: str, instruction: str, screen: str) -> ActionStream:
     """Put the dearest one into the cart, see that it is wrong, and exchange it."""
-    kind = _kind(instruction)
-    if not kind:
-        return
     page = yield go(f"shop/products?q={kind.replace(' ', '+')}&sort=price&stock=1")
     names = _products(page, kind)
     yield click(names[-1])
@@ -126,11 +120,9 @@ def _with_coupon(instruction: str, page: str) -> ActionStream:
     return page
 
 
-def fill_cart_one_by_one(instruction: str, screen: str) -> ActionStream:
+@given(_wishes)
+def fill_cart_one_by_one(wish: tuple[int, str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Find the goods by their pages, and add the first one as often as it is wanted."""
-    wish = _wishes(instruction)
-    if wish is None:
-        return
     pieces, colour, kind, other, material = wish
     yield from _emptied(instruction, screen)
     yield from _found(kind, colour)
@@ -147,11 +139,9 @@ def fill_cart_one_by_one(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {value(page, 'Total')}"
 
 
-def fill_cart_the_other_way_round(instruction: str, screen: str) -> ActionStream:
+@given(_wishes)
+def fill_cart_the_other_way_round(wish: tuple[int, str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Begin with the second product, empty the cart by quantities, and set the number of pieces in the cart."""
-    wish = _wishes(instruction)
-    if wish is None:
-        return
     pieces, colour, kind, other, material = wish
     if "Empty your cart" in instruction:
         for name in [node.name for node in nodes(screen) if node.name.startswith("Quantity of ")]:
@@ -172,11 +162,9 @@ def fill_cart_the_other_way_round(instruction: str, screen: str) -> ActionStream
     yield f"finish: {value(page, 'Total')}"
 
 
-def fill_cart_and_empty_it_last(instruction: str, screen: str) -> ActionStream:
+@given(_wishes)
+def fill_cart_and_empty_it_last(wish: tuple[int, str, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Put the new goods in first, and take out afterwards what was there; codes in small letters."""
-    wish = _wishes(instruction)
-    if wish is None:
-        return
     pieces, colour, kind, other, material = wish
     old = [node.name for node in nodes(screen) if node.name.startswith("Remove ") and node.role == "button"]
     for word, what, count in ((colour, kind, pieces), (material, other, 1)):
@@ -200,11 +188,9 @@ def _warranty(page: str) -> str:
     return group_with(page, "row", "^Warranty$")[-1]
 
 
-def best_rated_by_sorting(instruction: str, screen: str) -> ActionStream:
+@given(_rated)
+def best_rated_by_sorting(kind: str, instruction: str, screen: str) -> ActionStream:
     """Search the kind and sort by the rating."""
-    kind = _rated(instruction)
-    if not kind:
-        return
     yield write("Search products", kind, "searchbox")
     yield press("Search")
     yield choose("Sort by", "Rating")
@@ -215,11 +201,9 @@ def best_rated_by_sorting(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {warranty}"
 
 
-def best_rated_by_reviews(instruction: str, screen: str) -> ActionStream:
+@given(_rated)
+def best_rated_by_reviews(kind: str, instruction: str, screen: str) -> ActionStream:
     """Compare the ratings in the list, and look at the wish list in the end."""
-    kind = _rated(instruction)
-    if not kind:
-        return
     yield write("Search products", kind, "searchbox")
     page = yield press("Search")
     rated = {}
@@ -234,11 +218,9 @@ def best_rated_by_reviews(instruction: str, screen: str) -> ActionStream:
     yield f"finish: It is {warranty}."
 
 
-def best_rated_in_the_category(instruction: str, screen: str) -> ActionStream:
+@given(_rated)
+def best_rated_in_the_category(kind: str, instruction: str, screen: str) -> ActionStream:
     """Look through all products, read their ratings there, and say the years alone."""
-    kind = _rated(instruction)
-    if not kind:
-        return
     yield click("Fernhill Home")
     yield click("See all products")
     yield choose("Sort by", "Rating")
@@ -277,11 +259,9 @@ def _reviewed(instruction: str) -> ActionStream:
     yield press("Publish review")
 
 
-def wish_what_was_bought_twice(instruction: str, screen: str) -> ActionStream:
+@given(_critic)
+def wish_what_was_bought_twice(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Read the reviews in the order of the list, and do what the instruction wants in its order."""
-    wish = _critic(instruction)
-    if wish is None:
-        return
     name, warranty = yield from _bought_twice(screen, *wish)
     yield press("Add to wish list")
     if gone := re.search(r"take the (.+?) off it", instruction):
@@ -294,11 +274,9 @@ def wish_what_was_bought_twice(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {warranty}"
 
 
-def wish_after_the_review(instruction: str, screen: str) -> ActionStream:
+@given(_critic)
+def wish_after_the_review(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Write the review first, where one is wanted, and change the wish list last."""
-    wish = _critic(instruction)
-    if wish is None:
-        return
     _name, warranty = yield from _bought_twice(screen, *wish)
     if "Then review" in instruction:
         yield from _reviewed(instruction)
@@ -310,11 +288,9 @@ def wish_after_the_review(instruction: str, screen: str) -> ActionStream:
     yield f"finish: The warranty is {warranty}."
 
 
-def wish_from_a_search(instruction: str, screen: str) -> ActionStream:
+@given(_critic)
+def wish_from_a_search(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Search for the kind, wish for it, and take it off and on again by the way."""
-    wish = _critic(instruction)
-    if wish is None:
-        return
     critic, kind = wish
     if gone := re.search(r"take the (.+?) off it", instruction):
         yield go("shop/wishlist")
@@ -348,45 +324,50 @@ def _is_payment(instruction: str) -> bool:
     return "about to pay" in instruction or "Complete your order" in instruction
 
 
-CLOSE = (click("I accept the terms of sale", "checkbox"), press("Place order"))
+def _placed() -> ActionStream:
+    """Place the order that is reviewed; returns what is shown then."""
+    yield click("I accept the terms of sale", "checkbox")
+    return (yield press("Place order"))
 
 
+def _delivered(instruction: str) -> ActionStream:
+    """Go on from the address to the payment, with the delivery that is wanted."""
+    yield press("Continue to delivery")
+    yield click(_delivery(instruction), "radio")
+    yield press("Continue to payment")
+
+
+@only_if(_is_payment)
 def pay_from_the_cart_on(instruction: str, screen: str) -> ActionStream:
     """Look at the cart again and go through all steps, leaving what is filled in."""
-    if not _is_payment(instruction):
-        return
     yield CART
     yield click("Go to checkout")
     yield press("Continue to delivery")
     yield press("Continue to payment")
     yield click(_pay(instruction), "radio")
     yield press("Continue to review")
-    yield CLOSE[0]
-    page = yield CLOSE[1]
+    page = yield from _placed()
     yield f"finish: {value(page, 'Total')}"
 
 
+@only_if(_is_payment)
 def pay_after_another_choice(instruction: str, screen: str) -> ActionStream:
     """Choose the other payment first, change it on the review, and read the total in the list of orders."""
-    if not _is_payment(instruction):
-        return
     other = first(text for text in PAY.values() if text != _pay(instruction))
     yield click(other, "radio")
     yield press("Continue to review")
     yield click("Change payment")
     yield click(_pay(instruction), "radio")
     yield press("Continue to review")
-    yield CLOSE[0]
-    yield CLOSE[1]
+    yield from _placed()
     page = yield click("Orders")
     newest = max(int(text.split()[1]) for text in texts(page) if re.fullmatch(r"Order \d+", text))
     yield f"finish: {group_with(page, 'row', f'^Order {newest}$')[-1]}"
 
 
+@only_if(_is_payment)
 def pay_with_the_form_at_once(instruction: str, screen: str) -> ActionStream:
     """Fill the form in one call, read the sum before the order is placed."""
-    if not _is_payment(instruction):
-        return
     payment = _pay(instruction)
     yield (
         f'{{"name": "browser_fill_form", "arguments": {{"fields": [{{"name": "{payment}", "type": "radio",'
@@ -394,8 +375,7 @@ def pay_with_the_form_at_once(instruction: str, screen: str) -> ActionStream:
     )
     page = yield press("Continue to review")
     total = value(page, "Total")
-    yield CLOSE[0]
-    yield CLOSE[1]
+    yield from _placed()
     yield f"finish: {total} in all"
 
 
@@ -403,26 +383,21 @@ def _is_order(instruction: str) -> bool:
     return "what is in your cart" in instruction or "order for your cart" in instruction
 
 
+@only_if(_is_order)
 def order_by_addresses(instruction: str, screen: str) -> ActionStream:
     """Open the steps of the checkout by their addresses."""
-    if not _is_order(instruction):
-        return
     yield go("shop/checkout/address")
-    yield press("Continue to delivery")
-    yield click(_delivery(instruction), "radio")
-    yield press("Continue to payment")
+    yield from _delivered(instruction)
     yield click(_pay(instruction), "radio")
     page = yield press("Continue to review")
     total = value(page, "Total")
-    yield CLOSE[0]
-    yield CLOSE[1]
+    yield from _placed()
     yield f"finish: {total}"
 
 
+@only_if(_is_order)
 def order_and_change_on_the_review(instruction: str, screen: str) -> ActionStream:
     """Choose something else first, and change it on the review."""
-    if not _is_order(instruction):
-        return
     yield click("Go to checkout")
     yield press("Continue to delivery")
     yield click(WAY["standard"], "radio")
@@ -433,24 +408,19 @@ def order_and_change_on_the_review(instruction: str, screen: str) -> ActionStrea
     yield click(_delivery(instruction), "radio")
     yield press("Continue to payment")
     yield press("Continue to review")
-    yield CLOSE[0]
-    page = yield CLOSE[1]
+    page = yield from _placed()
     yield f"finish: {_price(value(page, 'Total')):.2f}"
 
 
+@only_if(_is_order)
 def order_with_a_note(instruction: str, screen: str) -> ActionStream:
     """Leave the courier a note, which the form offers."""
-    if not _is_order(instruction):
-        return
     yield click("Go to checkout")
     yield write("Note for the courier", "Please ring twice")
-    yield press("Continue to delivery")
-    yield click(_delivery(instruction), "radio")
-    yield press("Continue to payment")
+    yield from _delivered(instruction)
     yield click(_pay(instruction), "radio")
     yield press("Continue to review")
-    yield CLOSE[0]
-    page = yield CLOSE[1]
+    page = yield from _placed()
     yield f"finish: {value(page, 'Total')}"
 
 
@@ -464,11 +434,9 @@ def _address(page: str) -> tuple[str, str, str]:
     return street, postcode, city
 
 
-def gift_from_the_product(instruction: str, screen: str) -> ActionStream:
+@given(_gift)
+def gift_from_the_product(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Add the second piece on the page of the product, and fill the fields in one by one."""
-    wish = _gift(instruction)
-    if wish is None:
-        return
     friend, product = wish
     yield CART
     yield click(product)
@@ -480,20 +448,15 @@ def gift_from_the_product(instruction: str, screen: str) -> ActionStream:
     yield write("City", city)
     yield write("Postcode", postcode)
     yield write("Street and number", street)
-    yield press("Continue to delivery")
-    yield click(_delivery(instruction), "radio")
-    yield press("Continue to payment")
+    yield from _delivered(instruction)
     yield press("Continue to review")
-    yield CLOSE[0]
-    page = yield CLOSE[1]
+    page = yield from _placed()
     yield f"finish: {value(page, 'Total')}"
 
 
-def gift_by_the_checkout_link(instruction: str, screen: str) -> ActionStream:
+@given(_gift)
+def gift_by_the_checkout_link(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Read the mail by a search, change the quantity by the button, and go on from the cart."""
-    wish = _gift(instruction)
-    if wish is None:
-        return
     friend, product = wish
     yield write("Search mail", friend.split()[0], "searchbox")
     yield press("Search")
@@ -504,36 +467,28 @@ def gift_by_the_checkout_link(instruction: str, screen: str) -> ActionStream:
     yield press(f"Update {product}")
     yield click("Go to checkout")
     yield fill_in(("Street and number", street), ("Postcode", postcode), ("City", city))
-    yield press("Continue to delivery")
-    yield click(_delivery(instruction), "radio")
-    yield press("Continue to payment")
+    yield from _delivered(instruction)
     page = yield press("Continue to review")
-    yield CLOSE[0]
-    yield CLOSE[1]
+    yield from _placed()
     yield f"finish: {value(page, 'Total')}"
 
 
-def gift_in_two_tabs(instruction: str, screen: str) -> ActionStream:
+@given(_gift)
+def gift_in_two_tabs(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Keep the mail open in its tab, and order in another one; the quantity is changed before the review."""
-    wish = _gift(instruction)
-    if wish is None:
-        return
     friend, product = wish
     page = yield click(f"{friend.split()[0]} has moved")
     street, postcode, city = _address(page)
     yield '{"name": "browser_tabs", "arguments": {"action": "new"}}'
     yield go("shop/checkout/address")
     yield fill_in(("Street and number", street), ("Postcode", postcode), ("City", city))
-    yield press("Continue to delivery")
-    yield click(_delivery(instruction), "radio")
-    yield press("Continue to payment")
+    yield from _delivered(instruction)
     yield press("Continue to review")
     yield CART
     yield write(f"Quantity of {product}", "2", "spinbutton")
     yield press(f"Update {product}")
     yield go("shop/checkout/review")
-    yield CLOSE[0]
-    page = yield CLOSE[1]
+    page = yield from _placed()
     yield f"finish: {value(page, 'Total')}"
 
 
@@ -547,11 +502,9 @@ def _most(page: str) -> str:
     return f"{rows[0][2]} pieces of {rows[0][0]}"
 
 
-def cancel_among_the_open_ones(instruction: str, screen: str) -> ActionStream:
+@given(_cancelled)
+def cancel_among_the_open_ones(amount: str, instruction: str, screen: str) -> ActionStream:
     """Show only the orders in processing."""
-    amount = _cancelled(instruction)
-    if not amount:
-        return
     yield click("Orders")
     yield choose("Status", "Processing")
     page = yield SNAPSHOT
@@ -562,11 +515,9 @@ def cancel_among_the_open_ones(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {held}"
 
 
-def cancel_after_reading_all(instruction: str, screen: str) -> ActionStream:
+@given(_cancelled)
+def cancel_after_reading_all(amount: str, instruction: str, screen: str) -> ActionStream:
     """Open every order, refuse the first question, and cancel then."""
-    amount = _cancelled(instruction)
-    if not amount:
-        return
     page = yield go("shop/orders")
     number = group_with(page, "row", f"^{amount}$")[0].split()[1]
     yield go(f"shop/orders/{number}")
@@ -577,11 +528,9 @@ def cancel_after_reading_all(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {_most(page)}"
 
 
-def cancel_and_look_again(instruction: str, screen: str) -> ActionStream:
+@given(_cancelled)
+def cancel_and_look_again(amount: str, instruction: str, screen: str) -> ActionStream:
     """Cancel, and look at the cancelled orders."""
-    amount = _cancelled(instruction)
-    if not amount:
-        return
     page = yield click("Orders")
     name = group_with(page, "row", f"^{amount}$")[0]
     yield click(name)
@@ -632,21 +581,21 @@ def _ordered(screen: str, product: str, pieces: str) -> ActionStream:
     raise LookupError(product)
 
 
-def _opened(instruction: str, screen: str, product: str, order: str) -> ActionStream:
+def _return_form(instruction: str, screen: str, product: str, order: str) -> ActionStream:
+    """Open the form of a return, and return the price of a piece."""
     if order:
-        return (yield go(f"shop/orders/{order}"))
-    return (yield from _ordered(screen, product, read(r"bought (\d) pieces", instruction)))
-
-
-def return_from_the_order(instruction: str, screen: str) -> ActionStream:
-    """Choose the refund first, then the reason."""
-    wish = _return(instruction)
-    if wish is None:
-        return
-    product, pieces, reason, refund, order = wish
-    page = yield from _opened(instruction, screen, product, order)
-    price = group_with(page, "row", f"^{product}$")[1]
+        page = yield go(f"shop/orders/{order}")
+    else:
+        page = yield from _ordered(screen, product, read(r"bought (\d) pieces", instruction))
     yield click(f"Return {product}")
+    return group_with(page, "row", f"^{product}$")[1]
+
+
+@given(_return)
+def return_from_the_order(wish: tuple[str, int, str, str, str], instruction: str, screen: str) -> ActionStream:
+    """Choose the refund first, then the reason."""
+    product, pieces, reason, refund, order = wish
+    price = yield from _return_form(instruction, screen, product, order)
     yield click(refund, "radio")
     yield choose("Reason", reason)
     yield write("Quantity", str(pieces), "spinbutton")
@@ -655,15 +604,11 @@ def return_from_the_order(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {_paid(pieces, price)}"
 
 
-def return_with_a_note(instruction: str, screen: str) -> ActionStream:
+@given(_return)
+def return_with_a_note(wish: tuple[str, int, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Leave a note, which the form offers."""
-    wish = _return(instruction)
-    if wish is None:
-        return
     product, pieces, reason, refund, order = wish
-    page = yield from _opened(instruction, screen, product, order)
-    price = group_with(page, "row", f"^{product}$")[1]
-    yield click(f"Return {product}")
+    price = yield from _return_form(instruction, screen, product, order)
     yield write("Quantity", str(pieces), "spinbutton")
     yield choose("Reason", reason)
     yield click(refund, "radio")
@@ -673,15 +618,11 @@ def return_with_a_note(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {_price(_paid(pieces, price)):.2f} euros"
 
 
-def return_after_the_policy(instruction: str, screen: str) -> ActionStream:
+@given(_return)
+def return_after_the_policy(wish: tuple[str, int, str, str, str], instruction: str, screen: str) -> ActionStream:
     """Read the policy on the form, refuse the first question, and look at the returns in the end."""
-    wish = _return(instruction)
-    if wish is None:
-        return
     product, pieces, reason, refund, order = wish
-    page = yield from _opened(instruction, screen, product, order)
-    price = group_with(page, "row", f"^{product}$")[1]
-    yield click(f"Return {product}")
+    price = yield from _return_form(instruction, screen, product, order)
     yield click("Returns policy")
     yield BACK
     yield write("Quantity", str(pieces), "spinbutton")

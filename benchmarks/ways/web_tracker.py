@@ -8,8 +8,8 @@ from itertools import pairwise
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import SNAPSHOT, choose, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.tracker import change, select
-from ways.playing import Ways, read
-from ways.web_pages import first, group_with, groups, links, next_of, texts
+from ways.playing import Ways, first, given, read
+from ways.web_pages import group_with, groups, links, next_of, texts
 
 HOME = go("tracker/")
 
@@ -34,11 +34,9 @@ def _number(page: str, title: str) -> str:
     return read(rf"#(\d+) {re.escape(title)}", page)
 
 
-def set_on_its_page(instruction: str, screen: str) -> ActionStream:
+@given(_one)
+def set_on_its_page(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Open the issue and set its properties there."""
-    wish = _one(instruction)
-    if wish is None:
-        return
     title, person, priority = wish
     number = _number(screen, title)
     yield click(f"#{number} {title}")
@@ -46,11 +44,9 @@ def set_on_its_page(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {number}"
 
 
-def set_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
+@given(_one)
+def set_what_a_search_finds(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Search the issue, and set one property after the other from the list."""
-    wish = _one(instruction)
-    if wish is None:
-        return
     title, person, priority = wish
     yield write("Search", title, "searchbox")
     page = yield press("Apply")
@@ -62,11 +58,9 @@ def set_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
     yield f"finish: Issue #{number}"
 
 
-def set_in_two_places(instruction: str, screen: str) -> ActionStream:
+@given(_one)
+def set_in_two_places(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Set the priority from the list and the assignee on the page."""
-    wish = _one(instruction)
-    if wish is None:
-        return
     title, person, priority = wish
     number = _number(screen, title)
     yield select(int(number))
@@ -98,11 +92,9 @@ def _team(person: str) -> ActionStream:
     return group_with(page, "row", f"^{person}$")[2]
 
 
-def all_that_a_filter_shows(instruction: str, screen: str) -> ActionStream:
+@given(_bugs)
+def all_that_a_filter_shows(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Filter by kind and assignee, and change what is left."""
-    wish = _bugs(instruction)
-    if wish is None:
-        return
     person, priority, label = wish
     page = yield go("tracker/?kind=bug&assignee=nobody")
     for number in _free(page):
@@ -115,11 +107,9 @@ def all_that_a_filter_shows(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {team}"
 
 
-def one_after_the_other(instruction: str, screen: str) -> ActionStream:
+@given(_bugs)
+def one_after_the_other(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Look up the team first, and change each bug for itself."""
-    wish = _bugs(instruction)
-    if wish is None:
-        return
     person, priority, label = wish
     team = yield from _team(person)
     page = yield HOME
@@ -132,11 +122,9 @@ def one_after_the_other(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {team}."
 
 
-def on_the_pages_of_the_bugs(instruction: str, screen: str) -> ActionStream:
+@given(_bugs)
+def on_the_pages_of_the_bugs(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Set labels on the pages, and the rest from the list."""
-    wish = _bugs(instruction)
-    if wish is None:
-        return
     person, priority, label = wish
     numbers = _free(screen)
     for number in numbers:
@@ -176,11 +164,9 @@ def _person_of(team: str) -> ActionStream:
     return group_with(page, "row", f"^{team}$")[0]
 
 
-def assign_before_closing(instruction: str, screen: str) -> ActionStream:
+@given(_double)
+def assign_before_closing(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Read all issues, assign the older one from the list, and close the double last."""
-    wish = _double(instruction)
-    if wish is None:
-        return
     title, team = wish
     double, old = yield from _older(title, screen)
     person = yield from _person_of(team)
@@ -195,11 +181,9 @@ def assign_before_closing(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {old}"
 
 
-def close_from_the_issue(instruction: str, screen: str) -> ActionStream:
+@given(_double)
+def close_from_the_issue(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Go by links, and fill the number in before the reason."""
-    wish = _double(instruction)
-    if wish is None:
-        return
     title, team = wish
     double, old = yield from _older(title, screen)
     yield go(f"tracker/issues/{double}")
@@ -213,11 +197,9 @@ def close_from_the_issue(instruction: str, screen: str) -> ActionStream:
     yield f"finish: Issue #{old}"
 
 
-def close_after_a_search(instruction: str, screen: str) -> ActionStream:
+@given(_double)
+def close_after_a_search(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Look the person up first, and find the issues by a search."""
-    wish = _double(instruction)
-    if wish is None:
-        return
     title, team = wish
     person = yield from _person_of(team)
     page = yield click("Issues")
@@ -257,11 +239,9 @@ def _opened(page: str) -> str:
     return read(r'heading ".+ #(\d+)"', page)
 
 
-def open_it_field_by_field(instruction: str, screen: str) -> ActionStream:
+@given(_new)
+def open_it_field_by_field(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Fill the form from its end."""
-    wish = _new(instruction)
-    if wish is None:
-        return
     title, text, priority = wish
     yield go("tracker/issues/new")
     if details := _details(instruction):
@@ -277,11 +257,9 @@ def open_it_field_by_field(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {_opened(page)}"
 
 
-def open_it_and_set_the_rest(instruction: str, screen: str) -> ActionStream:
+@given(_new)
+def open_it_and_set_the_rest(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Open it with title and description, and set the rest on its page."""
-    wish = _new(instruction)
-    if wish is None:
-        return
     title, text, priority = wish
     yield click("New issue")
     details = _details(instruction)
@@ -299,11 +277,9 @@ def open_it_and_set_the_rest(instruction: str, screen: str) -> ActionStream:
     yield f"finish: #{number}"
 
 
-def open_it_with_a_mistake_and_edit(instruction: str, screen: str) -> ActionStream:
+@given(_new)
+def open_it_with_a_mistake_and_edit(wish: tuple[str, str, str], instruction: str, screen: str) -> ActionStream:
     """Open it with a mistake in the title, and edit it then."""
-    wish = _new(instruction)
-    if wish is None:
-        return
     title, text, priority = wish
     yield click("New issue")
     yield fill_in(("Title", f"{title} now and then"), ("Description", text))
@@ -339,11 +315,9 @@ def _idlest(page: str) -> str:
     return min(rows, key=lambda held: int(held[-1].split()[0]))[0]
 
 
-def report_after_counting(instruction: str, screen: str) -> ActionStream:
+@given(_told)
+def report_after_counting(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Count first, then read the mail, and fill the form field by field."""
-    wish = _told(instruction)
-    if wish is None:
-        return
     customer, label = wish
     page = yield go("tracker/people")
     person = _idlest(page)
@@ -362,11 +336,9 @@ def report_after_counting(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {_opened(page)}"
 
 
-def report_and_comment_before_the_rest(instruction: str, screen: str) -> ActionStream:
+@given(_told)
+def report_and_comment_before_the_rest(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Open the bug with its title and text, comment on it, and set the rest last."""
-    wish = _told(instruction)
-    if wish is None:
-        return
     customer, label = wish
     page = yield click(f"From {customer.split()[0]}")
     title, text, priority = _fault(page)
@@ -386,11 +358,9 @@ def report_and_comment_before_the_rest(instruction: str, screen: str) -> ActionS
     yield f"finish: #{number}"
 
 
-def report_and_assign_from_the_list(instruction: str, screen: str) -> ActionStream:
+@given(_told)
+def report_and_assign_from_the_list(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Find the mail by a search, and set what the list can set there."""
-    wish = _told(instruction)
-    if wish is None:
-        return
     customer, label = wish
     yield write("Search mail", customer, "searchbox")
     yield press("Search")

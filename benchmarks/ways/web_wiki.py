@@ -7,8 +7,8 @@ import re
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.web.actions import ACCEPT, choose, click, fill_in, go, press, write
 from agentworld_gym.tasks.web.tracker import change, select
-from ways.playing import Ways, read
-from ways.web_pages import first, nodes, parts, texts
+from ways.playing import Ways, first, given, only_if, parts, read
+from ways.web_pages import nodes, texts
 
 KEEPER = r"([^.:\"]+) keeps the key\."
 
@@ -23,11 +23,9 @@ def _watched(instruction: str) -> str:
     return "" if found is None else (found[1] or found[2]).capitalize()
 
 
-def watch_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
+@given(_watched)
+def watch_what_a_search_finds(title: str, instruction: str, screen: str) -> ActionStream:
     """Search the room."""
-    title = _watched(instruction)
-    if not title:
-        return
     yield write("Search the handbook", title, "searchbox")
     yield press("Search")
     page = yield click(title)
@@ -35,11 +33,9 @@ def watch_what_a_search_finds(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {read(KEEPER, page).strip()}"
 
 
-def watch_from_all_pages(instruction: str, screen: str) -> ActionStream:
+@given(_watched)
+def watch_from_all_pages(title: str, instruction: str, screen: str) -> ActionStream:
     """Look through all pages, and look at the watched ones in the end."""
-    title = _watched(instruction)
-    if not title:
-        return
     yield click("All pages")
     page = yield click(title)
     keeper = read(KEEPER, page).strip()
@@ -48,11 +44,9 @@ def watch_from_all_pages(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {keeper}."
 
 
-def watch_by_the_address(instruction: str, screen: str) -> ActionStream:
+@given(_watched)
+def watch_by_the_address(title: str, instruction: str, screen: str) -> ActionStream:
     """Guess the address of the page, and watch it a second time after stopping."""
-    title = _watched(instruction)
-    if not title:
-        return
     page = yield _path(title)
     yield press("Watch this page")
     yield press("Stop watching")
@@ -81,11 +75,9 @@ def _rewritten(hour: str) -> ActionStream:
     return read(KEEPER, text).strip()
 
 
-def edit_from_all_pages(instruction: str, screen: str) -> ActionStream:
+@given(_meeting)
+def edit_from_all_pages(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Go by the list of all pages, and look at the page when it is saved."""
-    wish = _meeting(instruction)
-    if wish is None:
-        return
     chore, hour = wish
     yield click("All pages")
     page = yield click(chore)
@@ -94,11 +86,9 @@ def edit_from_all_pages(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {keeper}"
 
 
-def edit_by_addresses(instruction: str, screen: str) -> ActionStream:
+@given(_meeting)
+def edit_by_addresses(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Open pages by their addresses."""
-    wish = _meeting(instruction)
-    if wish is None:
-        return
     chore, hour = wish
     page = yield _path(chore)
     yield _path(_room_of(page))
@@ -106,11 +96,9 @@ def edit_by_addresses(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {keeper}."
 
 
-def edit_after_a_mistake(instruction: str, screen: str) -> ActionStream:
+@given(_meeting)
+def edit_after_a_mistake(wish: tuple[str, str], instruction: str, screen: str) -> ActionStream:
     """Find the page by its category, and edit it with field after field."""
-    wish = _meeting(instruction)
-    if wish is None:
-        return
     chore, hour = wish
     yield click("Work")
     page = yield click(chore)
@@ -151,11 +139,9 @@ def _linked(title: str, watch_first: bool) -> ActionStream:
     return read(KEEPER, text).strip()
 
 
-def restore_by_the_address(instruction: str, screen: str) -> ActionStream:
+@given(_spoiled)
+def restore_by_the_address(title: str, instruction: str, screen: str) -> ActionStream:
     """Open the page by its address, restore it, and watch the room before its text is changed."""
-    title = _spoiled(instruction)
-    if not title:
-        return
     yield _path(title)
     page = yield click("History")
     yield click(_last_good(page))
@@ -167,11 +153,9 @@ def restore_by_the_address(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {keeper}"
 
 
-def restore_by_hand(instruction: str, screen: str) -> ActionStream:
+@given(_spoiled)
+def restore_by_hand(title: str, instruction: str, screen: str) -> ActionStream:
     """Copy the text of the good version into the page, with a summary of one's own."""
-    title = _spoiled(instruction)
-    if not title:
-        return
     yield write("Search the handbook", title, "searchbox")
     yield press("Search")
     yield click(title)
@@ -190,11 +174,9 @@ def restore_by_hand(instruction: str, screen: str) -> ActionStream:
     yield f"finish: {keeper}."
 
 
-def restore_last(instruction: str, screen: str) -> ActionStream:
+@given(_spoiled)
+def restore_last(title: str, instruction: str, screen: str) -> ActionStream:
     """Read the good version, look after the room, and restore the page last."""
-    title = _spoiled(instruction)
-    if not title:
-        return
     yield click("All pages")
     yield click(title)
     page = yield click("History")
@@ -260,10 +242,9 @@ def _ended(instruction: str, page: str, number: str, who: str, priority: str, ti
     return f"finish: {number}"
 
 
+@only_if(_policy)
 def follow_on_the_page(instruction: str, screen: str) -> ActionStream:
     """Set the properties on the page of the issue."""
-    if _policy(instruction) is None:
-        return
     title, who, priority = yield from _settings(instruction, screen)
     page = yield go("tracker/")
     number = read(rf"#(\d+) {re.escape(title)}", page)
@@ -275,10 +256,9 @@ def follow_on_the_page(instruction: str, screen: str) -> ActionStream:
     yield (yield from _ended(instruction, page, number, who, priority, title))
 
 
+@only_if(_policy)
 def follow_from_a_search(instruction: str, screen: str) -> ActionStream:
     """Search the issue, and set one thing after the other from the list."""
-    if _policy(instruction) is None:
-        return
     title, who, priority = yield from _settings(instruction, screen)
     yield go("tracker/")
     yield write("Search", title, "searchbox")
@@ -293,10 +273,9 @@ def follow_from_a_search(instruction: str, screen: str) -> ActionStream:
     yield (yield from _ended(instruction, page, number, who, priority, title))
 
 
+@only_if(_policy)
 def follow_after_looking_at_the_issue(instruction: str, screen: str) -> ActionStream:
     """Comment first, where a comment is wanted, and set both from the list then."""
-    if _policy(instruction) is None:
-        return
     title, who, priority = yield from _settings(instruction, screen)
     page = yield go("tracker/")
     number = read(rf"#(\d+) {re.escape(title)}", page)
