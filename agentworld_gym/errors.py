@@ -9,13 +9,14 @@
     ├── RecordingError         a recording has no such transition, or cannot be read
     ├── TraceError             a trace log cannot be written or read
     ├── AnswerError            what a world model wrote cannot be read: a change or a reference that does not fit
+    │   └── ImpossibleState    it breaks a rule of what is stored, such as that no stock is below zero
     ├── TooManyFiles           the limit of open files is reached, and cannot be raised
     ├── GeneratorError         a generator cannot be made (missing extra, no such model, no server)
     ├── TrainingError          a training run cannot go on (a loss that explodes, a full disk)
     ├── UnderWayError          an episode's step is under way, or none is where one is waited for
     └── ClosedError            used after close()
 
-    UnseenWarning              a world model is asked about tools that its training data did not hold
+    UnseenWarning              a world model is asked about tools, sites or apps that its training data did not hold
 
 A failure of the world during an episode is not an exception: see `agentworld_gym.contracts.Failure`.
 """
@@ -132,6 +133,10 @@ class AnswerError(AgentWorldError, ValueError):
     """What a world model wrote does not fit what it builds on: the screen before, or the state of the task."""
 
 
+class ImpossibleState(AnswerError):
+    """A world model predicted what the rules of a state refuse, such as a stock below zero."""
+
+
 class GeneratorError(AgentWorldError):
     """A generator cannot be made: a missing extra, a model that is not there, a server that does not answer."""
 
@@ -145,7 +150,8 @@ class ClosedError(AgentWorldError):
 
 
 class UnseenWarning(UserWarning):
-    """A world model plays a task with tools that its training data did not hold; the message names them."""
+    """A world model plays a task with tools, sites or apps that its training data did not hold; the message names
+    them, and those that it held."""
 
 
 class UnderWayError(AgentWorldError):

@@ -221,6 +221,8 @@ class EnvOptions(Options):
             elif self.awm is not None:
                 raise SpecError("options", "awm", self.awm, "None: the world is no awm:DIR")
             assert source is not None
+            if isinstance(inner, LanguageWorld) and inner.unseen is not None:
+                inner.unseen.warn(source.foreseen())
             if self.expect_fingerprint is not None:
                 world.fingerprint.expect(self.expect_fingerprint)
             judge = self._judge(options, inner)

@@ -194,6 +194,30 @@ class Opening(View, Protocol):
 
 
 @runtime_checkable
+class Refusing(View, Protocol):
+    """A view that knows how an action is refused, in the words of whoever refuses it.
+
+    It is asked where a predicted state breaks a rule of what is stored, such as a stock below zero: what was predicted
+    cannot follow, and an action that breaks the rule is refused. Nothing else that an agent does is answered in this
+    way.
+    """
+
+    def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an action that is refused; None where the action is carried out, or this is unknown.
+
+        All that is stored stays as it is.
+
+        Args:
+            shown: The structured state before the action.
+            action: The action as its parser read it.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        ...
+
+
+@runtime_checkable
 class Accounting(View, Protocol):
     """A view that knows the fields of a state, by which it is told what an episode changed beside its task."""
 

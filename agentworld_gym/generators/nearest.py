@@ -27,15 +27,19 @@ TRIED = 32
 MOST = 512
 """The most turns whose answers are looked at for these."""
 
+_IDENTICAL = 2.0
+"""How alike the same message is: more than another one of the same words, which has an index of 1."""
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class NearestGenerator:
     """Answers each request as the recorded request was answered whose last message shares most words with its own.
 
-    Alike is what has a high Jaccard index: the words that two messages share, over the words of both. Of equally alike
-    ones the first that was recorded answers. Where a request tells what can be read, as it tells a model's decoding,
-    the most alike answer that can be read is given.
+    Alike is what has a high Jaccard index: the words that two messages share, over the words of both. The same message,
+    to the letter, is more alike than one of the same words; of equally alike ones the first that was recorded answers.
+    Where a request tells what can be read, as it tells a model's decoding, the most alike answer that can be read is
+    given.
 
     >>> from agentworld_gym.domain.sampling import Sampling
     >>> table = NearestGenerator([("cat a.txt", "apple"), ("ls -a", "a.txt b.txt")])
@@ -59,11 +63,13 @@ class NearestGenerator:
     def __init__(self, answers: Iterable[tuple[str, str]], name: str | Path = "nearest") -> None:
         self._numbers: dict[str, int] = {}
         self._answers: list[str] = []
+        self._same: dict[bytes, int] = {}
         sizes, content = array("i"), blake2b(digest_size=8)
         places: list[array[int]] = []
         for turn, (asked, answer) in enumerate(answers):
             self._answers.append(answer)
             content.update(orjson.dumps([_plain(asked), _plain(answer)]))
+            self._same.setdefault(_digest(asked), turn)
             words = _words(asked)
             sizes.append(len(words))
             for word in words:
@@ -102,6 +108,8 @@ class NearestGenerator:
             if (number := self._numbers.get(word)) is not None:
                 shared[self._turns[number]] += 1
         index: NDArray[np.float64] = shared / np.maximum(self._sizes + len(words) - shared, 1)
+        if (same := self._same.get(_digest(asked))) is not None:
+            index[same] = _IDENTICAL
         return index
 
     def describe(self) -> dict[str, tuple[str, bool]]:
@@ -151,6 +159,10 @@ def _answers_of_file(path: Path) -> Iterator[tuple[str, str]]:
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(_plain(text).encode(), digest_size=16).digest()
 
 
 def _plain(text: str) -> str:

@@ -16,6 +16,7 @@ from agentworld_gym.domain.view import (
     Completing,
     Counting,
     Opening,
+    Refusing,
     Repeating,
     Stepping,
     StructuredState,
@@ -90,6 +91,19 @@ class StateAnswers:
             return None
         try:
             after = self.view.opened(json.loads(state), parsed)
+        except AnswerError:
+            return None
+        return None if after is None else compact(after)
+
+    def refused(self, state: str, parsed: Any) -> str | None:
+        """Return the structured state after an action that is refused where the state before has rules.
+
+        It is None after any other action, where the view knows no rules, and where the domain has no such state.
+        """
+        if not isinstance(self.view, Refusing):
+            return None
+        try:
+            after = self.view.refused(json.loads(state), parsed)
         except AnswerError:
             return None
         return None if after is None else compact(after)

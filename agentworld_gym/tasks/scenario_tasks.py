@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -93,6 +95,12 @@ class ScenarioTasks:
     def ids(self) -> tuple[str, ...]:
         """The ids of all tasks."""
         return tuple(_id_of(file) for files in self._files.values() for file in files)
+
+    def foreseen(self) -> Iterator[Task]:
+        """Yield the first task of each scenario; one that cannot be played is told of when it is drawn."""
+        for files in self._files.values():
+            with suppress(SpecError):
+                yield self._task(files[0])
 
     def pick(self, seed: int) -> Task:
         """Return the task of a seed: consecutive seeds walk through the scenarios, then through the tasks of each.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +25,10 @@ RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
 
 class TaskPool(Protocol):
     """The tasks that a world brings."""
+
+    def foreseen(self) -> Iterable[Task]:
+        """Yield tasks that show, before any seed is drawn, what all of them bring; none where that is not known yet."""
+        ...
 
     def pick(self, seed: int) -> Task:
         """Return the task of a seed."""
@@ -95,6 +99,14 @@ class TaskSource:
         self._fixed = None if task is None else self.find(task)
         if not self.names and not self._handwritten and task is None and pool is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
+
+    def foreseen(self) -> Iterable[Task]:
+        """Return the tasks that are known before any seed is drawn; none where families make them."""
+        if self._fixed is not None:
+            return (self._fixed,)
+        if self.pool is not None:
+            return self.pool.foreseen()
+        return () if self.names else tuple(self._handwritten.values())
 
     def pick(self, seed: int, options: Mapping[str, Any]) -> Task:
         """Return the task of a seed.

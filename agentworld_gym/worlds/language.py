@@ -24,7 +24,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import parts_of
-from agentworld_gym.errors import AnswerError
+from agentworld_gym.errors import AnswerError, ImpossibleState
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.generators.protocols import ConstrainingGenerator
@@ -124,7 +124,7 @@ class LanguageWorld:
         if task.controls:  # Without a seed of their own, they draw from that of the episode.
             task = task.model_copy(update={"control_seed": task.control_seed_in(seed)})
         if self.unseen is not None:
-            self.unseen.warn(task)
+            self.unseen.warn([task])
         system = self.prompts.system(task, task.controls)
         history = [Message(role="system", content=system)]
         book = self.prompts.ledger_book(task)
@@ -166,7 +166,7 @@ class LanguageWorld:
             observed = Observation(seen)
         elif (read_off := self._read_off(session, action, turn)) is not None:
             observed = read_off
-        elif self.unseen is not None and (unseen := self.unseen.failure(session.task, action.parsed)) is not None:
+        elif (unseen := self._unseen(session, action)) is not None:
             observed = unseen
         elif session.tokens >= self.spec.limits.context_tokens:
             limit = self.spec.limits.context_tokens
@@ -181,6 +181,11 @@ class LanguageWorld:
         else:
             self._append(session, action, turn, observed)
         return observed
+
+    def _unseen(self, session: LanguageSession, action: Action) -> Failure | None:
+        """Return the failure of an action that asks for what the model never saw; None for any other action."""
+        unseen = self.unseen
+        return None if unseen is None else unseen.failure(session.task, action.parsed, session.observation)
 
     def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
         """Ask the generator, and again where its answer cannot be read or contradicts the history of the ledger.
@@ -375,6 +380,11 @@ class LanguageWorld:
             text = self.prompts.read(session.task, session.screen, meant, action.raw)
             if self._printer is not None:
                 text, state = self._printer.printed(text), text
+        except ImpossibleState as error:
+            state = None if self._printer is None else self._printer.refused(session.screen, action.parsed)
+            if self._printer is None or state is None:
+                return Failure(FailureKind.MALFORMED, str(error), retryable=True)
+            text = self._printer.printed(state)
         except AnswerError as error:
             return Failure(FailureKind.MALFORMED, str(error), retryable=True)
         if len(text) > self.spec.limits.max_observation_chars:

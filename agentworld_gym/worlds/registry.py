@@ -170,7 +170,9 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
         options = options.model_copy(update={"ledger": card.ledger})
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
-    return options.language(options.open_generator(handle), card.profile, form, **card.sampling)
+    world = options.language(options.open_generator(handle), card.profile, form, **card.sampling)
+    world.unseen = card.unseen
+    return world
 
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:

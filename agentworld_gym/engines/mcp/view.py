@@ -2,18 +2,19 @@
 
 The engine computes what follows by its schema and its queries: the result of a tool, numbers that grow by an amount,
 sums over other rows, the next number of a table, and defaults of columns. A model decides which tool answers with which
-values, which rows change, and what is refused.
+values, which rows change, and what is refused. Where its rows break a rule of the tables, a call that the server
+refuses is refused in the server's words.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 from agentworld_gym.domain.view import Entries, StructuredState
-from agentworld_gym.domain.view import predicted as any_predicted
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.mcp.answer import text_of
 from agentworld_gym.engines.mcp.known_values import found_values, given_values
@@ -26,26 +27,16 @@ from agentworld_gym.engines.mcp.sums import marked, summed
 from agentworld_gym.engines.mcp.tool import Context, Tool
 from agentworld_gym.engines.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
 from agentworld_gym.engines.tables.plain_rows import completed_row
+from agentworld_gym.engines.tables.predicted_rows import predicted_rows
 from agentworld_gym.errors import AnswerError
 
 ITEMS = 4
 """Of how many items of a list argument the rows are told."""
 
+predicted = partial(predicted_rows, "server")
+"""Reads predicted rows."""
 
-@contextmanager
-def predicted() -> Iterator[None]:
-    """Make an answer error of any error in this block, which reads predicted rows.
-
-    Rows that the tables of the server refuse are told by the rule that they break: the server itself would have
-    refused the call.
-    """
-    try:
-        with any_predicted():
-            yield
-    except AnswerError as error:
-        if isinstance(error.__cause__, sqlite3.IntegrityError):
-            raise AnswerError(f"the server would refuse these rows: {error.__cause__}") from error.__cause__
-        raise
+_NO_CONTROLS: dict[str, Any] = {"controls": {}, "control_seed": 0}
 
 
 class ToolView:
@@ -117,6 +108,22 @@ class ToolView:
                 return None
             machine.act(action)
             return machine.shown()
+
+    def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after a call that the server refuses; None after any other call.
+
+        >>> view = ToolView()
+        >>> state = view.begin({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
+        >>> call = {"name": "shop-cancel_order", "arguments": {"order_id": 9999, "reason": "late"}}
+        >>> view.refused(state, call)["said"]
+        {'404': 'Order 9999 not found'}
+
+        Raises:
+            AnswerError: This is no state of a server.
+        """
+        with predicted(), closing(ToolMachine.viewed({**shown, **_NO_CONTROLS})) as machine:
+            machine.act(action)
+            return {**shown, "said": machine.shown()["said"]} if machine.refused else None
 
     def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
         """Return the fields of a state by name, as `ToolMachine.state` tells its own.

@@ -2,16 +2,19 @@
 
 It also computes the request that a form or a link would send and the usual totals of a basket (`told`, `known`), and
 completes added rows with what the schema gives them. Whether and where these effects stand is for the model to say.
+Where its rows break a rule of the tables, a request that the site refuses is refused in the site's words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from agentworld_gym.domain.view import Choices, Entries, StructuredState, predicted
+from agentworld_gym.domain.view import Choices, Entries, StructuredState
 from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.tables.plain_rows import completed_row
+from agentworld_gym.engines.tables.predicted_rows import predicted_rows
 from agentworld_gym.engines.web import flat_state
 from agentworld_gym.engines.web.browser.browser import Browser
 from agentworld_gym.engines.web.machine import WebMachine
@@ -28,6 +31,9 @@ from agentworld_gym.screens.sight import LOOK
 
 _TABLE, _COLUMN = 3, 5
 """The lengths of the paths of a table, and of a column: `data/shop/cart/jana,103/quantity`."""
+predicted = partial(predicted_rows, "site")
+"""Reads predicted rows."""
+
 _OPENING = ("browser_navigate", "browser_click")
 """The tools that open pages."""
 
@@ -140,18 +146,18 @@ class WebView:
             AnswerError: This is no state of a browser.
         """
         call = read_call(action)
-        if call is None or call[0] not in _OPENING:
-            return None
-        with predicted():
-            browser, sites = restored_browser(shown)
-            before = _stored(browser, sites)
-            name, arguments = call
-            browser.settle()
-            result = call_tool(browser, name, encodable(arguments), TOOLS[name])
-            if _stored(browser, sites) != before:
-                return None
-            after = shown_browser(browser, sites, reporting=bool(result.events))
-            return {**after, "said": answered(browser, action, result)}
+        return _without_storing(shown, action) if call is not None and call[0] in _OPENING else None
+
+    def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an action that stores nothing, such as a form that its site refuses.
+
+        It is None after any other action, and under controls, whose draws are not in the state.
+
+        Raises:
+            AnswerError: This is no state of a browser.
+        """
+        controlled = any(shown["web"].get("controls", {}).values())
+        return None if controlled or read_call(action) is None else _without_storing(shown, action)
 
     def counts(self, shown: StructuredState, path: tuple[str, ...]) -> bool:
         """Whether the sites change a number by an amount, such as a stock.
@@ -197,6 +203,26 @@ class WebView:
                 browser, _ = restored_browser(shown)
                 return field_choices(browser.page, path[-1])
             return None
+
+
+def _without_storing(shown: StructuredState, action: Any) -> StructuredState | None:
+    """Return the state after an action; None where the sites store what it does.
+
+    Raises:
+        AnswerError: This is no state of a browser.
+    """
+    call = read_call(action)
+    assert call is not None
+    with predicted():
+        browser, sites = restored_browser(shown)
+        before = _stored(browser, sites)
+        name, arguments = call
+        browser.settle()
+        result = call_tool(browser, name, encodable(arguments), TOOLS[name])
+        if _stored(browser, sites) != before:
+            return None
+        after = shown_browser(browser, sites, reporting=bool(result.events))
+        return {**after, "said": answered(browser, action, result)}
 
 
 def _stored(browser: Browser, sites: Sites) -> list[Any]:

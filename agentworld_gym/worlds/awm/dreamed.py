@@ -67,7 +67,8 @@ class DreamedAwmWorld(LanguageWorld):
             world.close()
             raise WorldNotConfigured(f"world={handle!r}: behind the plus stands a language world, as in awm:DIR+tiny")
         demonstrations = RowsBeside(truth, world.demonstrations)
-        return cls(world.spec, world.prompts, world.generator, world.sampling, demonstrations, world.guard, truth=truth)
+        parts = (world.spec, world.prompts, world.generator, world.sampling, demonstrations, world.guard)
+        return cls(*parts, unseen=world.unseen, truth=truth)
 
     def __post_init__(self) -> None:
         super().__post_init__()

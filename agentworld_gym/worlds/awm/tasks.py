@@ -107,6 +107,10 @@ class AwmTasks:
             raise SpecError("options", "judge", None, "a judge: with awm={'verifier': 'judge'} it decides all tasks")
         self._has_judge = False
 
+    def foreseen(self) -> tuple[Task, ...]:
+        """Return no task: which tools a scenario has is known once its code runs."""
+        return ()
+
     def pick(self, seed: int) -> Task:
         """Return the task of a seed: consecutive seeds walk through the scenarios, then through the tasks of each.
 
