@@ -7,13 +7,19 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from bashkit import FileSystem
 
+from agentworld_gym.engines.terminal.apart import checked
 from agentworld_gym.engines.terminal.clock import Clock
 
 MAX_COMMANDS = 20_000
+_PLAIN: Mapping[str, type] = MappingProxyType(
+    {"user": str, "host": str, "home": str, "names_host": bool, "names_sleep": bool, "max_commands": int}
+)
+"""The fields of a context that are plain data."""
 
 
 @dataclass(slots=True)
@@ -86,9 +92,8 @@ class Context:
 
     def fields(self) -> dict[str, Any]:
         """Return all that the context is while no script runs, as plain JSON data."""
-        names = ("user", "host", "home", "names_host", "names_sleep", "max_commands")
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in _PLAIN},
             "clock": [self.clock.now, self.clock.start],
             "random": self.random.getstate(),
             "history": self.history.copy(),
@@ -97,16 +102,26 @@ class Context:
 
     @classmethod
     def restore(cls, fields: Mapping[str, Any]) -> Context:
-        """Return the context of these fields, the inverse of `fields`."""
+        """Return the context of these fields, the inverse of `fields`.
+
+        Raises:
+            AttributeError, LookupError, OverflowError, TypeError, ValueError: They are none.
+        """
         random = Random(0)
         version, numbers, gauss = fields["random"]
         random.setstate((version, tuple(numbers), gauss))
-        plain = {name: value for name, value in fields.items() if name not in ("clock", "random")}
-        return cls(clock=Clock(*fields["clock"]), random=random, **plain)
+        now, start = (checked(moment, int, float) for moment in fields["clock"])
+        return cls(
+            clock=Clock(now, start),
+            random=random,
+            history=[checked(line, str) for line in fields["history"]],
+            modes={path: checked(mode, int) for path, mode in fields["modes"].items()},
+            **{name: checked(fields[name], kind) for name, kind in _PLAIN.items()},
+        )
 
     def become(self, other: Context) -> None:
-        """Take over all that another context is while no script runs."""
-        for name in ("user", "host", "home", "names_host", "names_sleep", "max_commands", "clock", "random"):
+        """Take over all that a script can change of a context, while none runs."""
+        for name in ("names_host", "names_sleep", "clock", "random"):
             setattr(self, name, getattr(other, name))
         self.history, self.modes = other.history, other.modes
 

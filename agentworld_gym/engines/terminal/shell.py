@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 from base64 import b64decode, b64encode
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf
 from random import Random
 from time import time
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 from bashkit import Bash, BashError, ExecutionProfile, FileSystem
 
 from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.terminal.apart import done_apart, only_the_engines_errors
+from agentworld_gym.engines.terminal.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
@@ -30,6 +31,8 @@ from agentworld_gym.engines.terminal.state import TerminalState, moment, system_
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
 from agentworld_gym.process.open_files import TooManyFiles, need_files
+
+T = TypeVar("T")
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
@@ -92,6 +95,16 @@ class Outcome:
     """Whether the script would run for ever."""
     wakes: float | None = None
     """The virtual time at which the sleep ends in which the script was left; none where it was not left."""
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of these fields, as `asdict` gives them.
+
+        Raises:
+            LookupError, TypeError: They are none.
+        """
+        text, status, stuck = checked(fields["text"], str), checked(fields["status"], int), fields["stuck"]
+        return cls(text, status, checked(stuck, bool), checked(fields["wakes"], float, NoneType))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,18 +222,22 @@ class Shell:
         if self.plain and harmless(entered.script, entered.commands):
             return self.run_here(entered, status, until)
         job = {"entered": entered.fields(), "status": status, "until": until}
-        return Outcome(**self._done_apart(job))
+        return self._done_apart(job, Outcome.restore)
 
-    def _done_apart(self, job: Mapping[str, Any]) -> Any:
+    def _done_apart(self, job: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """Do something in a process of its own, and become the shell that is there afterwards."""
         fields = self.fields()
         start = fields["start"]
-        answer = done_apart(_APART, {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}, LAST_RESORT_SECONDS)
-        after = Shell.restore({**answer["shell"], "start": start})
+
+        def came_back(answer: Mapping[str, Any]) -> tuple[Shell, T]:
+            return Shell.restore({**answer["shell"], "start": start}), read(answer["outcome"])
+
+        job = {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}
+        after, outcome = done_apart(_APART, job, LAST_RESORT_SECONDS, came_back)
         self.close()
         self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None
         self.context.become(after.context)
-        return answer["outcome"]
+        return outcome
 
     def execute(self, commands: str) -> str:
         """Run commands of the engine's own in the shell, and return what they print.
@@ -228,7 +245,7 @@ class Shell:
         Raises:
             LineLost: what the user made of the shell breaks the process in which they run.
         """
-        return self.execute_here(commands) if self.plain else str(self._done_apart({"commands": commands}))
+        return self.execute_here(commands) if self.plain else self._done_apart({"commands": commands}, _printed)
 
     def execute_here(self, commands: str) -> str:
         """Run commands of the engine's own in this process, whatever the user made of the shell."""
@@ -319,10 +336,15 @@ class Shell:
 
     @classmethod
     def restore(cls, fields: Mapping[str, Any]) -> Shell:
-        """Return the shell of these fields, the inverse of `fields`."""
+        """Return the shell of these fields, the inverse of `fields`.
+
+        Raises:
+            AttributeError, LookupError, TypeError, ValueError: They are none.
+        """
         twin = object.__new__(cls)
-        twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), dict(fields["times"]))
-        twin._afresh, twin.cwd, twin._plain = fields["afresh"], fields["cwd"], None
+        times = {path: checked(when, int, float) for path, when in fields["times"].items()}
+        twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), times)
+        twin._afresh, twin.cwd, twin._plain = checked(fields["afresh"], bool), checked(fields["cwd"], str), None
         twin._start = _Start(fields["start"]["cwd"], _bytes(fields["start"]["snapshot"]))
         twin.context = Context.restore(fields["context"])
         return twin
@@ -425,12 +447,16 @@ def _is_plain(bash: Bash) -> bool:
     return len(full) == len(bare)
 
 
+def _printed(told: Any) -> str:
+    return str(checked(told, str))
+
+
 def _text(snapshot: bytes) -> str:
     return b64encode(snapshot).decode()
 
 
 def _bytes(text: str) -> bytes:
-    return b64decode(text)
+    return b64decode(text, validate=True)
 
 
 def _furnish(context: Context, state: TerminalState) -> None:
