@@ -176,7 +176,7 @@ def _run(
     finally:
         failure = context.failure
         # Both refer to the shell, which no garbage collector would free then, with three open files each.
-        run.stop, context.files, context.leave = lambda: None, None, None
+        context.files, context.shells, context.interpreter = None, [], None
     if failure:
         raise EngineError(failure)
     if background:
@@ -199,7 +199,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     """
     episode, context = run.episode, run.context
     bash = _shell(run, folder)
-    run.stop = context.leave = bash.cancel
+    context.shells, context.interpreter = [bash.cancel], partial(_interpreter, run)
     script = _without_sleepers(command, commands)
     if script != command:
         commands = parse(script + "\n")
@@ -215,7 +215,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     with deferred_interrupt(), stands_in, only_the_engines_errors():
         result = bash.execute_sync(
             head + rewritten(script, commands, context),
-            lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),
+            lambda out, err: chunks.extend(_in_order(run, out, err)),
         )
     error = "" if run.stopped else result.error or ""
     text, stuck = printed(chunks, error, command, bash.shell_state().cwd, head.count("\n"))
@@ -236,21 +236,33 @@ def _shell(run: Run, folder: str) -> Bash:
     context, episode = run.context, run.episode
     need_shell_files()
     with deferred_interrupt():
-        bash = Bash(
-            username=context.user,
-            hostname=context.host,
+        bash = _interpreter(
+            run,
             cwd=folder,
             env={**context.environment(), "TERM": "dumb", "PWD": folder},
             files=disk.texts_of(episode.files),
-            max_commands=MAX_COMMANDS,
-            max_loop_iterations=MAX_LOOPS,
-            timeout_seconds=LAST_RESORT_SECONDS,
-            profile=ExecutionProfile.Interactive,
-            custom_builtins={**builtins(context), **programs(run)},
         )
     context.files = bash.fs()
     disk.fill(bash, episode)
     return bash
+
+
+def _in_order(run: Run, out: str, err: str) -> list[tuple[str, str]]:
+    chunks = run.context.chunks.pop((out, err), [(out, err)])
+    return [piece for out, err in chunks for piece in ([("", err), (out, "")] if err in run.early else [(out, err)])]
+
+
+def _interpreter(run: Run, *, more: Mapping[str, Callable[..., Any]] = MappingProxyType({}), **given: Any) -> Bash:
+    return Bash(
+        username=run.context.user,
+        hostname=run.context.host,
+        max_commands=MAX_COMMANDS,
+        max_loop_iterations=MAX_LOOPS,
+        timeout_seconds=LAST_RESORT_SECONDS,
+        profile=ExecutionProfile.Interactive,
+        custom_builtins={**builtins(run.context), **programs(run), **more},
+        **given,
+    )
 
 
 def _started(episode: Episode, commands: list[SimpleCommand], command: str, background: bool) -> list[int]:

@@ -51,8 +51,17 @@ class Context:
     """Whether something in the shell may sleep."""
     until: float = inf
     """The virtual time at which a script that sleeps beyond it is left."""
-    leave: Callable[[], None] | None = None
-    """What ends a script at its next command, while one runs."""
+    shells: list[Callable[[], None]] = field(default_factory=list)
+    """What ends the interpreters that run, each at its next command: that of the script first, then those of the
+    programs within it that have a limit of their own."""
+    chunks: dict[tuple[str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    """What a program with a limit of its own printed on both streams, in order, by the whole of each."""
+    unshown: list[tuple[str, str]] = field(default_factory=list)
+    """What such a program has printed when the script was left in it."""
+    kept: int = 0
+    """How many of them go on when the present one is left at `until`."""
+    interpreter: Callable[..., Any] | None = None
+    """What makes a further interpreter with the same commands, while a script runs."""
     wakes: float | None = None
     """The virtual time at which the sleep ends in which a script was left; none where it was not left."""
     failure: str = ""
@@ -70,13 +79,14 @@ class Context:
         wakes = round(self.clock.now + seconds, 6)
         if self.wakes is not None:
             return
-        if wakes <= round(self.until, 6) or self.leave is None:
+        if wakes <= round(self.until, 6) or not self.shells:
             self.clock.advance(seconds)
             self.clock.mark()
         else:
             self.wakes = wakes
             self.clock.advance(max(self.until - self.clock.now, 0.0))
-            self.leave()
+            for leave in reversed(self.shells[self.kept :]):
+                leave()
 
     def environment(self) -> dict[str, str]:
         """Return the variables that a login shell exports."""
@@ -128,8 +138,12 @@ class Context:
     def fail(self, why: str) -> None:
         """End the script at its next command, because one could not go on."""
         self.failure = self.failure or why
-        if self.leave is not None:
-            self.leave()
+        self.stop()
+
+    def stop(self) -> None:
+        """End the script at its next command."""
+        for leave in reversed(self.shells):
+            leave()
 
     def copy(self) -> Context:
         """Return an independent copy with equal contents and without files."""
@@ -142,5 +156,8 @@ class Context:
             history=self.history.copy(),
             modes=self.modes.copy(),
             files=None,
-            leave=None,
+            shells=[],
+            chunks={},
+            unshown=[],
+            interpreter=None,
         )

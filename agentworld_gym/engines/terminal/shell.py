@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from math import inf
 from random import Random
 from time import time
@@ -50,6 +50,8 @@ KEPT_SYSTEM = ("/bin", "/etc", "/usr")
 """Those of them that keep what is written there from one line to the next."""
 _CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
+_LIMITED = re.compile(r"\btimeout\s+[-+.\d$\"']")
+_REDIRECTS = re.compile(r"[>|`]|\$\(")
 _INSTALLS = re.compile(r"\binstall\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
@@ -73,16 +75,26 @@ def need_shell_files() -> None:
         raise EngineError(str(error)) from error
 
 
+def takes_time(text: str) -> bool:
+    """Return whether a text may name a command that takes virtual time: `sleep`, or `timeout` with its limit.
+
+    >>> [takes_time(text) for text in ("sleep 5", "timeout 5 ./run.sh", "timeout = 30")]
+    [True, True, False]
+    """
+    return SLEEP in text or ("timeout" in text and _LIMITED.search(text) is not None)
+
+
 def keeps_sleep(entered: EnteredScript) -> bool:
-    """Return whether a script may leave something behind that sleeps later: a function, an alias, a file.
+    """Return whether a script may leave something behind that takes time later: a function, an alias, a file.
 
     >>> from agentworld_gym.engines.terminal.parser import parse
     >>> [keeps_sleep(EnteredScript(text, tuple(parse(text)))) for text in ("sleep 5; ls", "alias nap='sleep 5'")]
     [False, True]
     """
     script = entered.script
-    count = sum(command.words[:1] == [SLEEP] for command in entered.commands)
-    return script.count(SLEEP) > count or (count > 0 and ("()" in script or "function" in script))
+    count = sum(command.words[:1] in ([SLEEP], ["timeout"]) for command in entered.commands)
+    named = script.count(SLEEP) + (len(_LIMITED.findall(script)) if "timeout" in script else 0)
+    return named > count or (count > 0 and ("()" in script or "function" in script))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +159,7 @@ class Shell:
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
             names_host=any(names_host(file.content) for file in state.files.values()),
-            names_sleep=any(SLEEP in file.content for file in state.files.values()),
+            names_sleep=any(takes_time(file.content) for file in state.files.values()),
         )
         need_shell_files()
         with deferred_interrupt():
@@ -267,7 +279,9 @@ class Shell:
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
-        context.until, context.leave, context.wakes, context.failure = until, bash.cancel, None, ""
+        context.until, context.wakes, context.failure = until, None, ""
+        context.shells, context.kept, context.unshown = [bash.cancel], 0, []
+        context.interpreter = partial(_interpreter, context, self.seconds)
         prefix = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(typed, clock.now, clock.start)
         if status:
             prefix += f"(exit {status})\n"
@@ -276,18 +290,21 @@ class Shell:
             stands_in = replaced_host_files(bash, context) if context.names_host else nullcontext()
             with deferred_interrupt(), stands_in, only_the_engines_errors():
                 result = bash.execute_sync(
-                    prefix + rewritten(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
+                    prefix + rewritten(typed, entered.commands, context),
+                    lambda out, err: chunks.extend(context.chunks.pop((out, err), [(out, err)])),
                 )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
         finally:
-            context.leave = None
+            context.shells, context.interpreter = [], None
         if context.failure:
             raise EngineError(context.failure)
         left = context.wakes is not None
         if left:
             bash.clear_cancel()
             chunks = [(out, "" if err.endswith(_CANCELLED) else err) for out, err in chunks]
+            if not _REDIRECTS.search(typed):
+                chunks += context.unshown
         if shift:
             _set_times(bash, {path: min(when - shift, clock.now) for path, when in self._raw()})
         if context.times:
@@ -503,6 +520,13 @@ def _fresh_system() -> frozenset[str]:
     paths = frozenset(path for folder in KEPT_SYSTEM for path, _ in _walk(shell.files, folder))
     shell.close()
     return paths
+
+
+def _interpreter(
+    context: Context, seconds: float | None, *, more: Mapping[str, Callable[..., Any]], **given: Any
+) -> Bash:
+    settings = _settings(context, seconds)
+    return Bash(**given, **{**settings, "custom_builtins": {**settings["custom_builtins"], **more}})
 
 
 def _settings(context: Context, seconds: float | None = None) -> dict[str, Any]:
