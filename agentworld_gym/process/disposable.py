@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from select import POLLHUP, POLLIN, poll
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.errors import AgentWorldError
 
@@ -34,8 +34,11 @@ START_SECONDS = 60.0
 """How long the nursery may take to start, and to answer."""
 _KEPT = 256 << 20
 """The memory in bytes up to which a process is kept for the next piece of work."""
+LONGEST_MESSAGE = 256 << 20
+"""The most bytes of a piece of work, and of an answer: a process that ran hostile input may promise any number."""
 _WATCH_SECONDS = 2.0
 _HEADER = 8
+_LONGEST_REASON = 2000
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from {} import nurse; nurse({!r}, {})"
 
 Work = Callable[[Any], Any]
@@ -43,6 +46,18 @@ Work = Callable[[Any], Any]
 
 class WorkLost(AgentWorldError):
     """The process that did a piece of work died, or did not end it in time."""
+
+
+class NoAnswer(AgentWorldError):
+    """A process wrote what is no answer."""
+
+
+class _Answer(NamedTuple):
+    """What a process wrote."""
+
+    returned: Any
+    raised: str
+    memory: int
 
 
 class Disposable:
@@ -70,9 +85,12 @@ class Disposable:
             seconds: How long it may take. Waiting for a free process does not count.
 
         Raises:
-            WorkLost: The process died, or was ended because it took too long, or the function raised an error.
+            WorkLost: The process died, or was ended because it took too long, or gave what is no answer, or the
+                function raised an error.
         """
         data = json.dumps(argument).encode()
+        if len(data) > LONGEST_MESSAGE:
+            raise WorkLost(f"a piece of work of {len(data)} bytes is too long")
         with self._places:
             worker = self._ready()
             try:
@@ -82,16 +100,19 @@ class Disposable:
             except TimeoutError as late:
                 worker.end()
                 raise WorkLost("it did not end in time") from late
+            except NoAnswer as wrong:
+                worker.end()
+                raise WorkLost(f"its process gave what is no answer: {wrong}") from wrong
             except BaseException:
                 worker.end()
                 raise
-            if answer["memory"] > _KEPT:
+            if answer.memory > _KEPT:
                 worker.end()
             else:
                 self._idle.append(worker)
-        if "raised" in answer:
-            raise WorkLost(answer["raised"])
-        return answer["returned"]
+        if answer.raised:
+            raise WorkLost(answer.raised)
+        return answer.returned
 
     def close(self) -> None:
         """End all processes that wait for work; the next piece of work starts others."""
@@ -213,12 +234,13 @@ class _Worker:
         self._pid = pid
         self._socket = connection
 
-    def answer(self, data: bytes, seconds: float) -> Any:
+    def answer(self, data: bytes, seconds: float) -> _Answer:
         """Return the answer to a piece of work.
 
         Raises:
             EOFError: The process died.
             TimeoutError: It took too long.
+            NoAnswer: It wrote something else.
         """
         until = time.monotonic() + seconds
         try:
@@ -226,7 +248,12 @@ class _Worker:
             self._socket.sendall(len(data).to_bytes(_HEADER, "big") + data)
         except ConnectionError as lost:
             raise EOFError from lost
-        return _receive(self._socket, until)
+        try:
+            answer = _receive(self._socket, until)
+            memory, raised = int(answer["memory"]), str(answer.get("raised", ""))
+            return _Answer(None if raised else answer["returned"], raised[:_LONGEST_REASON], memory)
+        except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}"[:_LONGEST_REASON]) from error
 
     def end(self) -> str:
         """End the process, and return how it ended by itself, if it did."""
@@ -246,8 +273,11 @@ def _receive(connection: socket.socket, until: float | None) -> Any:
     Raises:
         EOFError: There is none, because the other side is gone.
         TimeoutError: There is none by that time of `time.monotonic`.
+        RecursionError, ValueError: It is too long, or no JSON data.
     """
     size = int.from_bytes(_take(connection, _HEADER, until), "big")
+    if size > LONGEST_MESSAGE:
+        raise ValueError(f"a message of {size} bytes")
     return json.loads(_take(connection, size, until))
 
 

@@ -85,6 +85,11 @@ class Files:
             self._above = frozenset(above)
         return self._above
 
+    @property
+    def kept_folders(self) -> frozenset[str]:
+        """The folders that stay where nothing is in them."""
+        return self._folders
+
     def names(self, folder: str) -> tuple[list[str], list[str]]:
         """Return the names of the folders and of the files in a folder, each sorted."""
         start = folder.rstrip("/") + "/"

@@ -15,7 +15,7 @@ from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.git.call import GitCall
 from agentworld_gym.engines.swe.git.program import run_git
 from agentworld_gym.engines.swe.pip import pip
-from agentworld_gym.engines.terminal.builtins.date_sleep import sleep
+from agentworld_gym.engines.terminal.builtins.date_sleep import LONGEST, sleep
 from agentworld_gym.engines.terminal.context import Context
 
 PYTHON_SECONDS = 10.0
@@ -40,8 +40,6 @@ class Run:
     """The context of the shell."""
     timeout: int | None
     """The timeout that the caller asked for, in milliseconds."""
-    stop: Callable[[], None] = lambda: None
-    """The function that stops the shell."""
     stopped: bool = False
     """Whether the time ran out."""
     early: set[str] = field(default_factory=set)
@@ -59,9 +57,12 @@ class Run:
         return self.timeout or perturbations.DEFAULT_TIMEOUT
 
     def hang(self, out: str = "", errors: str = "") -> BuiltinResult:
-        """Let the command run until its time is over."""
-        self.stopped = True
-        self.stop()
+        """Let the command run until its time is over: that of `timeout`, if it is the first to be over."""
+        if (self.context.until - self.started) * 1000 < self.limit:
+            self.context.sleep(LONGEST)
+        else:
+            self.stopped = True
+            self.context.stop()
         return BuiltinResult(out, errors, 143)
 
 

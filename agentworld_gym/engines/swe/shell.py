@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, fields, replace
+from functools import partial
 from random import Random
+from types import MappingProxyType, NoneType
 from typing import Any
 
 from bashkit import Bash, BashError, ExecutionProfile
@@ -19,11 +18,13 @@ from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.file_operations import number_of
 from agentworld_gym.engines.swe.files import DiskFull, absolute, relative
 from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinished
+from agentworld_gym.engines.swe.parcel import Known, changed, packed, text_or_bytes, unpacked
 from agentworld_gym.engines.swe.programs import PROGRAMS, Run, programs
-from agentworld_gym.engines.swe.python.backends import SANDBOXES, open_sandbox
+from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.results import Refused
 from agentworld_gym.engines.swe.state import HOME
-from agentworld_gym.engines.terminal.apart import done_apart, only_the_engines_errors
+from agentworld_gym.engines.swe.structured_state.no_sandbox import NO_SANDBOX
+from agentworld_gym.engines.terminal.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import Context
@@ -40,6 +41,17 @@ MAX_LOOPS = 50_000
 LAST_RESORT_SECONDS = 15.0
 _APART = f"{__name__}:done"
 TERMINATED = 15
+_OUTCOME: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "output": (str,),
+        "error": (str,),
+        "exit_code": (int, NoneType),
+        "signal": (int, NoneType),
+        "pids": (list,),
+        "timeout": (int, NoneType),
+    }
+)
+"""What a process apart tells of a command, with the kinds of it."""
 _TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot\b")
 
 
@@ -81,9 +93,11 @@ def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background:
     }
     if harmless(f"{command}\n", commands, PROGRAMS):
         return _run(episode, commands, **given)
-    answer = done_apart(_APART, {"episode": _packed(episode), "given": given}, LAST_RESORT_SECONDS)
-    _become(episode, answer["episode"])
-    return Envelope(**answer["outcome"])
+    known = Known()
+    job = {"episode": packed(episode, known), "sandbox": episode.sandbox.name, "given": given}
+    become, outcome = done_apart(_APART, job, LAST_RESORT_SECONDS, partial(_came_back, episode, known, command, place))
+    become()
+    return outcome
 
 
 def done(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,32 +106,29 @@ def done(job: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         job: What `run` asks for.
     """
-    given = job["given"]
-    episode: Episode = pickle.loads(b64decode(job["episode"]))
-    if isinstance(episode.sandbox, str):
-        episode.sandbox = open_sandbox(episode.sandbox)
+    given, name, known = job["given"], job["sandbox"], Known()
+    sandbox = NO_SANDBOX if name == NO_SANDBOX.name else open_sandbox(name)
+    episode = unpacked(job["episode"], known, sandbox)
     try:
         commands = parse(given["command"] + "\n")
     except (Incomplete, TooDeep):
         commands = []
     try:
-        outcome = asdict(_run(episode, commands, **given))
+        outcome = _run(episode, commands, **given)
     except EngineError as error:
         return {"failed": str(error)}
-    return {"episode": _packed(episode), "outcome": outcome}
+    return {"episode": packed(episode, known), "outcome": {name: getattr(outcome, name) for name in _OUTCOME}}
 
 
-def _packed(episode: Episode) -> str:
-    """Return an episode as text, with the name of its sandbox, of which every process has its own."""
-    sandbox: Any = episode.sandbox.name if episode.sandbox.name in SANDBOXES else episode.sandbox
-    return b64encode(pickle.dumps(replace(episode, sandbox=sandbox))).decode()
-
-
-def _become(episode: Episode, packed: str) -> None:
-    """Make an episode what another one is, but for its sandbox."""
-    other = pickle.loads(b64decode(packed))
-    for name in (one.name for one in fields(episode) if one.name != "sandbox"):
-        setattr(episode, name, getattr(other, name))
+def _came_back(
+    episode: Episode, known: Known, command: str, place: str, answer: Mapping[str, Any]
+) -> tuple[Callable[[], None], Envelope]:
+    """Return what makes the episode the one that came back, and what came of the command."""
+    outcome = {name: checked(answer["outcome"][name], *kinds) for name, kinds in _OUTCOME.items()}
+    for name in ("output", "error"):
+        text_or_bytes(outcome[name])
+    outcome["pids"] = [checked(pid, int) for pid in outcome["pids"]]
+    return changed(episode, answer["episode"], known), Envelope(command, place, **outcome)
 
 
 def folder_of(episode: Episode, directory: Any) -> str:
@@ -165,7 +176,7 @@ def _run(
     finally:
         failure = context.failure
         # Both refer to the shell, which no garbage collector would free then, with three open files each.
-        run.stop, context.files, context.leave = lambda: None, None, None
+        context.files, context.shells, context.interpreter = None, [], None
     if failure:
         raise EngineError(failure)
     if background:
@@ -188,7 +199,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     """
     episode, context = run.episode, run.context
     bash = _shell(run, folder)
-    run.stop = context.leave = bash.cancel
+    context.shells, context.interpreter = [bash.cancel], partial(_interpreter, run)
     script = _without_sleepers(command, commands)
     if script != command:
         commands = parse(script + "\n")
@@ -204,7 +215,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     with deferred_interrupt(), stands_in, only_the_engines_errors():
         result = bash.execute_sync(
             head + rewritten(script, commands, context),
-            lambda out, err: chunks.extend([("", err), (out, "")] if err in run.early else [(out, err)]),
+            lambda out, err: chunks.extend(_in_order(run, out, err)),
         )
     error = "" if run.stopped else result.error or ""
     text, stuck = printed(chunks, error, command, bash.shell_state().cwd, head.count("\n"))
@@ -225,21 +236,33 @@ def _shell(run: Run, folder: str) -> Bash:
     context, episode = run.context, run.episode
     need_shell_files()
     with deferred_interrupt():
-        bash = Bash(
-            username=context.user,
-            hostname=context.host,
+        bash = _interpreter(
+            run,
             cwd=folder,
             env={**context.environment(), "TERM": "dumb", "PWD": folder},
             files=disk.texts_of(episode.files),
-            max_commands=MAX_COMMANDS,
-            max_loop_iterations=MAX_LOOPS,
-            timeout_seconds=LAST_RESORT_SECONDS,
-            profile=ExecutionProfile.Interactive,
-            custom_builtins={**builtins(context), **programs(run)},
         )
     context.files = bash.fs()
     disk.fill(bash, episode)
     return bash
+
+
+def _in_order(run: Run, out: str, err: str) -> list[tuple[str, str]]:
+    chunks = run.context.chunks.pop((out, err), [(out, err)])
+    return [piece for out, err in chunks for piece in ([("", err), (out, "")] if err in run.early else [(out, err)])]
+
+
+def _interpreter(run: Run, *, more: Mapping[str, Callable[..., Any]] = MappingProxyType({}), **given: Any) -> Bash:
+    return Bash(
+        username=run.context.user,
+        hostname=run.context.host,
+        max_commands=MAX_COMMANDS,
+        max_loop_iterations=MAX_LOOPS,
+        timeout_seconds=LAST_RESORT_SECONDS,
+        profile=ExecutionProfile.Interactive,
+        custom_builtins={**builtins(run.context), **programs(run), **more},
+        **given,
+    )
 
 
 def _started(episode: Episode, commands: list[SimpleCommand], command: str, background: bool) -> list[int]:

@@ -7,13 +7,19 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from bashkit import FileSystem
 
+from agentworld_gym.engines.terminal.apart import checked
 from agentworld_gym.engines.terminal.clock import Clock
 
 MAX_COMMANDS = 20_000
+_PLAIN: Mapping[str, type] = MappingProxyType(
+    {"user": str, "host": str, "home": str, "names_host": bool, "names_sleep": bool, "max_commands": int}
+)
+"""The fields of a context that are plain data."""
 
 
 @dataclass(slots=True)
@@ -45,8 +51,17 @@ class Context:
     """Whether something in the shell may sleep."""
     until: float = inf
     """The virtual time at which a script that sleeps beyond it is left."""
-    leave: Callable[[], None] | None = None
-    """What ends a script at its next command, while one runs."""
+    shells: list[Callable[[], None]] = field(default_factory=list)
+    """What ends the interpreters that run, each at its next command: that of the script first, then those of the
+    programs within it that have a limit of their own."""
+    chunks: dict[tuple[str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    """What a program with a limit of its own printed on both streams, in order, by the whole of each."""
+    unshown: list[tuple[str, str]] = field(default_factory=list)
+    """What such a program has printed when the script was left in it."""
+    kept: int = 0
+    """How many of them go on when the present one is left at `until`."""
+    interpreter: Callable[..., Any] | None = None
+    """What makes a further interpreter with the same commands, while a script runs."""
     wakes: float | None = None
     """The virtual time at which the sleep ends in which a script was left; none where it was not left."""
     failure: str = ""
@@ -64,13 +79,14 @@ class Context:
         wakes = round(self.clock.now + seconds, 6)
         if self.wakes is not None:
             return
-        if wakes <= round(self.until, 6) or self.leave is None:
+        if wakes <= round(self.until, 6) or not self.shells:
             self.clock.advance(seconds)
             self.clock.mark()
         else:
             self.wakes = wakes
             self.clock.advance(max(self.until - self.clock.now, 0.0))
-            self.leave()
+            for leave in reversed(self.shells[self.kept :]):
+                leave()
 
     def environment(self) -> dict[str, str]:
         """Return the variables that a login shell exports."""
@@ -86,9 +102,8 @@ class Context:
 
     def fields(self) -> dict[str, Any]:
         """Return all that the context is while no script runs, as plain JSON data."""
-        names = ("user", "host", "home", "names_host", "names_sleep", "max_commands")
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in _PLAIN},
             "clock": [self.clock.now, self.clock.start],
             "random": self.random.getstate(),
             "history": self.history.copy(),
@@ -97,24 +112,38 @@ class Context:
 
     @classmethod
     def restore(cls, fields: Mapping[str, Any]) -> Context:
-        """Return the context of these fields, the inverse of `fields`."""
+        """Return the context of these fields, the inverse of `fields`.
+
+        Raises:
+            AttributeError, LookupError, OverflowError, TypeError, ValueError: They are none.
+        """
         random = Random(0)
         version, numbers, gauss = fields["random"]
         random.setstate((version, tuple(numbers), gauss))
-        plain = {name: value for name, value in fields.items() if name not in ("clock", "random")}
-        return cls(clock=Clock(*fields["clock"]), random=random, **plain)
+        now, start = (checked(moment, int, float) for moment in fields["clock"])
+        return cls(
+            clock=Clock(now, start),
+            random=random,
+            history=[checked(line, str) for line in fields["history"]],
+            modes={path: checked(mode, int) for path, mode in fields["modes"].items()},
+            **{name: checked(fields[name], kind) for name, kind in _PLAIN.items()},
+        )
 
     def become(self, other: Context) -> None:
-        """Take over all that another context is while no script runs."""
-        for name in ("user", "host", "home", "names_host", "names_sleep", "max_commands", "clock", "random"):
+        """Take over all that a script can change of a context, while none runs."""
+        for name in ("names_host", "names_sleep", "clock", "random"):
             setattr(self, name, getattr(other, name))
         self.history, self.modes = other.history, other.modes
 
     def fail(self, why: str) -> None:
         """End the script at its next command, because one could not go on."""
         self.failure = self.failure or why
-        if self.leave is not None:
-            self.leave()
+        self.stop()
+
+    def stop(self) -> None:
+        """End the script at its next command."""
+        for leave in reversed(self.shells):
+            leave()
 
     def copy(self) -> Context:
         """Return an independent copy with equal contents and without files."""
@@ -127,5 +156,8 @@ class Context:
             history=self.history.copy(),
             modes=self.modes.copy(),
             files=None,
-            leave=None,
+            shells=[],
+            chunks={},
+            unshown=[],
+            interpreter=None,
         )

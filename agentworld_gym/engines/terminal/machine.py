@@ -32,7 +32,7 @@ from agentworld_gym.engines.terminal.keyboard import (
 from agentworld_gym.engines.terminal.parser import SimpleCommand
 from agentworld_gym.engines.terminal.reading import answered
 from agentworld_gym.engines.terminal.screen import MAX_CHARS, capture
-from agentworld_gym.engines.terminal.shell import SLEEP, USUAL_MODES, Outcome, Shell, keeps_sleep
+from agentworld_gym.engines.terminal.shell import USUAL_MODES, Outcome, Shell, keeps_sleep, takes_time
 from agentworld_gym.engines.terminal.state import TerminalState
 from agentworld_gym.engines.terminal.structured_state import plain_terminal
 from agentworld_gym.engines.terminal.typed_input import fed, reads_typed, streams
@@ -374,10 +374,10 @@ class TerminalMachine:
         job = next((command for command in entered.commands if command.background), None)
         context = shell.context
         context.names_sleep = context.names_sleep or keeps_sleep(entered)
-        if job is None and SLEEP not in entered.script and reads_typed(entered):
+        if job is None and not takes_time(entered.script) and reads_typed(entered):
             self._wait(UnfinishedScript(shell.copy(), entered, self._status, 0, done, inf, ""), printed)
             return
-        if job is None and (context.names_sleep or SLEEP in entered.script):
+        if job is None and (context.names_sleep or takes_time(entered.script)):
             self._go_on(UnfinishedScript(shell.copy(), entered, self._status, 0, done, 0.0), shell, printed)
             return
         outcome = self._run(shell, entered, self._status, inf)

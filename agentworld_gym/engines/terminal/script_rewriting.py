@@ -52,8 +52,6 @@ def rewritten(script: str, commands: Sequence[SimpleCommand], context: Context) 
             edits.append((end, end, ON_TERMINAL))
         elif name == "history":
             edits.append((*command.spans[0], "__history"))
-        elif name == "timeout" and _sleeps(command.words):
-            edits.append((*command.spans[0], "__timeout"))
         elif name == "trap" and command.words[-1] in ("EXIT", "0") and len(command.words) > 2:
             edits.append((*command.spans[0], ":"))  # the sandbox would run an EXIT trap at the end of every line
         elif name in ("find", "xxd"):
@@ -73,18 +71,6 @@ def rewritten(script: str, commands: Sequence[SimpleCommand], context: Context) 
     if "SRANDOM" in script and "<<" not in script:  # a here-document may be a text
         script = _SRANDOM.sub(_drawn, script)
     return script
-
-
-def _sleeps(words: Sequence[str]) -> bool:
-    """Return whether `timeout` is given a limit and then `sleep`.
-
-    >>> _sleeps(["timeout", "-s", "KILL", "1", "sleep", "5"]), _sleeps(["timeout", "1", "echo", "sleep"])
-    (True, False)
-    """
-    place = 1
-    while place < len(words) and words[place].startswith("-"):
-        place += 2 if words[place] in ("-k", "-s") else 1
-    return words[place + 1 : place + 2] == ["sleep"]
 
 
 def _drawn(match: re.Match[str]) -> str:

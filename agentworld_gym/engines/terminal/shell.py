@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 from base64 import b64decode, b64encode
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from math import inf
 from random import Random
 from time import time
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 from bashkit import Bash, BashError, ExecutionProfile, FileSystem
 
 from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.terminal.apart import done_apart, only_the_engines_errors
+from agentworld_gym.engines.terminal.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock
 from agentworld_gym.engines.terminal.context import MAX_COMMANDS, Context
@@ -30,6 +31,8 @@ from agentworld_gym.engines.terminal.state import TerminalState, moment, system_
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
 from agentworld_gym.process.open_files import TooManyFiles, need_files
+
+T = TypeVar("T")
 
 MAX_LOOPS = 100_000
 LAST_RESORT_SECONDS = 2.0
@@ -47,6 +50,8 @@ KEPT_SYSTEM = ("/bin", "/etc", "/usr")
 """Those of them that keep what is written there from one line to the next."""
 _CANCELLED = "execution cancelled\n"
 _NATIVE_TIMES = re.compile(r"-nt\b|-ot\b|-newer|-printf\b|-ls\b|-[amc](?:time|min)\b")
+_LIMITED = re.compile(r"\btimeout\s+[-+.\d$\"']")
+_REDIRECTS = re.compile(r"[>|`]|\$\(")
 _INSTALLS = re.compile(r"\binstall\b")
 _AGES = re.compile(r"-[amc](?:time|min)\b|-newer[amcB]t\b")
 
@@ -70,16 +75,26 @@ def need_shell_files() -> None:
         raise EngineError(str(error)) from error
 
 
+def takes_time(text: str) -> bool:
+    """Return whether a text may name a command that takes virtual time: `sleep`, or `timeout` with its limit.
+
+    >>> [takes_time(text) for text in ("sleep 5", "timeout 5 ./run.sh", "timeout = 30")]
+    [True, True, False]
+    """
+    return SLEEP in text or ("timeout" in text and _LIMITED.search(text) is not None)
+
+
 def keeps_sleep(entered: EnteredScript) -> bool:
-    """Return whether a script may leave something behind that sleeps later: a function, an alias, a file.
+    """Return whether a script may leave something behind that takes time later: a function, an alias, a file.
 
     >>> from agentworld_gym.engines.terminal.parser import parse
     >>> [keeps_sleep(EnteredScript(text, tuple(parse(text)))) for text in ("sleep 5; ls", "alias nap='sleep 5'")]
     [False, True]
     """
     script = entered.script
-    count = sum(command.words[:1] == [SLEEP] for command in entered.commands)
-    return script.count(SLEEP) > count or (count > 0 and ("()" in script or "function" in script))
+    count = sum(command.words[:1] in ([SLEEP], ["timeout"]) for command in entered.commands)
+    named = script.count(SLEEP) + (len(_LIMITED.findall(script)) if "timeout" in script else 0)
+    return named > count or (count > 0 and ("()" in script or "function" in script))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,16 @@ class Outcome:
     """Whether the script would run for ever."""
     wakes: float | None = None
     """The virtual time at which the sleep ends in which the script was left; none where it was not left."""
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of these fields, as `asdict` gives them.
+
+        Raises:
+            LookupError, TypeError: They are none.
+        """
+        text, status, stuck = checked(fields["text"], str), checked(fields["status"], int), fields["stuck"]
+        return cls(text, status, checked(stuck, bool), checked(fields["wakes"], float, NoneType))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +159,7 @@ class Shell:
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
             names_host=any(names_host(file.content) for file in state.files.values()),
-            names_sleep=any(SLEEP in file.content for file in state.files.values()),
+            names_sleep=any(takes_time(file.content) for file in state.files.values()),
         )
         need_shell_files()
         with deferred_interrupt():
@@ -209,18 +234,22 @@ class Shell:
         if self.plain and harmless(entered.script, entered.commands):
             return self.run_here(entered, status, until)
         job = {"entered": entered.fields(), "status": status, "until": until}
-        return Outcome(**self._done_apart(job))
+        return self._done_apart(job, Outcome.restore)
 
-    def _done_apart(self, job: Mapping[str, Any]) -> Any:
+    def _done_apart(self, job: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """Do something in a process of its own, and become the shell that is there afterwards."""
         fields = self.fields()
         start = fields["start"]
-        answer = done_apart(_APART, {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}, LAST_RESORT_SECONDS)
-        after = Shell.restore({**answer["shell"], "start": start})
+
+        def came_back(answer: Mapping[str, Any]) -> tuple[Shell, T]:
+            return Shell.restore({**answer["shell"], "start": start}), read(answer["outcome"])
+
+        job = {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}
+        after, outcome = done_apart(_APART, job, LAST_RESORT_SECONDS, came_back)
         self.close()
         self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None
         self.context.become(after.context)
-        return answer["outcome"]
+        return outcome
 
     def execute(self, commands: str) -> str:
         """Run commands of the engine's own in the shell, and return what they print.
@@ -228,7 +257,7 @@ class Shell:
         Raises:
             LineLost: what the user made of the shell breaks the process in which they run.
         """
-        return self.execute_here(commands) if self.plain else str(self._done_apart({"commands": commands}))
+        return self.execute_here(commands) if self.plain else self._done_apart({"commands": commands}, _printed)
 
     def execute_here(self, commands: str) -> str:
         """Run commands of the engine's own in this process, whatever the user made of the shell."""
@@ -250,7 +279,9 @@ class Shell:
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
-        context.until, context.leave, context.wakes, context.failure = until, bash.cancel, None, ""
+        context.until, context.wakes, context.failure = until, None, ""
+        context.shells, context.kept, context.unshown = [bash.cancel], 0, []
+        context.interpreter = partial(_interpreter, context, self.seconds)
         prefix = f"RANDOM={context.random.randrange(1 << 15)}\n" + clock_variables(typed, clock.now, clock.start)
         if status:
             prefix += f"(exit {status})\n"
@@ -259,18 +290,21 @@ class Shell:
             stands_in = replaced_host_files(bash, context) if context.names_host else nullcontext()
             with deferred_interrupt(), stands_in, only_the_engines_errors():
                 result = bash.execute_sync(
-                    prefix + rewritten(typed, entered.commands, context), lambda out, err: chunks.append((out, err))
+                    prefix + rewritten(typed, entered.commands, context),
+                    lambda out, err: chunks.extend(context.chunks.pop((out, err), [(out, err)])),
                 )
         except BashError as error:
             raise EngineError(f"the sandbox gave up: {error}") from error
         finally:
-            context.leave = None
+            context.shells, context.interpreter = [], None
         if context.failure:
             raise EngineError(context.failure)
         left = context.wakes is not None
         if left:
             bash.clear_cancel()
             chunks = [(out, "" if err.endswith(_CANCELLED) else err) for out, err in chunks]
+            if not _REDIRECTS.search(typed):
+                chunks += context.unshown
         if shift:
             _set_times(bash, {path: min(when - shift, clock.now) for path, when in self._raw()})
         if context.times:
@@ -319,10 +353,15 @@ class Shell:
 
     @classmethod
     def restore(cls, fields: Mapping[str, Any]) -> Shell:
-        """Return the shell of these fields, the inverse of `fields`."""
+        """Return the shell of these fields, the inverse of `fields`.
+
+        Raises:
+            AttributeError, LookupError, TypeError, ValueError: They are none.
+        """
         twin = object.__new__(cls)
-        twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), dict(fields["times"]))
-        twin._afresh, twin.cwd, twin._plain = fields["afresh"], fields["cwd"], None
+        times = {path: checked(when, int, float) for path, when in fields["times"].items()}
+        twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), times)
+        twin._afresh, twin.cwd, twin._plain = checked(fields["afresh"], bool), checked(fields["cwd"], str), None
         twin._start = _Start(fields["start"]["cwd"], _bytes(fields["start"]["snapshot"]))
         twin.context = Context.restore(fields["context"])
         return twin
@@ -425,12 +464,16 @@ def _is_plain(bash: Bash) -> bool:
     return len(full) == len(bare)
 
 
+def _printed(told: Any) -> str:
+    return str(checked(told, str))
+
+
 def _text(snapshot: bytes) -> str:
     return b64encode(snapshot).decode()
 
 
 def _bytes(text: str) -> bytes:
-    return b64decode(text)
+    return b64decode(text, validate=True)
 
 
 def _furnish(context: Context, state: TerminalState) -> None:
@@ -477,6 +520,13 @@ def _fresh_system() -> frozenset[str]:
     paths = frozenset(path for folder in KEPT_SYSTEM for path, _ in _walk(shell.files, folder))
     shell.close()
     return paths
+
+
+def _interpreter(
+    context: Context, seconds: float | None, *, more: Mapping[str, Callable[..., Any]], **given: Any
+) -> Bash:
+    settings = _settings(context, seconds)
+    return Bash(**given, **{**settings, "custom_builtins": {**settings["custom_builtins"], **more}})
 
 
 def _settings(context: Context, seconds: float | None = None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from agentworld_gym.engines.terminal.builtins import (
     mkdir_rm_chmod,
     stat_du,
     tar,
+    timeout,
     wc_ln,
 )
 from agentworld_gym.engines.terminal.context import Context
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Command] = {
     **mkdir_rm_chmod.COMMANDS,
     **stat_du.COMMANDS,
     **tar.COMMANDS,
+    **timeout.COMMANDS,
     **wc_ln.COMMANDS,
 }
 

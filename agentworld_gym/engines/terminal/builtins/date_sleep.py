@@ -1,4 +1,4 @@
-"""`sleep`, `date`, and `timeout` before a `sleep`."""
+"""`sleep` and `date`."""
 
 from __future__ import annotations
 
@@ -21,26 +21,23 @@ _UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DIRECTIVE = re.compile(r"%([-_0^#:]*)(\d*)([a-zA-Z%+])")
 _KNOWN = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%Nq+")
 _ISO = {"": "%Y-%m-%d", "date": "%Y-%m-%d", "hours": "%Y-%m-%dT%H%:z", "minutes": "%Y-%m-%dT%H:%M%:z"}
-_LONGEST = 366 * 86400.0
+LONGEST = 366 * 86400.0
+"""The longest interval, in seconds."""
 
 
-_TIMED_OUT, _KILLED, _TERMINATED = 124, 137, 143
-_REFUSED = 125
-
-
-def _seconds(text: str) -> float | None:
+def seconds_of(text: str) -> float | None:
     """Return how long an interval lasts, at most the longest one; None where it is none.
 
-    >>> [_seconds(text) for text in ("1.5", "2m", "1e3", "0x10", ".5s", "1e", "-1", "")]
+    >>> [seconds_of(text) for text in ("1.5", "2m", "1e3", "0x10", ".5s", "1e", "-1", "")]
     [1.5, 120.0, 1000.0, 16.0, 0.5, None, None, None]
-    >>> _seconds("1e9") == _seconds("inf") == _LONGEST
+    >>> _seconds("1e9") == _seconds("inf") == LONGEST
     True
     """
     match = _DURATION.fullmatch(text)
     if match is None:
         return None
     number = float(int(match["hex"], 16)) if match["hex"] else float(match["number"] or "inf")
-    return min(number * _UNIT[match["unit"]], _LONGEST)
+    return min(number * _UNIT[match["unit"]], LONGEST)
 
 
 def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
@@ -60,41 +57,11 @@ def _asleep(intervals: Sequence[str]) -> float | BuiltinResult:
     for interval in intervals:
         if interval[:1] == "-":
             return hint("sleep", f"invalid option -- '{interval[1:2]}'").result
-        seconds = _seconds(interval)
+        seconds = seconds_of(interval)
         if seconds is None:
             return hint("sleep", f"invalid time interval '{interval}'").result
         total += seconds
-    return min(total, _LONGEST)
-
-
-def timeout(context: Context, call: BuiltinContext) -> str | BuiltinResult:
-    """`timeout` before a `sleep`, which alone takes virtual time."""
-    place = next(place for place, word in enumerate(call.argv) if word == "sleep")
-    try:
-        flags, limits = options(
-            "timeout",
-            call.argv[:place],
-            "fk:ps:v",
-            {"foreground": "f", "kill-after=": "k", "preserve-status": "p", "signal=": "s", "verbose": "v"},
-            _REFUSED,
-        )
-    except Usage as usage:
-        return usage.result
-    given = [*limits, *call.argv[place:]][0]
-    limit = _seconds(given)
-    if limit is None:
-        return hint("timeout", f"invalid time interval '{given}'", _REFUSED).result
-    total = _asleep(call.argv[place + 1 :])
-    if isinstance(total, BuiltinResult):
-        return total
-    if not limit or total <= limit:
-        context.sleep(total)
-        return ""
-    context.sleep(limit)
-    chosen = dict(flags)
-    if chosen.get("s", "").upper().removeprefix("SIG") in ("KILL", "9"):
-        return BuiltinResult("", "", _KILLED)
-    return BuiltinResult("", "", _TERMINATED if "p" in chosen else _TIMED_OUT)
+    return min(total, LONGEST)
 
 
 def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
@@ -184,4 +151,4 @@ def formatted(moment: datetime, form: str) -> str:
     return _DIRECTIVE.sub(directive, form)
 
 
-COMMANDS = {"sleep": sleep, "date": date, "__timeout": timeout}
+COMMANDS = {"sleep": sleep, "date": date}
