@@ -53,9 +53,6 @@ class BundledModel(Strict):
     forms: Mapping[str, Form] = Field(default_factory=dict)
     """How the model writes a next state, by domain; `full` where a domain is not named."""
 
-    ledger: bool = False
-    """Whether the model writes what changed in the hidden state behind each observation."""
-
     seen: Seen = Seen()
     """What the training data of the model held."""
 
@@ -106,11 +103,10 @@ class BundledModel(Strict):
 
     def options(self, spec: DomainSpec) -> dict[str, Any]:
         """Return how the model is asked in a domain: the options of `gym.make` beside the world."""
-        form, ledger = self.form(spec), {"ledger": True} if self.ledger else {}
+        form = self.form(spec)
         return {
             "profile": self.profile,
             **({} if form == spec.observation.form else {"form": form}),
-            **ledger,
             "sampling": dict(self.sampling),
         }
 
@@ -119,9 +115,9 @@ class BundledModel(Strict):
 
         Args:
             spec: The domain.
-            asked: The options `profile`, `form` and `ledger`; None where the user named none.
+            asked: The options `profile` and `form`; None where the user named none.
         """
-        own = {"profile": self.profile, "form": self.form(spec), "ledger": self.ledger}
+        own = {"profile": self.profile, "form": self.form(spec)}
         for option, does in own.items():
             if asked.get(option) not in (None, does):
                 expected = f"{does!r}, as the bundled model {self.name} was trained in {spec.env_id}"
@@ -138,7 +134,7 @@ def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
         SpecError: The `world.yaml` of a model is wrong.
 
     >>> list(bundled_models())[-1]
-    'tiny-terminal-ledger'
+    'tiny'
     """
     cards = (path for path in folder.glob(f"*/{CARD}") if (path.parent / "config.json").is_file())
     models = [_read(path) for path in cards]
@@ -182,7 +178,7 @@ def bundled_model(name: str, spec: DomainSpec, asked: Mapping[str, Any]) -> Bund
     Args:
         name: `tiny`, or the name of a model.
         spec: The domain.
-        asked: The options `profile`, `form` and `ledger`; None where the user named none.
+        asked: The options `profile` and `form`; None where the user named none.
 
     Raises:
         WorldNotConfigured: No such model knows the domain.

@@ -166,8 +166,6 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
     card = carded_model(handle)
     if card is None or not card.knows(options.spec):
         return options.language(options.open_generator(handle))
-    if options.ledger is None:
-        options = options.model_copy(update={"ledger": card.ledger})
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
     return options.language(options.open_generator(handle), card.profile, form, **card.sampling)
@@ -179,15 +177,12 @@ def _nearest(handle: str, options: WorldOptions) -> World[Any]:
     generator = options.open_generator(handle)
     if model is None:
         return options.language(generator, "compact", thinking=False)
-    if options.ledger is None:
-        options = options.model_copy(update={"ledger": model.ledger})
     return options.language(generator, model.profile, model.form(options.spec), **{**model.sampling, "reasks": 0})
 
 
 def _bundled(name: str, options: WorldOptions) -> World[Any]:
-    asked = {"profile": options.profile, "form": options.form, "ledger": options.ledger}
+    asked = {"profile": options.profile, "form": options.form}
     model = bundled_model(name, options.spec, asked)
-    options = options.model_copy(update={"ledger": model.ledger})
     generator = options.open_generator(f"transformers:{model.folder}")
     world = options.language(generator, model.profile, model.form(options.spec), **model.sampling)
     world.unseen = model.unseen

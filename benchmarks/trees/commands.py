@@ -162,11 +162,11 @@ def go_on(size: Size) -> None:
 TRAINING = """\
 name: two-trees
 data: {rows: [rows/small.jsonl], max_tokens: 2048, validation: 0}
-preparation: {pool: null, context_weight: 0.1, ledger: true, profile: compact, form: change}
+preparation: {pool: null, context_weight: 0.1, profile: compact, form: change}
 model: {shape: {hidden_size: 64, intermediate_size: 192, num_hidden_layers: 2, head_dim: 16, vocab_size: 700}}
 train: {seed: 0, threads: 1, max_steps: 4, batch_tokens: 2048, short_tokens: 600, bfloat16: false, tensorboard: false}
 """
-"""A model is trained for four steps on answers that end with a ledger, which `agentworld samples` does not offer."""
+"""A model is trained for four steps."""
 
 
 def models(size: Size) -> None:

@@ -35,32 +35,31 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("domain", "asked", "name", "form", "ledger"),
+    ("domain", "asked", "name", "form"),
     [
-        ("android", {}, "tiny-android-state", "state", False),
-        ("android", {"form": "change"}, "tiny", "change", False),
-        ("android:droidrun", {}, "tiny", "change", False),
-        ("terminal", {}, "tiny-terminal-state", "state", False),
-        ("terminal", {"form": "full"}, "tiny-terminal", "full", False),
-        ("terminal", {"ledger": True}, "tiny-terminal-ledger", "full", True),
-        ("terminal", {"ledger": False, "profile": "compact"}, "tiny-terminal-state", "state", False),
-        ("swe", {}, "tiny-swe-state", "state", False),
-        ("swe", {"form": "full"}, "tiny-swe", "full", False),
-        ("swe:claude-code", {}, "tiny-swe", "full", False),
-        ("web", {}, "tiny-web-state", "state", False),
-        ("web", {"form": "change"}, "tiny", "change", False),
-        ("desktop", {}, "tiny-desktop-state", "state", False),
-        ("mcp", {}, "tiny-mcp-state", "state", False),
-        ("mcp", {"form": "full"}, "tiny", "full", False),
-        ("mcp:mcpmark", {}, "tiny", "full", False),
+        ("android", {}, "tiny-android-state", "state"),
+        ("android", {"form": "change"}, "tiny", "change"),
+        ("android:droidrun", {}, "tiny", "change"),
+        ("terminal", {}, "tiny-terminal-state", "state"),
+        ("terminal", {"form": "full"}, "tiny-terminal", "full"),
+        ("terminal", {"profile": "compact"}, "tiny-terminal-state", "state"),
+        ("swe", {}, "tiny-swe-state", "state"),
+        ("swe", {"form": "full"}, "tiny-swe", "full"),
+        ("swe:claude-code", {}, "tiny-swe", "full"),
+        ("web", {}, "tiny-web-state", "state"),
+        ("web", {"form": "change"}, "tiny", "change"),
+        ("desktop", {}, "tiny-desktop-state", "state"),
+        ("mcp", {}, "tiny-mcp-state", "state"),
+        ("mcp", {"form": "full"}, "tiny", "full"),
+        ("mcp:mcpmark", {}, "tiny", "full"),
     ],
 )
 def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trained(
-    opened: list[str], domain: str, asked: dict[str, Any], name: str, form: str, ledger: bool
+    opened: list[str], domain: str, asked: dict[str, Any], name: str, form: str
 ) -> None:
     world = open_world("tiny", WorldOptions(load_spec(domain), **asked))
     assert opened == [name]
-    assert (world.prompts.profile, world.prompts.form, world.prompts.keeps_ledger) == ("compact", form, ledger)
+    assert (world.prompts.profile, world.prompts.form) == ("compact", form)
     assert world.sampling.temperature == 0 and not world.sampling.thinking
 
 
@@ -72,7 +71,11 @@ def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trai
             {"profile": "full"},
             "profile: got 'full', expected 'compact', as the bundled model tiny-terminal",
         ),
-        ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny-search was trained"),
+        (
+            "search",
+            {"form": "change"},
+            "form: got 'change', expected 'full', as the bundled model tiny-search was trained",
+        ),
         (
             "android:droidrun",
             {"form": "state"},
@@ -87,12 +90,12 @@ def test_what_no_model_does_is_an_error_that_names_both(domain: str, asked: dict
 
 
 def test_a_model_can_be_taken_by_its_name_in_the_domains_that_it_knows(opened: list[str]) -> None:
-    world = open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), sampling={"max_tokens": 64}))
-    assert opened == ["tiny-terminal-ledger"] and world.prompts.keeps_ledger and world.sampling.max_tokens == 64
+    world = open_world("tiny-terminal", WorldOptions(load_spec("terminal"), sampling={"max_tokens": 64}))
+    assert opened == ["tiny-terminal"] and world.sampling.max_tokens == 64
     with pytest.raises(WorldNotConfigured, match=r"does not know AgentWorld/MCP-v0; bundled are: .*tiny-terminal"):
         open_world("tiny-terminal", WorldOptions(load_spec("mcp")))
-    with pytest.raises(SpecError, match="ledger: got False, expected True"):
-        open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), ledger=False))
+    with pytest.raises(SpecError, match="form: got 'state', expected 'full'"):
+        open_world("tiny-terminal", WorldOptions(load_spec("terminal"), form="state"))
 
 
 def test_the_fingerprint_tells_the_options_of_one_model_apart(opened: list[str]) -> None:
@@ -118,7 +121,6 @@ def test_the_server_prints_how_to_ask_the_model_that_it_serves() -> None:
         ', profile="compact", form="state", '
         "sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'reasks': 4}",
     )
-    assert ", ledger=True, " in _usage(models["tiny-terminal-ledger"])[1]
     env_id, options, note = _usage(models["tiny"])
     assert env_id == "AgentWorld/Terminal-v0" and "form" not in options
     assert note == '; with form="change" on AgentWorld/Web-v0, AgentWorld/Desktop-v0, AgentWorld/Android-v0'

@@ -183,9 +183,7 @@ def ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def watch(
-    pid: int, pipes: dict[int, str], feed: int, text: bytes, job: dict[str, Any]
-) -> tuple[dict[str, bytes], str]:
+def watch(pid: int, pipes: dict[int, str], feed: int, text: bytes, job: dict[str, Any]) -> tuple[dict[str, bytes], str]:
     """Feed the program and collect what it prints, until it ends, holds or prints too much, or runs too long.
 
     Returns:
@@ -281,7 +279,14 @@ def main() -> None:
             fetched = file.read(4 * job["output"])
     told = {name: data[: job["output"]].decode("utf-8", "replace") for name, data in kept.items()}
     # The program's standard output may hold anything; this process's own holds the answer alone.
-    answer = {**told, "code": code, "files": files, "removed": removed, "timed_out": broken == "time", "fetched": fetched}
+    answer = {
+        **told,
+        "code": code,
+        "files": files,
+        "removed": removed,
+        "timed_out": broken == "time",
+        "fetched": fetched,
+    }
     json.dump(answer, sys.stdout)
 
 
