@@ -69,7 +69,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 
     Args:
-        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
+        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
             language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment
             variable AGENTWORLD_WORLD or else `grounded`.
@@ -173,7 +173,7 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:
     """Return a world that a table plays; it is asked like the bundled model of the domain, if options say nothing."""
-    model = next((model for model in bundled_models().values() if model.default and model.knows(options.spec)), None)
+    model = next((model for model in bundled_models().values() if model.knows(options.spec)), None)
     generator = options.open_generator(handle)
     if model is None:
         return options.language(generator, "compact", thinking=False)

@@ -78,7 +78,7 @@ def collect(size: Size) -> None:
     many = ("--card", "--format", "parquet") if size.models else ("--no-card",)
     common = ("-n", count, "--seed", "3", "--controls-share", "0.4")
     run("collect", "collect", *size.domains, "--out", "rows", *common, *many)
-    run("collect_small", "collect", *size.domains, "--out", "rows/small.jsonl", *common, "--config", "tiny")
+    run("collect_small", "collect", *size.domains, "--out", "rows/small.jsonl", *common, "--config", "mcp-state")
     if size.models:
         run("collect_test", "collect", *size.domains, "--out", "rows", *common, "--split", "test", "--no-card")
 
@@ -187,7 +187,7 @@ def models(size: Size) -> None:
     run("transfer", "eval", "transfer", "terminal", *common)
     for folder in Path("eval/transfer-traces").iterdir():
         rename(folder)
-    common = ("--model", "tiny", "--domain", "terminal", "--limit", "3", "--out", "eval/bench")
+    common = ("--model", "tiny-search", "--domain", "search", "--limit", "3", "--out", "eval/bench")
     run("bench", "eval", "bench", "rows/test.jsonl", *common)
 
 
