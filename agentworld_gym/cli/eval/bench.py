@@ -49,7 +49,7 @@ def bench(
         list[Path], typer.Argument(metavar="ROWS...", help="Files of rows (.jsonl), or folders that hold some.")
     ],
     model: Annotated[
-        str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny.")
+        str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny-search.")
     ],
     out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run; an old one goes on.")],
     judge: Annotated[
@@ -326,7 +326,7 @@ def register(group: typer.Typer) -> None:
     """Add the command to `agentworld eval`."""
     group.command(
         epilog=examples(
-            "agentworld eval bench data/test.jsonl --model tiny --turns all --out runs/bench",
+            "agentworld eval bench data/test.jsonl --model tiny-search --domain search --turns all --out runs/bench",
             "agentworld eval bench AgentWorldBench --model http://localhost:8000/v1 --judge http://localhost:8001/v1 "
             "--price 0.3,1.2 --out runs/official",
         )
