@@ -44,7 +44,8 @@ class Scribe:
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion]]:
         """The next prepared completion for each request."""
         for index, request in enumerate(requests):
-            self.requests.append(dataclasses.asdict(request))
+            # Conversations and grammars are objects of the process, and no part of what a model reads.
+            self.requests.append(dataclasses.asdict(dataclasses.replace(request, conversation=None, allows=None)))
             yield index, Completion(self.prepared.pop(0) if self.prepared else VERDICT)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
