@@ -135,6 +135,9 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     if dreamer and (options.guard or {}).get("remedy") == "ground":
         # The grounded world of the domain does not know these tasks.
         raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
+    if dreamer == TINY or dreamer in bundled_models():
+        unknown = "no small model knows the tools of these worlds, and nothing prints their answers from a state"
+        raise WorldNotConfigured(f"world='awm:{place}': {unknown}")
     if dreamer and options.form == "state":
         raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
     folder = Path(named)
