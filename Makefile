@@ -9,9 +9,9 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH ?= 2.13.0
 JOBS ?= 2
 ARGS ?=
-DOMAIN ?=
-# The configuration of the small model of a domain: all but the search are written in the state form.
-SMALL := $(if $(filter mcp terminal swe web desktop android,$(DOMAIN)),$(DOMAIN)-state,$(or $(DOMAIN),tiny))
+DOMAIN ?= terminal
+# The configuration of the small model of a domain: all but that of the search write changes of a state.
+SMALL := $(DOMAIN)$(if $(filter search,$(DOMAIN)),,-state)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -34,7 +34,7 @@ venv: $(VENV)/.dev ## Create the virtual environment with everything but vLLM
 demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write report.html (4 to 9 minutes on two idle cores)
 	@$(BIN)/agentworld demo $(ARGS)
 
-tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN, or that of all seven, or go on with it (hours on a CPU)
+tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN (terminal), or go on with it (hours on a CPU)
 	@$(BIN)/agentworld train cpt $(SMALL) --out runs/$(SMALL) $(ARGS)
 
 test: $(VENV)/.dev ## Run the test suite

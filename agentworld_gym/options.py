@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
-    "ledger": "keeps a ledger",
     "retrieval": "is shown recorded steps",
     "demonstrations": "is shown recorded calls",
     "guard": "is guarded",

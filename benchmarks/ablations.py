@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=3000, help="sessions to learn from")
     parser.add_argument("--unseen", type=int, default=200, help="sessions to test on")
     parser.add_argument("--decoded", type=int, default=400, help="turns that the thinking arm is tested on")
-    parser.add_argument("--config", default="tiny", help="the run that the arms vary: a shipped one, or a YAML file")
+    parser.add_argument("--config", default="search", help="the run that the arms vary: a shipped one, or a YAML file")
     parser.add_argument("--out", type=Path, default=Path("runs/ablations.json"), help="where the figures go")
     parser.add_argument("--smoke", action="store_true", help="run through all arms in seconds")
     arguments = parser.parse_args()

@@ -8,7 +8,7 @@ sequential client is written from the protocol alone: it reads the rows as JSON,
 answer before it asks again. Both send to the same server, which hands back what it saw. The exit status tells
 whether the run is at least 20 times as fast, with the same messages.
 
-With `--url` both use a real server instead, such as vLLM with the bundled model (`agentworld serve tiny` says how), on
+With `--url` both use a real server instead, such as vLLM with a bundled model (`agentworld serve tiny-search`), on
 compact rows of the terminal, greedily and without a judge; then only time is measured.
 """
 

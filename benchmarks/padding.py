@@ -1,6 +1,6 @@
 """What turns weigh, what the length of samples costs, and how much padding batches hold, in all seven domains.
 
-Records sessions as the bundled model reads them (or reads some), makes samples, and trains a tokenizer on them.
+Records sessions as the bundled models read them (or reads some), makes samples, and trains a tokenizer on them.
 
     python benchmarks/padding.py --episodes 210
     python benchmarks/padding.py --rows data/train.jsonl
@@ -44,7 +44,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = options.rows or Path(folder) / "rows.jsonl"
         if options.rows is None:
-            collect([load_spec(domain) for domain in DOMAINS], rows, options.episodes, 0, load_config("tiny").collect)
+            collect(
+                [load_spec(domain) for domain in DOMAINS], rows, options.episodes, 0, load_config("mcp-state").collect
+            )
         classes(read_rows(rows))
         start = time.perf_counter()
         samples = list(prepare(read_rows(rows), Preparation(pool=None, profile="compact", form="change"))[0])

@@ -29,7 +29,7 @@ SPEC = load_spec("search")
 
 def recorded(sessions: int, controls: float) -> list[Row]:
     """Sessions with the policies of the bundled model's configuration, some of them with controls."""
-    config = load_config("tiny").collect.model_copy(update={"controls_share": controls})
+    config = load_config("search").collect.model_copy(update={"controls_share": controls})
     recorder = Recorder([SPEC], config, seed=5)
     return [row for number in range(sessions) if (row := recorder.row(number)) is not None]
 

@@ -86,7 +86,7 @@ def cached_share(wave: Sequence[tuple[ChatRequest, Answer]], turn: int) -> tuple
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Throughput beside LLM.chat, and the prefix cache's share.")
-    parser.add_argument("model", nargs="?", default=bundled_models()["tiny-terminal"].folder)
+    parser.add_argument("model", nargs="?", default=bundled_models()["tiny-terminal-state"].folder)
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--tokens", type=int, default=64)
@@ -100,7 +100,13 @@ def main() -> int:
     watched = engine.submit = Watched(engine.submit)
     sampling = {"temperature": 0.0, "thinking": False, "max_tokens": options.tokens}
     envs = gym.make_vec(
-        ID, num_envs=options.envs, world=handle, profile="compact", sampling=sampling, max_steps=options.turns + 1
+        ID,
+        num_envs=options.envs,
+        world=handle,
+        profile="compact",
+        form="full",
+        sampling=sampling,
+        max_steps=options.turns + 1,
     )
     envs.reset(seed=0)
     llm, submit = engine._llm, watched.submit

@@ -2,7 +2,7 @@
 
 Its tables stand in docs/world_models/world_model.md.
 
-    python benchmarks/world_model.py                                     # the bundled model, all domains
+    python benchmarks/world_model.py                                     # the bundled models, all domains
     python benchmarks/world_model.py terminal --tasks 20                 # a sample
     python benchmarks/world_model.py --world transformers:runs/mine/model --profile compact --out runs/mine.json
 

@@ -148,11 +148,11 @@ def test_a_rollout_that_meets_another_world_stops_before_it_plays(tmp_path: Path
     assert not (tmp_path / "traces").exists()
 
 
-def test_a_rollout_fits_the_lock_of_a_world_with_a_ledger(url: str, tmp_path: Path) -> None:
+def test_a_rollout_fits_the_lock_of_a_world_with_other_prompts(url: str, tmp_path: Path) -> None:
     path = str(tmp_path / "lock.yaml")
-    assert agentworld("lock", "terminal", "--world", url, "--ledger", "--out", path).exit_code == 0
+    assert agentworld("lock", "terminal", "--world", url, "--profile", "compact", "--out", path).exit_code == 0
     asked = ("rollout", "terminal", "-n", "1", "--policy", "nothing", "--world", url, "--lock", path)
-    assert agentworld(*asked, "--ledger").exit_code == 0
+    assert agentworld(*asked, "--profile", "compact").exit_code == 0
     assert "prompts: locked" in agentworld(*asked).stderr
 
 

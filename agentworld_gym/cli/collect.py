@@ -129,6 +129,6 @@ def register(app: typer.Typer) -> None:
             "agentworld collect mcp --agent http://localhost:8000/v1 --width 64 --out data -n 500",
             "agentworld collect swe --dialect claude-code --out data -n 200",
             "agentworld collect swe --engine swe=monty --out data -n 8000",
-            "agentworld collect terminal --config tiny-terminal --out runs/sessions.jsonl -n 60000",
+            "agentworld collect terminal --config terminal-state --out runs/sessions.jsonl -n 60000",
         )
     )(collect)

@@ -72,10 +72,6 @@ DialectOption = Annotated[
 FormOption = Annotated[
     str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
 ]
-LedgerOption = Annotated[
-    bool | None,
-    typer.Option("--ledger/--no-ledger", help="Whether a world model writes what changed in the hidden state."),
-]
 RetrievalOption = Annotated[
     Path | None,
     typer.Option("--retrieval", file_okay=False, help="Show the world model recorded steps from this index."),

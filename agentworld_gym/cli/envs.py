@@ -12,7 +12,7 @@ WORLDS = {
     "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
     "grounded": "real code in a sandbox, for the domains marked in the table",
     "chromium": "a real browser on generated sites, for web (extra: browser)",
-    "tiny": "the bundled small world model that knows the domain best, on this machine's CPU",
+    "tiny": "the bundled small world model of the domain, on this machine's CPU",
     "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's; several with commas between them",
     "vllm:MODEL": "vLLM in this process",
     "transformers:DIR": "a model in a local directory, run by transformers",
@@ -50,7 +50,7 @@ def envs(
     for spec in specs:
         tasks = f"{len(spec.tasks.families)} families" if spec.tasks.families else "hand-written"
         grounded = "yes" if has_engine(spec.id) else "no"
-        tiny = next((name for name, model in models.items() if model.default and model.knows(spec)), "no")
+        tiny = next((name for name, model in models.items() if model.knows(spec)), "no")
         table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
     menus = Table("id", "domain", title="Menus and vectors (Stable-Baselines3)")

@@ -11,7 +11,6 @@ from agentworld_gym.cli.common import (
     DialectOption,
     FormOption,
     GeneratorOption,
-    LedgerOption,
     ProfileOption,
     PromptsOption,
     RetrievalOption,
@@ -24,7 +23,6 @@ def _shared(
     profile: ProfileOption = None,
     prompts: PromptsOption = None,
     form: FormOption = None,
-    ledger: LedgerOption = None,
     retrieval: RetrievalOption = None,
     sampling: SamplingOption = None,
     generator: GeneratorOption = None,
@@ -39,7 +37,7 @@ def with_language_options(command: Callable[..., None]) -> Callable[..., None]:
     ... def show(world: str, **language: Any) -> None:
     ...     print(world, language["form"], len(language))
     >>> show("tiny", form="change")
-    tiny change 8
+    tiny change 7
     >>> list(inspect.signature(show).parameters)[:3]
     ['world', 'dialect', 'profile']
     """

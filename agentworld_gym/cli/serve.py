@@ -116,7 +116,7 @@ def _is_installed(distribution: str) -> bool:
 
 def serve(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A model's name, a local directory, or a bundled model such as `tiny`.")],
+    model: Annotated[str, typer.Argument(help="A model's name, a local directory, or a bundled model: `tiny-search`.")],
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 8000,
     name: Annotated[str | None, typer.Option("--name", help="The name that clients ask for.")] = None,
@@ -132,12 +132,13 @@ def serve(
     from agentworld_gym.worlds.bundled import TINY, bundled_models
 
     models = bundled_models()
-    if model == TINY and not models:
-        raise GeneratorError("this installation has no bundled model; train one with `agentworld train`")
-    env_id, options, note = "AgentWorld/Terminal-v0", "", ""
+    if model == TINY:
+        known = f"it is one of: {', '.join(models)}" if models else "this installation has none; train one"
+        raise GeneratorError(f"`tiny` takes the bundled model of a domain, and is the name of none; {known}")
+    env_id, options = "AgentWorld/Terminal-v0", ""
     if (bundled := models.get(model)) is not None:
         model, name = str(bundled.folder), name or bundled.name
-        env_id, options, note = _usage(bundled)
+        env_id, options = _usage(bundled)
     model = model_source(model)
     must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
@@ -148,25 +149,19 @@ def serve(
     program = server_program()
     console = stdout()
     console.print(shlex.join(command), style="dim", markup=False, highlight=False, soft_wrap=True)
-    usage = f'Once it is up: gym.make("{env_id}", world="http://{reachable}:{port}/v1"{options}){note}'
+    usage = f'Once it is up: gym.make("{env_id}", world="http://{reachable}:{port}/v1"{options})'
     console.print(usage, markup=False, highlight=False, soft_wrap=True)
     sys.stdout.flush()
     # The server takes this process's place, so that signals reach it and its exit code is ours.
     os.execve(program[0], [*program, *command[2:]], {**cpu_settings(), **os.environ})
 
 
-def _usage(model: BundledModel) -> tuple[str, str, str]:
-    """The environment that a bundled model plays, the options of `gym.make` with it, and what differs elsewhere."""
+def _usage(model: BundledModel) -> tuple[str, str]:
+    """The first environment that a bundled model plays, and the options of `gym.make` with it."""
     from agentworld_gym.domain.spec import load_spec
 
-    first, *others = map(load_spec, model.domains)
-    told = model.options(first)
-    forms: dict[str, list[str]] = {}
-    for spec in others:
-        if model.form(spec) != model.form(first):
-            forms.setdefault(model.form(spec), []).append(spec.env_id)
-    note = "".join(f'; with form="{form}" on {", ".join(ids)}' for form, ids in forms.items())
-    return first.env_id, "".join(f", {key}={_literal(value)}" for key, value in told.items()), note
+    spec = load_spec(model.domains[0])
+    return spec.env_id, "".join(f", {key}={_literal(value)}" for key, value in model.options(spec).items())
 
 
 def _literal(value: Any) -> str:
@@ -179,7 +174,7 @@ def register(app: typer.Typer) -> None:
         context_settings={"allow_extra_args": True},
         epilog=examples(
             "agentworld serve Qwen/Qwen-AgentWorld-35B-A3B --max-model-len 32768",
-            "agentworld serve tiny-terminal --port 8001",
+            "agentworld serve tiny-terminal-state --port 8001",
             "agentworld serve Qwen/Qwen-AgentWorld-35B-A3B --dry-run -- --tensor-parallel-size 4",
         ),
     )(serve)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from agentworld_gym.contracts.usage import Usage
-from agentworld_gym.domain.ledger_check import LedgerCheck
 
 
 class Source(StrEnum):
     """Who answered in the place of a world's model."""
 
-    LEDGER = "ledger"  # The entries of the ledger in the history: a probe asked for what stands there.
     STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
     GROUNDED = "grounded"  # The grounded world of a guard.
 
@@ -47,12 +44,6 @@ class Observation:
     confidence: float | None = None
     """The mean log-probability per generated token: 0.0 is certainty, and None says that it is unknown."""
 
-    ledger: str = ""
-    """The entries of the hidden state that the action changed, where the world keeps a ledger."""
-
-    ledger_check: LedgerCheck | None = None
-    """What is wrong with the ledger; None where none is kept, or its notation is not known."""
-
     state: str | None = None
     """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
 
@@ -60,8 +51,7 @@ class Observation:
     """Who answered in the place of the world's model; None where the world did itself."""
 
     reasks: int = 0
-    """How many times the model was asked again, because the answer before could not be read, or contradicted the
-    history of the ledger."""
+    """How many times the model was asked again, because the answer before could not be read."""
 
     lost: Usage = field(default=Usage())
     """The tokens that those answers cost."""
@@ -97,10 +87,3 @@ class Observation:
     def repairs(self) -> dict[str, int]:
         """What `info["repairs"]` and the world log hold of how the answer became readable; empty where it was."""
         return {name: count for name in ("reasks", "refused") if (count := getattr(self, name))}
-
-    @property
-    def told_ledger(self) -> dict[str, Any] | None:
-        """What `info["ledger"]` and the world log hold: the entries, and what is wrong with them; None for nothing."""
-        if self.ledger_check is None:
-            return {"entries": self.ledger} if self.ledger else None
-        return {"entries": self.ledger, **self.ledger_check.as_dict()}

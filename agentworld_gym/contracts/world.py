@@ -57,7 +57,7 @@ class Teachable(Protocol[S_contra]):
         """Enter an action with an answer that is known already, as if the world had given it."""
         ...
 
-    def correct(self, session: S_contra, text: str, ledger: str = "", state: str | None = None) -> None:
+    def correct(self, session: S_contra, text: str, state: str | None = None) -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it."""
         ...
 

@@ -36,8 +36,8 @@ class Sampling:
     """The seed of the draws; a generator whose `supports_seed` is False ignores it."""
 
     reasks: int = 0
-    """How many times whoever asks may ask again, under another seed, because the completion cannot be read, or
-    contradicts the history of the ledger; generators do not look at it."""
+    """How many times whoever asks may ask again, under another seed, because the completion cannot be read;
+    generators do not look at it."""
 
     def seeded(self, seed: int | None) -> Sampling:
         """Return the same sampling with another seed."""

@@ -33,24 +33,19 @@ class Info(TypedDict, total=False):
     """The tokens that the step cost."""
 
     repairs: dict[str, int]
-    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be read
-    or contradicted the ledger, and `refused` the tokens at which constrained decoding did not allow what the model
-    would have written. It is there where either is above 0."""
+    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be
+    read, and `refused` the tokens at which constrained decoding did not allow what the model would have written. It is
+    there where either is above 0."""
 
     confidence: float
     """How sure a language world was of the observation: the mean log-probability per token."""
-
-    ledger: dict[str, Any]
-    """What a world that keeps a ledger says of the hidden state: the `entries` that the action changed, as it writes
-    them, and the numbers of what is wrong with them, `malformed`, `contradictions` and `unchanged`; these numbers are
-    missing where the notation of the ledger is not known."""
 
     source: str
     """Who answered in the place of a language world's model: `grounded`, the grounded world of its guard."""
 
     probes: dict[str, int]
-    """How many actions of probes the world's model was `asked`, and how many were answered in its place, by the
-    `ledger` or by the `grounded` world of a guard; it is there where any were."""
+    """How many actions of probes the world's model was `asked`, and how many were answered instead of it, by the
+    predicted `state` or by the `grounded` world of a guard; it is there where any were."""
 
     check_tokens: dict[str, int]
     """The tokens that probes and judges cost."""

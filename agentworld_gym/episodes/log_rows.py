@@ -93,8 +93,6 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
         row["repairs"] = answer.repairs
     if answer.confidence is not None:
         row["confidence"] = answer.confidence
-    if (ledger := answer.told_ledger) is not None:
-        row["ledger"] = ledger
     if answer.source is not None:
         row["source"] = answer.source.value
     if answer.prompt:

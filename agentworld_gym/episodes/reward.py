@@ -30,8 +30,6 @@ def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transiti
             info["repairs"] = answer.repairs
         if answer.confidence is not None:
             info["confidence"] = answer.confidence
-        if (ledger := answer.told_ledger) is not None:
-            info["ledger"] = ledger
         if answer.source is not None:
             info["source"] = answer.source.value
     if step.action.error is not None:

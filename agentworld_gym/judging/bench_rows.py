@@ -269,6 +269,9 @@ def _known_to(model: BundledModel, row: Row) -> Prompts:
     form = model.form(spec_of(row))
     if form == "state":
         raise SpecError("rows", "form", form, "a model that writes screens or changes of them")
+    if row.domain not in model.domains:
+        expected = f"{', '.join(model.domains)}, which the bundled model {model.name} knows"
+        raise SpecError(f"row {row.id}", "domain", row.domain, expected)
     return prompts_for(row, model.profile, form)
 
 

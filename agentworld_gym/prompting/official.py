@@ -182,14 +182,14 @@ def formatted(template: str, parts: Mapping[str, str]) -> str:
     return _PARTS.sub(part, template)
 
 
-def require_plain(*, profile: str, form: str, ledger: bool, system_prompt: str | None) -> None:
+def require_plain(*, profile: str, form: str, system_prompt: str | None) -> None:
     """Require that nothing is asked for which no official prompt tells of.
 
     Raises:
         SpecError: Something is.
     """
-    plain: dict[str, Any] = {"profile": "full", "form": "full", "ledger": False, "system_prompt": None}
-    given = {"profile": profile, "form": form, "ledger": ledger, "system_prompt": system_prompt}
+    plain: dict[str, Any] = {"profile": "full", "form": "full", "system_prompt": None}
+    given = {"profile": profile, "form": form, "system_prompt": system_prompt}
     for key, expected in plain.items():
         if given[key] != expected:
             raise SpecError("prompts", key, given[key], f"{expected}, beside official prompts")

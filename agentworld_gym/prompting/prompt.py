@@ -21,8 +21,6 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.prompting.action_block import ActionBlocks
 from agentworld_gym.prompting.answers import IndexedAnswers, answer_codec
-from agentworld_gym.prompting.ledger import LedgerBook, StateChange, book_of, with_ledger
-from agentworld_gym.prompting.ledger.notations import Notation, file_entries, json_entries
 from agentworld_gym.prompting.official import OfficialPrompts
 from agentworld_gym.prompting.parsing import MARKER, in_output_tag
 from agentworld_gym.prompting.system_message import SystemMessage
@@ -39,18 +37,12 @@ prompts whose answers may hold references."""
 SEARCHES = 1
 """The version of the notation of searches, in the digest of prompts whose hits an index prints."""
 
-LEDGER = "shared/ledger.j2"
-"""The template of a ledger in a domain that has no `ledger.j2` of its own."""
-
-NOTATIONS: Mapping[str, Notation] = {LEDGER: json_entries, "terminal/compact/ledger.j2": file_entries}
-"""How the ledgers of the shipped templates are read."""
-
 
 class Prompts:
     """The messages of one domain.
 
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
-    folder `compact` in there. `observation.j2` beside `turn.j2` and `ledger.j2` are optional.
+    folder `compact` in there. `observation.j2` beside `turn.j2` is optional.
 
     Args:
         spec: The domain.
@@ -61,8 +53,6 @@ class Prompts:
         form: How a model writes a next state; None takes the form of the spec.
         wording: Which of ten system prompts that say the same (profile `full`); see
             `agentworld_gym.prompting.wordings`.
-        ledger: Whether a model writes behind each observation what changed in the hidden state; see
-            `agentworld_gym.prompting.ledger`.
         view: The view of the domain, which the form `state` needs.
         index: The index of the domain, which ranks and prints the hits of searches in the profile `compact`.
         official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
@@ -89,7 +79,6 @@ class Prompts:
         system: str | None = None,
         form: Form | None = None,
         wording: int = 0,
-        ledger: bool = False,
         demonstrations: bool | None = None,
         official: OfficialPrompts | None = None,
         view: View | None = None,
@@ -104,7 +93,7 @@ class Prompts:
         parser = ActionParser(spec) if view is not None else None
         self.answers = answer_codec(spec.id, profile, self.form, view, index, parser)
         self._arguments = (
-            *(spec, folder, profile, system, form, wording, ledger, demonstrations, official),
+            *(spec, folder, profile, system, form, wording, demonstrations, official),
             *(view, index),
         )
         folders = [Path(folder)] if folder is not None else []
@@ -119,7 +108,6 @@ class Prompts:
             profile=profile,
             ready=system,
             form=self.form,
-            ledger=ledger,
             demonstrations=demonstrations,
             official=official,
         )
@@ -128,19 +116,11 @@ class Prompts:
         self._observation = templates.load(f"{base}/observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
         self._first = templates.inline(spec.observation.first, "observation.first")
-        self._ledger = self._notation = None
-        if ledger:
-            own = templates.load(f"{base}/ledger.j2", optional=True)
-            self._ledger = own or templates.load(LEDGER)
-            name = f"{base}/ledger.j2" if own else LEDGER
-            self._notation = NOTATIONS.get(name) if templates.is_shipped(name) else None
         self.closing = self._closing()
         request = official.closing_request(spec.id) if official is not None else None
         if request is not None:
             self.closing = f"\n\n{request}"
         form_part: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
-        if ledger:
-            form_part["ledger"] = True
         if self.answers.refers or self.form == "change":
             form_part["references"] = REFERENCES
         if self.asks_index:
@@ -205,9 +185,7 @@ class Prompts:
         """
         return self.answers.read(task, before, answer, action)
 
-    def past(
-        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
-    ) -> str:
+    def past(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Render the assistant message that a turn leaves in the history of a language world.
 
         In the full profile it holds the whole observation. In the compact profile it is the answer itself, so that a
@@ -217,53 +195,29 @@ class Prompts:
             task: The task of the episode, whose state an answer may refer to.
             before: What was on the screen before the action.
             observation: What the action showed.
-            ledger: What the ledger says of the turn, not escaped.
             action: The action as the agent wrote it; None where it is not known.
         """
         if self.profile == "compact":
-            return self.answer_message(task, before, observation, ledger, action)
-        return self._with_ledger(self.observation(observation), ledger)
+            return self.answer_message(task, before, observation, action)
+        return self.observation(observation)
 
-    def answer_message(
-        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
-    ) -> str:
+    def answer_message(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Render an assistant message that holds the answer itself; the arguments are those of `past`."""
-        return self._with_ledger(self.observation(self.answer(task, before, observation, action)), ledger)
+        return self.observation(self.answer(task, before, observation, action))
 
-    def completion(
-        self, task: Task | None, before: str, observation: str, ledger: str = "", action: str | None = None
-    ) -> str:
+    def completion(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Render what a model should write to a request: the answer, in tags where the closing request asks for them.
 
         The arguments are those of `past`.
         """
         if not self.closing:
-            return self.answer_message(task, before, observation, ledger, action)
-        return self._with_ledger(in_output_tag(self.answer(task, before, observation, action)), ledger)
-
-    def _with_ledger(self, message: str, ledger: str) -> str:
-        return with_ledger(message, escape(ledger), closed=self.profile == "full")
+            return self.answer_message(task, before, observation, action)
+        return in_output_tag(self.answer(task, before, observation, action))
 
     @property
     def asks_index(self) -> bool:
         """Whether the index of the domain prints what a model says that a search is about."""
         return isinstance(self.answers, IndexedAnswers)
-
-    @property
-    def keeps_ledger(self) -> bool:
-        """Whether a model writes a ledger behind each observation."""
-        return self._ledger is not None
-
-    def ledger_book(self, task: Task) -> LedgerBook | None:
-        """Return the book in which the ledger of an episode is checked; None where none is kept.
-
-        The notation of a template that is not shipped is not known, so that its ledger is not checked.
-        """
-        return None if self._notation is None else book_of(task, self._notation)
-
-    def ledger(self, task: Task, changes: Sequence[StateChange]) -> str:
-        """Render what a ledger says of changes of the state, not escaped; empty where it is silent or none is kept."""
-        return "" if self._ledger is None else render(self._ledger, task=task.model_dump(), changes=changes)
 
     def first_observation(self, task: Task) -> str:
         """Render what an agent sees before its first action, not escaped."""

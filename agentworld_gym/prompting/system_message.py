@@ -37,7 +37,6 @@ class SystemMessage:
         profile: How much the prompts explain.
         ready: A ready system prompt that stands in for the template, as it is.
         form: How a model writes a next state.
-        ledger: Whether a model writes a ledger behind each observation.
         demonstrations: Whether the message ends with one recorded call of each tool; None shows them in the profile
             `full` where the spec names some.
         official: The official prompts, whose system prompt stands in for the template.
@@ -55,17 +54,16 @@ class SystemMessage:
         profile: Profile,
         ready: str | None,
         form: Form,
-        ledger: bool,
         demonstrations: bool | None,
         official: OfficialPrompts | None,
     ) -> None:
         self._spec, self._blocks, self._ready = spec, blocks, ready
-        self._form, self._ledger = form, ledger
+        self._form = form
         self._fields = spec.model_dump(exclude={"path"})
         self._official = self._tools = None
         name = f"{spec.prompts}/system.j2" if profile == "full" else f"{spec.prompts}/compact/system.j2"
         if official is not None:
-            require_plain(profile=profile, form=form, ledger=ledger, system_prompt=ready)
+            require_plain(profile=profile, form=form, system_prompt=ready)
             self._official = official.system(spec.id)
             self._tools = templates.load(TOOLS)
             name = EPISODE
@@ -111,7 +109,6 @@ class SystemMessage:
             task=escaped_fields(task),
             spec=self._fields,
             form=self._form,
-            ledger=self._ledger,
             indexed=indexed,
             viewed=self._form == "state",
             controls=self.sentences(controls or {}),

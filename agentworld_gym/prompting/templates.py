@@ -21,7 +21,6 @@ from jinja2 import (
 )
 
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
-from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
@@ -88,10 +87,6 @@ class Templates:
     def path(self, name: str) -> Path:
         """Return the file of a template by its path in the folders."""
         return next((folder / name for folder in self._folders if (folder / name).is_file()), Path(name))
-
-    def is_shipped(self, name: str) -> bool:
-        """Whether a template comes from the shipped ones and not from a folder of the user."""
-        return self.path(name).is_relative_to(data_folder("prompts"))
 
     def inline(self, source: str, key: str) -> Template:
         """Compile a template that stands in the spec under a key.

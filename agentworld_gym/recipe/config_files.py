@@ -18,7 +18,7 @@ CONFIGS = "configs"
 def shipped() -> list[str]:
     """Return the names of the configurations that come with the package.
 
-    >>> "tiny" in shipped()
+    >>> "search" in shipped()
     True
     """
     folder = Path(str(resources.files("agentworld_gym.recipe"))) / CONFIGS
@@ -52,7 +52,7 @@ def load_config(
         kind: The class of the configuration: `CptConfig`, `SftConfig`, or `agentworld_gym.recipe.rl.config.RlConfig`.
         changes: Values that take the place of those in the file, by dotted key.
 
-    >>> load_config("tiny", changes={"train.max_steps": 5}).train.max_steps
+    >>> load_config("search", changes={"train.max_steps": 5}).train.max_steps
     5
 
     Raises:

@@ -81,7 +81,6 @@ def prompts_for(
     profile: Profile | None = None,
     form: Form | None = None,
     wording: int = 0,
-    ledger: bool = False,
 ) -> Prompts:
     """Return the shipped prompts of the domain of a row, in its dialect.
 
@@ -91,13 +90,10 @@ def prompts_for(
         form: How they write a next state; None takes the form of the row. A domain has the form `full` where it has no
             other: the form `change` needs prompts that restate the state, and the form `state` a view.
         wording: The number of the wording.
-        ledger: Whether the prompts ask for a ledger.
     """
     form = form or row.form or "full"
     known = has_view(row.domain) if form == "state" else spec_of(row).turn.restates
-    return _prompts(
-        row.domain, row.dialect, profile or row.profile or "full", form if known else "full", wording, ledger
-    )
+    return _prompts(row.domain, row.dialect, profile or row.profile or "full", form if known else "full", wording)
 
 
 def task_of(row: Row) -> Task | None:
@@ -203,20 +199,17 @@ class RenderedTurn(NamedTuple):
     observation: str
     """What the action showed, or the structured state after it."""
 
-    ledger: str
-    """What a ledger says of the turn; empty where it says nothing, or none is kept."""
-
     action: str
     """What the agent wrote."""
 
     @property
-    def seen(self) -> tuple[str, str, str, str]:
+    def seen(self) -> tuple[str, str, str]:
         """All but the user message, as the methods of `Prompts` that write an assistant message take it."""
         return self[1:]
 
 
 def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
-    """Render the user messages of a session anew; the ledger of a row without its changes is empty.
+    """Render the user messages of a session anew.
 
     Raises:
         SpecError: The form is `state`, and the engine no longer shows what the row has.
@@ -226,23 +219,21 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
         yield from _turns_of_states(row, prompts, task)
         return
     history = History[Action](row.domain, row.first_observation)
-    changes = row.changes or [()] * len(row.actions)
-    for text, observation, changed in zip(row.actions, row.observations, changes, strict=True):
+    for text, observation in zip(row.actions, row.observations, strict=True):
         action, screen = parser.parse(text, task.tools), history.screen
         user = prompts.turn(task, history.next_turn, action, screen, history.screen_before)
-        yield RenderedTurn(user, screen, observation, prompts.ledger(task, changed), text)
+        yield RenderedTurn(user, screen, observation, text)
         history.append(action, observation)
 
 
 def _turns_of_states(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
     parser = _parser(prompts)
     states = shown_states(row, task, parser)
-    changes = row.changes or [()] * len(row.actions)
     before = states.begun
-    for turn, (text, changed) in enumerate(zip(row.actions, changes, strict=True), 1):
+    for turn, text in enumerate(row.actions, 1):
         screen = states.seen[turn - 2] if turn > 1 else states.begun
         user = prompts.turn(task, turn, parser.parse(text, task.tools), screen, before)
-        yield RenderedTurn(user, screen, states.acted[turn - 1], prompts.ledger(task, changed), text)
+        yield RenderedTurn(user, screen, states.acted[turn - 1], text)
         before = screen
 
 
@@ -268,11 +259,10 @@ def _spec(domain: str, dialect: str) -> DomainSpec:
 
 
 @lru_cache(maxsize=128)
-def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int, ledger: bool) -> Prompts:
+def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int) -> Prompts:
     view = load_view(domain) if form == "state" else None
     index = load_index(domain) if profile == "compact" else None
-    spec = _spec(domain, dialect)
-    return Prompts(spec, profile=profile, form=form, wording=wording, ledger=ledger, view=view, index=index)
+    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, view=view, index=index)
 
 
 @lru_cache(maxsize=128)

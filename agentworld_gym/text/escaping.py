@@ -7,8 +7,8 @@ the backslash:
 
 - `<·|` and `<·｜`, which start the control tokens of Qwen, Llama 3, Phi, DeepSeek and others, `<·name|>` of Gemma 4,
   and `[·|name|]` of EXAONE;
-- `<·think`, `<·tool_call`, `<·tool_response`, `<·predicted_observation`, `<·final_evaluation`, `<·ledger>` and
-  `<·tts_`: further added tokens, and the tags of completions and judgements;
+- `<·think`, `<·tool_call`, `<·tool_response`, `<·predicted_observation`, `<·final_evaluation` and `<·tts_`:
+  further added tokens, and the tags of completions and judgements;
 - `<·s>`, `<·bos>`, `<·start_of_turn>`, `<·unused7>` and others that stand for the begin or end of something in the
   tokenizers of Llama, Mistral, Gemma and T5; `[·INST]`, `[·TOOL_CALLS]`, `[·SEP]` and others of Mistral and BERT;
   `<·SYS>` within the `<<SYS>>` of Llama 2;
@@ -28,7 +28,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_TAGS = ("think", "tool_call", "tool_response", "predicted_observation", "final_evaluation", "ledger>", "tts_")
+_TAGS = ("think", "tool_call", "tool_response", "predicted_observation", "final_evaluation", "tts_")
 _MARKS = (
     r"s|bos|eos|bot|eot|eod|eom|sop|eop|pad|unk|mask|cls|sep|image|(?:BOS|EOS|PAD|UNK|CLS|SEP|MASK|EOP)_TOKEN|SYS|"
     r"start_of_[a-z]+|end_of_[a-z]+|image_soft_token|audio_soft_token|unused\d+|extra_id_\d+|reserved_\d+|special_\d+|"

@@ -23,7 +23,7 @@ CARD = "world.yaml"
 """The file in the folder of a model that says what the model knows."""
 
 TINY = "tiny"
-"""The handle that takes the right bundled model, and the name of the one that knows all seven domains."""
+"""The handle that takes the bundled model of a domain. It is the name of none."""
 
 
 class BundledModel(Strict):
@@ -43,18 +43,11 @@ class BundledModel(Strict):
     sessions: int | None = Field(default=None, ge=1)
     """The number of recorded sessions that the model was trained on; None where that is not known."""
 
-    default: bool = True
-    """Whether `world="tiny"` takes the model by itself. Another one is taken where an option asks for what it alone
-    does."""
-
     profile: Profile = "compact"
     """The prompts that the model reads."""
 
     forms: Mapping[str, Form] = Field(default_factory=dict)
     """How the model writes a next state, by domain; `full` where a domain is not named."""
-
-    ledger: bool = False
-    """Whether the model writes what changed in the hidden state behind each observation."""
 
     seen: Seen = Seen()
     """What the training data of the model held."""
@@ -106,11 +99,10 @@ class BundledModel(Strict):
 
     def options(self, spec: DomainSpec) -> dict[str, Any]:
         """Return how the model is asked in a domain: the options of `gym.make` beside the world."""
-        form, ledger = self.form(spec), {"ledger": True} if self.ledger else {}
+        form = self.form(spec)
         return {
             "profile": self.profile,
             **({} if form == spec.observation.form else {"form": form}),
-            **ledger,
             "sampling": dict(self.sampling),
         }
 
@@ -119,9 +111,9 @@ class BundledModel(Strict):
 
         Args:
             spec: The domain.
-            asked: The options `profile`, `form` and `ledger`; None where the user named none.
+            asked: The options `profile` and `form`; None where the user named none.
         """
-        own = {"profile": self.profile, "form": self.form(spec), "ledger": self.ledger}
+        own = {"profile": self.profile, "form": self.form(spec)}
         for option, does in own.items():
             if asked.get(option) not in (None, does):
                 expected = f"{does!r}, as the bundled model {self.name} was trained in {spec.env_id}"
@@ -130,19 +122,19 @@ class BundledModel(Strict):
 
 
 def bundled_models(folder: Path = BUNDLED) -> dict[str, BundledModel]:
-    """Return the models of a folder by name, in the order in which `world="tiny"` asks what they do.
+    """Return the models of a folder by name, in the order in which `world="tiny"` takes them.
 
-    Those that it takes by themselves come first; among them specialists, and of these the ones in the state form.
+    Specialists come first, and of these the ones in the state form.
 
     Raises:
         SpecError: The `world.yaml` of a model is wrong.
 
     >>> list(bundled_models())[-1]
-    'tiny-terminal-ledger'
+    'tiny-search'
     """
     cards = (path for path in folder.glob(f"*/{CARD}") if (path.parent / "config.json").is_file())
     models = [_read(path) for path in cards]
-    models.sort(key=lambda model: (not model.default, len(model.domains), not model.forms, model.name))
+    models.sort(key=lambda model: (len(model.domains), not model.forms, model.name))
     return {model.name: model for model in models}
 
 
@@ -176,35 +168,36 @@ def _read(path: Path) -> BundledModel:
 def bundled_model(name: str, spec: DomainSpec, asked: Mapping[str, Any]) -> BundledModel:
     """Return the bundled model that plays a domain.
 
-    `tiny` takes the first that does what the options ask for, a specialist before the model of all domains. Any other
-    name takes that model.
+    `tiny` takes the first that knows the domain. Any other name takes that model.
 
     Args:
         name: `tiny`, or the name of a model.
         spec: The domain.
-        asked: The options `profile`, `form` and `ledger`; None where the user named none.
+        asked: The options `profile` and `form`; None where the user named none.
 
     Raises:
-        WorldNotConfigured: No such model knows the domain.
-        SpecError: The options ask for what none of them does.
+        WorldNotConfigured: No such model knows the domain, or the dialect in which it is spoken.
+        SpecError: The options ask for what the model does not do.
 
     >>> from agentworld_gym.domain.spec import load_spec
     >>> bundled_model("tiny", load_spec("android"), {}).name
     'tiny-android-state'
-    >>> bundled_model("tiny", load_spec("android"), {"form": "change"}).name
-    'tiny'
+    >>> bundled_model("tiny", load_spec("android"), {"form": "change"})
+    Traceback (most recent call last):
+    agentworld_gym.errors.SpecError: options: form: got 'change', expected 'state', as the bundled model \
+tiny-android-state was trained in AgentWorld/Android-v0
     """
     models = bundled_models()
-    known = [model for model in models.values() if name in (TINY, model.name) and model.knows(spec)]
-    if not known:
+    named = [model for model in models.values() if name in (TINY, model.name) and spec.id in model.domains]
+    if not named:
         raise WorldNotConfigured(f"world={name!r} does not know {spec.env_id}; {_there_are(models)}")
-    contrary = None
-    for model in known:
-        error = model.contrary(spec, asked)
-        if error is None:
-            return model
-        contrary = contrary or error
-    raise contrary or AssertionError
+    if not spec.speaks_first_dialect:
+        known = f"no small model knows the dialect {spec.dialect!r} of {spec.env_id}"
+        raise WorldNotConfigured(f"world={name!r}: {known}; {named[0].name} knows the first one, without a `dialect`")
+    model = named[0]
+    if (error := model.contrary(spec, asked)) is not None:
+        raise error
+    return model
 
 
 def _there_are(models: Mapping[str, BundledModel]) -> str:
@@ -212,22 +205,16 @@ def _there_are(models: Mapping[str, BundledModel]) -> str:
     return f"bundled are: {told}" if told else "no small world model is bundled"
 
 
-def tiny_model(domain: str | None = None) -> Path | None:
-    """Return the folder of the model that `world="tiny"` takes by itself, if there is one.
-
-    Args:
-        domain: The domain that the model shall know; None asks for the model of all seven domains.
-    """
-    wanted = {*DOMAINS} if domain is None else {domain}
-    models = bundled_models().values()
-    return next((model.folder for model in models if model.default and wanted.issubset(model.domains)), None)
+def tiny_model(domain: str) -> Path | None:
+    """Return the folder of the model that `world="tiny"` takes in a domain, if there is one."""
+    return next((model.folder for model in bundled_models().values() if domain in model.domains), None)
 
 
 def named_model(handle: str) -> BundledModel | None:
     """Return the bundled model that the handle of a model names, by its name or by its folder; None for another model.
 
-    >>> named_model("tiny").name, named_model(f"transformers:{tiny_model('terminal')}").name
-    ('tiny', 'tiny-terminal-state')
+    >>> named_model("tiny-search").name, named_model(f"transformers:{tiny_model('terminal')}").name
+    ('tiny-search', 'tiny-terminal-state')
     >>> named_model("transformers:runs/mine/model") is None
     True
     """
@@ -247,6 +234,6 @@ def sessions_of(handle: str, spec: DomainSpec) -> int | None:
     (6000, None)
     """
     if handle == TINY:
-        return next((one.sessions for one in bundled_models().values() if one.default and one.knows(spec)), None)
+        return next((one.sessions for one in bundled_models().values() if one.knows(spec)), None)
     model = named_model(handle)
     return None if model is None else model.sessions

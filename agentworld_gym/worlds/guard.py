@@ -20,9 +20,7 @@ from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Restorable
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.sight import folds
-from agentworld_gym.sessions.row import changes_between
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.twin import Twin
@@ -53,12 +51,10 @@ class Guard:
 
     Args:
         options: What is asked for, and what is done.
-        prompts: The prompts of the domain, which write the ledger of what is true.
         grounded: The grounded world; needed for the remedy `ground`.
     """
 
     options: GuardOptions
-    prompts: Prompts
     grounded: GroundedWorld | None = None
     executed: int = field(default=0, init=False)
     """How many actions the grounded world has carried out so far, those included by which a twin caught up."""
@@ -105,17 +101,13 @@ class Guard:
         if isinstance(twin, Failure):
             return twin
         machine = twin.session.machine
-        before = dict(machine.state()) if self.prompts.keeps_ledger else {}
         answer = self._play(twin, [action])
         if isinstance(answer, Failure):
             return _dropped(session, answer)
-        after = dict(machine.state()) if self.prompts.keeps_ledger else {}
         twin.turns = session.turn + (not folds(session.task.domain, action.parsed, answer.text))
         return replace(
             dreamt,
             text=answer.text,
-            ledger=self.prompts.ledger(session.task, changes_between(before, after)),
-            ledger_check=None,
             state=compact(machine.shown()) if session.states and isinstance(machine, Restorable) else None,
             source=Source.GROUNDED,
         )

@@ -28,7 +28,6 @@ from agentworld_gym.errors import AnswerError, ImpossibleState
 from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.flow import TOGETHER, Request, Work
 from agentworld_gym.generators.protocols import ConstrainingGenerator
-from agentworld_gym.prompting.ledger import StateChange, recalled, split_ledger
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.state_answers import StateAnswers
@@ -36,7 +35,6 @@ from agentworld_gym.prompting.state_changes import SAME
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
 from agentworld_gym.screens.web import page_of
-from agentworld_gym.text.escaping import unescape
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -127,14 +125,12 @@ class LanguageWorld:
             self.unseen.warn([task])
         system = self.prompts.system(task, task.controls)
         history = [Message(role="system", content=system)]
-        book = self.prompts.ledger_book(task)
-        books = None if book is None else (book, book)
         if self._printer is not None:
             state = self._printer.begin(task, seed)
             seen = History[Action](self.spec.id, self._printer.printed(state))
-            return LanguageSession(task, seed, history, seen, books=books, states=(state, state))
+            return LanguageSession(task, seed, history, seen, states=(state, state))
         first = in_dialect(self.spec, task, seed, self.prompts.first_observation(task))
-        return LanguageSession(task, seed, history, History(self.spec.id, first), books=books)
+        return LanguageSession(task, seed, history, History(self.spec.id, first))
 
     @property
     def _printer(self) -> StateAnswers | None:
@@ -145,7 +141,7 @@ class LanguageWorld:
     def _constrains(self) -> bool:
         """Whether the generator is told which changes of a state can be read: answers are changes and nothing else."""
         told = isinstance(self.generator, ConstrainingGenerator) and self.generator.constrains
-        return told and self.prompts.form == "state" and not (self.prompts.keeps_ledger or self.sampling.thinking)
+        return told and self.prompts.form == "state" and not self.sampling.thinking
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.
@@ -188,10 +184,7 @@ class LanguageWorld:
         return None if unseen is None else unseen.failure(session.task, action.parsed, session.observation)
 
     def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
-        """Ask the generator, and again where its answer cannot be read or contradicts the history of the ledger.
-
-        The sampling says how often. Where no answer is free of contradictions, or the generator fails meanwhile, the
-        first one that can be read stands.
+        """Ask the generator, and again where its answer cannot be read; the sampling says how often.
 
         Returns:
             What was read, and how many times the generator was asked again.
@@ -203,10 +196,9 @@ class LanguageWorld:
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, action, turn, request.sampling.seed)
             asked.append((observed, Usage() if isinstance(answer, Failure) else answer.usage))
-            if isinstance(answer, Failure) or not _doubtful(observed) or reasks == self.sampling.reasks:
+            unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
+            if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
                 break
-        if isinstance(observed, Failure) or _doubtful(observed):
-            observed = next((one for one, _ in asked if isinstance(one, Observation)), observed)
         lost = sum((usage for one, usage in asked if one is not observed), Usage())
         if isinstance(observed, Observation):
             return replace(observed, reasks=reasks, lost=lost), reasks
@@ -229,11 +221,7 @@ class LanguageWorld:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
         self._append(session, action, self._turn(session, action), observed)
 
-    def ledger(self, session: LanguageSession, changes: Sequence[StateChange]) -> str:
-        """Return what the ledger of a session says of true changes of the state; empty where no ledger is kept."""
-        return self.prompts.ledger(session.task, changes)
-
-    def correct(self, session: LanguageSession, text: str, ledger: str = "", state: str | None = None) -> None:
+    def correct(self, session: LanguageSession, text: str, state: str | None = None) -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
 
         Forks that were made before keep what they had. After a failed step there is nothing to correct: `accept` the
@@ -242,7 +230,6 @@ class LanguageWorld:
         Args:
             session: The session.
             text: The true observation.
-            ledger: The true entries of the ledger.
             state: The true structured state, as JSON; needed where the model writes changes of it.
 
         Raises:
@@ -258,10 +245,9 @@ class LanguageWorld:
             session.seen.turns[-1] = action, text
             return
         shown = self._shown(session, Observation(text, state=state))
-        past = self.prompts.past(session.task, session.screen_before, shown, ledger, action.raw)
+        past = self.prompts.past(session.task, session.screen_before, shown, action.raw)
         session.history[-1] = Message(role="assistant", content=past)
         session.states = session.states and (session.states[0], shown)
-        session.note(action, text, ledger, again=True)
         session.seen.correct(text)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
@@ -299,16 +285,13 @@ class LanguageWorld:
         return page_of(last) if shows(domain, last) else None
 
     def _read_off(self, session: LanguageSession, action: Action, turn: str) -> Observation | None:
-        """Return what a probe shows of the ledger or the structured state; None where the model has to be asked.
+        """Return what a probe shows of the structured state; None where the model has to be asked.
 
         An agent is always answered by the model. Where controls are in force, an action may show something else than
         what is there.
         """
         if session.acted is None or session.task.controls:
             return None
-        if session.books is not None:
-            told = recalled(session.books[1], action.raw, session.observation)
-            return None if told is None else Observation(told, prompt=turn, source=Source.LEDGER)
         if self._printer is None or (state := self._printer.opened(session.screen, action.parsed)) is None:
             return None
         return Observation(self._printer.printed(state), prompt=turn, state=state, source=Source.STATE)
@@ -323,24 +306,20 @@ class LanguageWorld:
             session.seen.refuse(action, observed.text)
         else:
             shown = self._shown(session, observed, action)
-            past = self.prompts.past(session.task, session.screen, shown, observed.ledger, action.raw)
+            past = self.prompts.past(session.task, session.screen, shown, action.raw)
             session.history += [Message(role="user", content=turn), Message(role="assistant", content=past)]
             session.seen.append(action, observed.text)
             session.states = session.states and (session.states[1], shown)
-        session.note(action, observed.text, observed.ledger)
 
     def _fold(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Put what a look at the screen showed in the place of the last observation."""
         session.seen.fold(observed.text)
-        session.note(action, observed.text, observed.ledger)
         shown = self._shown(session, observed, action)
         if session.states is not None:  # The change that was written is that of the action, and a look adds nothing.
             session.states = session.states[0] if session.turn else shown, shown
         elif session.turn and session.seen.turns[-1][0].error is None:
-            _, before = split_ledger(session.history[-1]["content"])
-            ledger = unescape(before) + observed.ledger
             done = session.seen.turns[-1][0].raw
-            past = self.prompts.past(session.task, session.screen_before, shown, ledger, done)
+            past = self.prompts.past(session.task, session.screen_before, shown, done)
             session.history[-1] = Message(role="assistant", content=past)
 
     def _shown(self, session: LanguageSession, observed: Observation, action: Action | None = None) -> str:
@@ -371,9 +350,8 @@ class LanguageWorld:
         if answer.finish_reason == "length":
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
-        written, ledger = split_ledger(answer.text) if self.prompts.keeps_ledger else (answer.text, "")
         state = None
-        meant = parse_completion(written)
+        meant = parse_completion(answer.text)
         if meant is None:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         try:
@@ -390,8 +368,6 @@ class LanguageWorld:
         if len(text) > self.spec.limits.max_observation_chars:
             limit = self.spec.limits.max_observation_chars
             return Failure(FailureKind.LENGTH, f"the observation has {len(text)} characters, the limit is {limit}")
-        ledger = unescape(ledger)
-        checked = session.books[1].check(action.raw, text, ledger) if session.books is not None else None
         return Observation(
             text,
             answer.usage,
@@ -400,8 +376,6 @@ class LanguageWorld:
             answer.reasoning,
             seed,
             answer.logprob,
-            ledger,
-            checked,
             state,
             refused=answer.refused,
         )
@@ -409,10 +383,3 @@ class LanguageWorld:
     def close(self) -> None:
         """Release the generator."""
         self.generator.close()
-
-
-def _doubtful(observed: Observation | Failure) -> bool:
-    """Whether the model should be asked again, if the sampling has it so."""
-    if isinstance(observed, Failure):
-        return observed.kind in UNREADABLE
-    return observed.ledger_check is not None and observed.ledger_check.contradictions > 0

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from agentworld_gym.contracts import Action, Conversation, Message
 from agentworld_gym.domain.task import Task
-from agentworld_gym.prompting.ledger import LedgerBook
 from agentworld_gym.screens.history import History
 from agentworld_gym.worlds.twin import Twin
 
@@ -36,10 +35,6 @@ class LanguageSession:
     looked: bool = False
     """Whether the last action was a look at the screen, which is no turn."""
 
-    books: tuple[LedgerBook, LedgerBook] | None = None
-    """What the history said of the hidden state before the last turn, and says at this moment; None where no ledger is
-    kept, or its notation is not known."""
-
     acted: int | None = None
     """Where this is a copy for a probe: how many turns the agent took before it; None where the agent acts itself."""
 
@@ -51,19 +46,6 @@ class LanguageSession:
 
     conversation: Conversation = field(default_factory=Conversation, compare=False)
     """What the requests of the session and of its forks have in common."""
-
-    def note(self, action: Action, text: str, ledger: str, *, again: bool = False) -> None:
-        """Enter a turn into the book of the ledger.
-
-        Args:
-            action: The action.
-            text: What it showed.
-            ledger: What the ledger says of it.
-            again: Whether this stands in the place of the last turn.
-        """
-        if self.books is not None:
-            before = self.books[0] if again else self.books[1]
-            self.books = before, before.turned(action.raw, text, ledger)[0]
 
     @property
     def observation(self) -> str:

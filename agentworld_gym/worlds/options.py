@@ -60,10 +60,6 @@ class LanguageOptions(Options):
     structured `state`, from which the domain's view prints the screen (compact prompts, Android). None takes what the
     world prefers, or else the form of the spec."""
 
-    ledger: Annotated[bool | None, Expected("True or False")] = None
-    """Whether the model writes what changed in the hidden state behind each observation; see
-    `agentworld_gym.prompting.ledger`. None means that it does not."""
-
     demonstrations: Annotated[bool | None, Expected("True or False")] = None
     """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
     the spec names some."""
@@ -147,7 +143,6 @@ class WorldOptions(LanguageOptions):
             self.profile or profile,
             self.system_prompt,
             self.form or form,
-            ledger=bool(self.ledger),
             demonstrations=self.demonstrations,
             official=self.official,
             view=load_view(self.spec.id) if (self.form or form) == "state" else None,
@@ -165,7 +160,7 @@ class WorldOptions(LanguageOptions):
         """
         prompts = self.templates(profile, form)
         sampled = self.chosen_sampling(**sampling)
-        demonstrations, guard = self._demonstrations(prompts), self._guard(prompts)
+        demonstrations, guard = self._demonstrations(prompts), self._guard()
         world = LanguageWorld(
             self.spec, prompts, generator, sampled, demonstrations, guard, self._grounded_outcomes(prompts)
         )
@@ -180,12 +175,12 @@ class WorldOptions(LanguageOptions):
             return None
         return open_grounded(self.spec, scenario=self.scenario)
 
-    def _guard(self, prompts: Prompts) -> Guard | None:
+    def _guard(self) -> Guard | None:
         if self.guard is None:
             return None
         options = validated(GuardOptions, self.guard, "options.guard")
         grounds = options.remedy == "ground"
-        return Guard(options, prompts, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
+        return Guard(options, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
 
     def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
         if self.retrieval is None:

@@ -69,7 +69,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 
     Args:
-        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of another bundled model, `scripted`,
+        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
             language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment
             variable AGENTWORLD_WORLD or else `grounded`.
@@ -135,6 +135,9 @@ def _awm(place: str, options: WorldOptions) -> World[Any]:
     if dreamer and (options.guard or {}).get("remedy") == "ground":
         # The grounded world of the domain does not know these tasks.
         raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
+    if dreamer == TINY or dreamer in bundled_models():
+        unknown = "no small model knows the tools of these worlds, and nothing prints their answers from a state"
+        raise WorldNotConfigured(f"world='awm:{place}': {unknown}")
     if dreamer and options.form == "state":
         raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
     folder = Path(named)
@@ -166,8 +169,6 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
     card = carded_model(handle)
     if card is None or not card.knows(options.spec):
         return options.language(options.open_generator(handle))
-    if options.ledger is None:
-        options = options.model_copy(update={"ledger": card.ledger})
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
     world = options.language(options.open_generator(handle), card.profile, form, **card.sampling)
@@ -177,19 +178,16 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:
     """Return a world that a table plays; it is asked like the bundled model of the domain, if options say nothing."""
-    model = next((model for model in bundled_models().values() if model.default and model.knows(options.spec)), None)
+    model = next((model for model in bundled_models().values() if model.knows(options.spec)), None)
     generator = options.open_generator(handle)
     if model is None:
         return options.language(generator, "compact", thinking=False)
-    if options.ledger is None:
-        options = options.model_copy(update={"ledger": model.ledger})
     return options.language(generator, model.profile, model.form(options.spec), **{**model.sampling, "reasks": 0})
 
 
 def _bundled(name: str, options: WorldOptions) -> World[Any]:
-    asked = {"profile": options.profile, "form": options.form, "ledger": options.ledger}
+    asked = {"profile": options.profile, "form": options.form}
     model = bundled_model(name, options.spec, asked)
-    options = options.model_copy(update={"ledger": model.ledger})
     generator = options.open_generator(f"transformers:{model.folder}")
     world = options.language(generator, model.profile, model.form(options.spec), **model.sampling)
     world.unseen = model.unseen

@@ -78,7 +78,7 @@ def collect(size: Size) -> None:
     many = ("--card", "--format", "parquet") if size.models else ("--no-card",)
     common = ("-n", count, "--seed", "3", "--controls-share", "0.4")
     run("collect", "collect", *size.domains, "--out", "rows", *common, *many)
-    run("collect_small", "collect", *size.domains, "--out", "rows/small.jsonl", *common, "--config", "tiny")
+    run("collect_small", "collect", *size.domains, "--out", "rows/small.jsonl", *common, "--config", "mcp-state")
     if size.models:
         run("collect_test", "collect", *size.domains, "--out", "rows", *common, "--split", "test", "--no-card")
 
@@ -162,11 +162,11 @@ def go_on(size: Size) -> None:
 TRAINING = """\
 name: two-trees
 data: {rows: [rows/small.jsonl], max_tokens: 2048, validation: 0}
-preparation: {pool: null, context_weight: 0.1, ledger: true, profile: compact, form: change}
+preparation: {pool: null, context_weight: 0.1, profile: compact, form: change}
 model: {shape: {hidden_size: 64, intermediate_size: 192, num_hidden_layers: 2, head_dim: 16, vocab_size: 700}}
 train: {seed: 0, threads: 1, max_steps: 4, batch_tokens: 2048, short_tokens: 600, bfloat16: false, tensorboard: false}
 """
-"""A model is trained for four steps on answers that end with a ledger, which `agentworld samples` does not offer."""
+"""A model is trained for four steps."""
 
 
 def models(size: Size) -> None:
@@ -187,7 +187,7 @@ def models(size: Size) -> None:
     run("transfer", "eval", "transfer", "terminal", *common)
     for folder in Path("eval/transfer-traces").iterdir():
         rename(folder)
-    common = ("--model", "tiny", "--domain", "terminal", "--limit", "3", "--out", "eval/bench")
+    common = ("--model", "tiny-search", "--domain", "search", "--limit", "3", "--out", "eval/bench")
     run("bench", "eval", "bench", "rows/test.jsonl", *common)
 
 

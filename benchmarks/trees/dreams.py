@@ -17,12 +17,11 @@ import gymnasium as gym
 from agentworld_gym import AgentWorldError, ChatRequest, Completion, register_world
 from trees.sizes import DOMAINS, Size
 
-LEDGER = "\n<ledger>\n= two-trees\nturn {turn}\n</ledger>"
 VERDICT = '<final_evaluation>{"strengths": "some", "weaknesses": "few", "scores": {"1": 4}}</final_evaluation>'
 """What the model says where nothing is prepared, as it is when a judge is asked."""
 
-KINDS: Mapping[str, Mapping[str, Any]] = {"": {}, "-ledger": {"ledger": True}, "-retrieval": {"retrieval": "index"}}
-"""What each profile and form is played with beside: nothing, a ledger, or the recorded steps of an index."""
+KINDS: Mapping[str, Mapping[str, Any]] = {"": {}, "-retrieval": {"retrieval": "index"}}
+"""What each profile and form is played with beside: nothing, or the recorded steps of an index."""
 
 JUDGED = {
     "instruction": "Do as you like.",
@@ -45,7 +44,8 @@ class Scribe:
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion]]:
         """The next prepared completion for each request."""
         for index, request in enumerate(requests):
-            self.requests.append(dataclasses.asdict(request))
+            # Conversations and grammars are objects of the process, and no part of what a model reads.
+            self.requests.append(dataclasses.asdict(dataclasses.replace(request, conversation=None, allows=None)))
             yield index, Completion(self.prepared.pop(0) if self.prepared else VERDICT)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
@@ -102,7 +102,7 @@ def _lines(
         yield {"row": row["id"], "result": env.reset(seed=row["seed"], options=chosen), **_taken(scribe)}
         for turn, action in enumerate([*row["actions"], row["finish"] or "finish"], 1):
             answer = answers.get(f"{row['id']}/{turn}", f"<predicted_observation>\n{action}\n</predicted_observation>")
-            scribe.prepared[:] = [answer + (LEDGER.format(turn=turn) if options.get("ledger") else "")]
+            scribe.prepared[:] = [answer]
             result = core.step(action)
             yield {"action": action, "result": result, **_taken(scribe)}
             if result[2] or result[3]:

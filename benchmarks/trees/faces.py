@@ -32,8 +32,6 @@ REFUSED: tuple[dict[str, Any], ...] = (
     {"max_steps": 0},
     {"max_steps": True},
     {"sampling": {"temperature": "hot"}},
-    {"ledger": True},
-    {"ledger": 1},
     {"retrieval": "nowhere"},
     {"prompts": "nowhere"},
     {"judge": "nobody"},

@@ -176,12 +176,12 @@ class TestErrors:
             (["train", "nope", "--out", "x"], 2, "nope"),
             (["train", "cpt", "nope", "--out", "x"], 2, "nope"),
             (
-                ["train", "cpt", "tiny", "--out", "x", "--set", "train.speed=9"],
+                ["train", "cpt", "search", "--out", "x", "--set", "train.speed=9"],
                 2,
                 "command line: --set train.speed: got 9",
             ),
             (
-                ["train", "cpt", "tiny", "--out", "x", "--set", "train.batch_tokens=9"],
+                ["train", "cpt", "search", "--out", "x", "--set", "train.batch_tokens=9"],
                 2,
                 "train.batch_tokens: got 9, exp",
             ),

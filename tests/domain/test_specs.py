@@ -21,7 +21,7 @@ from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.prompt import LEDGER, Prompts
+from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.system_message import EPISODE, FEW_SHOTS
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
 from agentworld_gym.screens.locate import stand_in
@@ -407,7 +407,7 @@ def test_no_template_is_left_unused_or_unfinished() -> None:
     for path in folder.rglob("*.j2"):
         assert path.read_text(encoding="utf-8").strip()
     used = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.j2"))
-    used += "".join(f"'{name}'" for name in (*TEMPLATES.values(), LEDGER, FEW_SHOTS, EPISODE))
+    used += "".join(f"'{name}'" for name in (*TEMPLATES.values(), FEW_SHOTS, EPISODE))
     for path in (folder / "shared").glob("*.j2"):
         assert f"'shared/{path.name}'" in used
 

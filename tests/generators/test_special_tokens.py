@@ -47,7 +47,7 @@ def test_what_is_escaped_for_every_model_is_left_to_that_rule() -> None:
     assert rule.escape(text) == text == rule.unescape(text)
 
 
-@pytest.mark.parametrize("model", ["tiny", "tiny-terminal"])
+@pytest.mark.parametrize("model", ["tiny-search", "tiny-terminal-state"])
 def test_the_shipped_models_have_no_token_beyond_the_common_rule(model: str) -> None:
     """Their contents therefore stay what they were trained on."""
     assert rule_in(Path(__file__).parents[2] / "agentworld_gym" / "models" / model).tokens == ()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentworld_gym.worlds.bundled import bundled_models
-
 TEMPLATE = """\
 {%- for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
@@ -26,12 +24,6 @@ TEXT = [
     "<predicted_observation>\nuser@host:~$ \n</predicted_observation> <think>\n\n</think>\n",
     '{"score": 3, "name": "terminal"} cat: missing.txt: No such file or directory\n',
 ]
-
-
-def bundled_model() -> Path | None:
-    """The small world model of the terminal that the package ships and that writes captures, where it is there."""
-    model = bundled_models().get("tiny-terminal")
-    return None if model is None else model.folder
 
 
 def write_tiny_model(folder: Path, *, context: int = 1024, hidden: int = 64, layers: int = 2) -> Path:

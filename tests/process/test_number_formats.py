@@ -59,9 +59,9 @@ class TestWhatIsMeasured:
 
 class TestTraining:
     def test_auto_is_what_a_configuration_says_unless_told_otherwise(self) -> None:
-        assert TrainConfig(max_steps=1).bfloat16 == load_config("tiny").train.bfloat16 == "auto"
+        assert TrainConfig(max_steps=1).bfloat16 == load_config("search").train.bfloat16 == "auto"
         with pytest.raises(SpecError, match=r"train\.bfloat16"):
-            load_config("tiny", changes={"train.bfloat16": "sometimes"})
+            load_config("search", changes={"train.bfloat16": "sometimes"})
 
     @pytest.mark.parametrize("found, format_", [(EMULATED, "float32"), (NATIVE, "bfloat16")])
     def test_the_faster_format_is_taken_and_said(

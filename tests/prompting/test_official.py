@@ -144,9 +144,7 @@ def test_a_wrong_folder_is_a_typed_error_that_names_the_missing_file(folder: Pat
         Prompts(load_spec("mcp"), official=OfficialPrompts(folder))
 
 
-@pytest.mark.parametrize(
-    "more", [{"profile": "compact"}, {"form": "change"}, {"ledger": True}, {"system": "You are."}, {"wording": 1}]
-)
+@pytest.mark.parametrize("more", [{"profile": "compact"}, {"form": "change"}, {"system": "You are."}, {"wording": 1}])
 def test_what_no_official_prompt_tells_of_is_refused(official: OfficialPrompts, more: dict[str, object]) -> None:
     with pytest.raises(SpecError, match="prompts"):
         Prompts(load_spec("web"), official=official, **more)  # type: ignore[arg-type]

@@ -74,18 +74,18 @@ def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
     wrong(start + "train: {max_steps: 1}\nmodel: {layers_of: a, path: b}\n", "model.layers_of: got 'a', expected for a")
     wrong(start + "train: {max_step: 1}\n", "train.max_step: got 1, expected no such key, but one of: max_steps, ")
     wrong("name: a\ndata: {session: 50}\ntrain: {max_steps: 1}\n", r"data.session: got 50, .* one of: .*episodes")
-    with pytest.raises(SpecError, match=r"one of: .*tiny"):
+    with pytest.raises(SpecError, match=r"one of: .*search"):
         load_config("no-such-recipe")
 
 
 def test_values_of_the_command_line_take_the_place_of_those_in_the_file() -> None:
-    config = load_config("tiny", changes={"train.max_steps": 7, "model.shape.hidden_size": 64, "name": "mine"})
+    config = load_config("search", changes={"train.max_steps": 7, "model.shape.hidden_size": 64, "name": "mine"})
     assert config.train.max_steps == 7 and config.name == "mine"
     assert config.model.shape is not None and config.model.shape.hidden_size == 64
     with pytest.raises(SpecError, match=r"train.max_stepz.*no such key"):
-        load_config("tiny", changes={"train.max_stepz": 7})
+        load_config("search", changes={"train.max_stepz": 7})
     with pytest.raises(SpecError, match=r"name\.first"):
-        load_config("tiny", changes={"name.first": 7})
+        load_config("search", changes={"name.first": 7})
 
 
 def test_a_model_has_one_origin() -> None:
@@ -129,9 +129,9 @@ def test_shipped_configurations_of_pretrained_models_say_how_to_train(name: str)
 
 
 def test_the_context_counts_a_little_whatever_else_is_said_of_the_preparation() -> None:
-    assert load_config("tiny-terminal", changes={"preparation.drills": 100}).preparation.context_weight == 0.1
-    assert load_config("tiny-terminal").preparation.context_weight == 0.1
-    assert load_config("tiny").preparation.context_weight == 0.3
+    assert load_config("search", changes={"preparation.drills": 100}).preparation.context_weight == 0.1
+    assert load_config("search").preparation.context_weight == 0.1
+    assert load_config("search", changes={"preparation.context_weight": 0.3}).preparation.context_weight == 0.3
 
 
 @given(
@@ -150,9 +150,9 @@ def test_a_model_begins_with_the_layers_of_another_under_its_own_vocabulary() ->
     torch = pytest.importorskip("torch")
     from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 
-    source = resources.files("agentworld_gym") / "models" / "tiny-terminal"
+    source = resources.files("agentworld_gym") / "models" / "tiny-terminal-state"
     shape = ModelShape(vocab_size=400, num_hidden_layers=6)
-    config = ModelConfig(shape=shape, layers_of="tiny-terminal")
+    config = ModelConfig(shape=shape, layers_of="tiny-terminal-state")
     tokenizer = make_tokenizer(config, ["alpha beta\ncat notes.txt"] * 3)
     model, again = make_model(config, tokenizer, 0), make_model(config, tokenizer, 0)
     other = make_model(ModelConfig(path=str(source)), tokenizer, 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny_model import bundled_model, write_tiny_model
+from tiny_model import write_tiny_model
+
+from agentworld_gym.worlds.bundled import tiny_model
 
 
 @pytest.fixture(scope="session")
 def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled_model() or write_tiny_model(tmp_path_factory.mktemp("tiny"))
+    return tiny_model("terminal") or write_tiny_model(tmp_path_factory.mktemp("tiny"))

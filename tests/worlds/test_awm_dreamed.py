@@ -149,8 +149,14 @@ def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
 
 
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:
-    with pytest.raises(WorldNotConfigured, match=r"behind the plus stands a language world, as in awm:DIR\+tiny"):
+    with pytest.raises(WorldNotConfigured, match=r"behind the plus stands a language world, as in awm:DIR\+http://"):
         AgentWorldEnv(spec="mcp", world=f"awm:{folder}+grounded")
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-mcp-state"])
+def test_no_small_model_plays_behind_the_plus(folder: Path, name: str) -> None:
+    with pytest.raises(WorldNotConfigured, match=rf"{name}.*: no small model knows the tools of these worlds"):
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+{name}")
 
 
 def test_its_fingerprint_names_the_files_and_the_model(folder: Path, knowing: Knowing) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from tiny_model import write_tiny_model
+from typer.testing import CliRunner
 
+from agentworld_gym.cli import app
 from agentworld_gym.cli.serve import _usage
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.errors import SpecError, WorldNotConfigured
@@ -35,32 +37,25 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("domain", "asked", "name", "form", "ledger"),
+    ("domain", "asked", "name", "form"),
     [
-        ("android", {}, "tiny-android-state", "state", False),
-        ("android", {"form": "change"}, "tiny", "change", False),
-        ("android:droidrun", {}, "tiny", "change", False),
-        ("terminal", {}, "tiny-terminal-state", "state", False),
-        ("terminal", {"form": "full"}, "tiny-terminal", "full", False),
-        ("terminal", {"ledger": True}, "tiny-terminal-ledger", "full", True),
-        ("terminal", {"ledger": False, "profile": "compact"}, "tiny-terminal-state", "state", False),
-        ("swe", {}, "tiny-swe-state", "state", False),
-        ("swe", {"form": "full"}, "tiny-swe", "full", False),
-        ("swe:claude-code", {}, "tiny-swe", "full", False),
-        ("web", {}, "tiny-web-state", "state", False),
-        ("web", {"form": "change"}, "tiny", "change", False),
-        ("desktop", {}, "tiny-desktop-state", "state", False),
-        ("mcp", {}, "tiny-mcp-state", "state", False),
-        ("mcp", {"form": "full"}, "tiny", "full", False),
-        ("mcp:mcpmark", {}, "tiny", "full", False),
+        ("android", {}, "tiny-android-state", "state"),
+        ("android", {"form": "state"}, "tiny-android-state", "state"),
+        ("terminal", {}, "tiny-terminal-state", "state"),
+        ("terminal", {"profile": "compact"}, "tiny-terminal-state", "state"),
+        ("swe", {}, "tiny-swe-state", "state"),
+        ("web", {}, "tiny-web-state", "state"),
+        ("desktop", {}, "tiny-desktop-state", "state"),
+        ("mcp", {}, "tiny-mcp-state", "state"),
+        ("search", {}, "tiny-search", "full"),
     ],
 )
-def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trained(
-    opened: list[str], domain: str, asked: dict[str, Any], name: str, form: str, ledger: bool
+def test_tiny_takes_the_model_of_the_domain_and_asks_it_as_it_was_trained(
+    opened: list[str], domain: str, asked: dict[str, Any], name: str, form: str
 ) -> None:
     world = open_world("tiny", WorldOptions(load_spec(domain), **asked))
     assert opened == [name]
-    assert (world.prompts.profile, world.prompts.form, world.prompts.keeps_ledger) == ("compact", form, ledger)
+    assert (world.prompts.profile, world.prompts.form) == ("compact", form)
     assert world.sampling.temperature == 0 and not world.sampling.thinking
 
 
@@ -70,34 +65,44 @@ def test_tiny_takes_the_model_that_does_what_is_asked_and_asks_it_as_it_was_trai
         (
             "terminal",
             {"profile": "full"},
-            "profile: got 'full', expected 'compact', as the bundled model tiny-terminal",
+            "profile: got 'full', expected 'compact', as the bundled model tiny-terminal-state",
         ),
-        ("search", {"ledger": True}, "ledger: got True, expected False, as the bundled model tiny-search was trained"),
-        (
-            "android:droidrun",
-            {"form": "state"},
-            "form: got 'state', expected 'change', as the bundled model tiny was trained",
-        ),
+        ("web", {"form": "change"}, "form: got 'change', expected 'state', as the bundled model tiny-web-state"),
+        ("swe", {"form": "full"}, "form: got 'full', expected 'state', as the bundled model tiny-swe-state"),
+        ("search", {"form": "change"}, "form: got 'change', expected 'full', as the bundled model tiny-search"),
     ],
 )
-def test_what_no_model_does_is_an_error_that_names_both(domain: str, asked: dict[str, Any], says: str) -> None:
+def test_what_a_model_does_not_do_is_an_error_that_names_both(domain: str, asked: dict[str, Any], says: str) -> None:
     with pytest.raises(SpecError) as refused:
         open_world("tiny", WorldOptions(load_spec(domain), **asked))
     assert says in str(refused.value)
 
 
-def test_a_model_can_be_taken_by_its_name_in_the_domains_that_it_knows(opened: list[str]) -> None:
-    world = open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), sampling={"max_tokens": 64}))
-    assert opened == ["tiny-terminal-ledger"] and world.prompts.keeps_ledger and world.sampling.max_tokens == 64
+@pytest.mark.parametrize("domain", ["android:droidrun", "swe:claude-code", "mcp:mcpmark"])
+@pytest.mark.parametrize("asked", [{}, {"form": "full"}])
+def test_no_small_model_knows_another_dialect_than_the_first(domain: str, asked: dict[str, Any]) -> None:
+    first, _, dialect = domain.partition(":")
+    says = f"no small model knows the dialect '{dialect}' of .*; tiny-{first}-state knows the first one"
+    for handle in ("tiny", f"tiny-{first}-state"):
+        with pytest.raises(WorldNotConfigured, match=says):
+            open_world(handle, WorldOptions(load_spec(domain), **asked))
+
+
+def test_a_model_can_be_taken_by_its_name_in_the_domain_that_it_knows(opened: list[str]) -> None:
+    world = open_world("tiny-terminal-state", WorldOptions(load_spec("terminal"), sampling={"max_tokens": 64}))
+    assert opened == ["tiny-terminal-state"] and world.sampling.max_tokens == 64
     with pytest.raises(WorldNotConfigured, match=r"does not know AgentWorld/MCP-v0; bundled are: .*tiny-terminal"):
-        open_world("tiny-terminal", WorldOptions(load_spec("mcp")))
-    with pytest.raises(SpecError, match="ledger: got False, expected True"):
-        open_world("tiny-terminal-ledger", WorldOptions(load_spec("terminal"), ledger=False))
+        open_world("tiny-terminal-state", WorldOptions(load_spec("mcp")))
+    with pytest.raises(SpecError, match="form: got 'full', expected 'state'"):
+        open_world("tiny-terminal-state", WorldOptions(load_spec("terminal"), form="full"))
 
 
 def test_the_fingerprint_tells_the_options_of_one_model_apart(opened: list[str]) -> None:
-    spec = load_spec("android")
-    worlds = [open_world("tiny", WorldOptions(spec, **asked)) for asked in ({}, {"form": "change"}, {"form": "state"})]
+    spec, folder = load_spec("android"), bundled_models()["tiny-android-state"].folder
+    worlds = [
+        open_world(f"transformers:{folder}", WorldOptions(spec, **asked))
+        for asked in ({}, {"form": "change"}, {"form": "state"})
+    ]
     first, change, state = (world.fingerprint.digest for world in worlds)
     assert first == state != change
 
@@ -113,15 +118,18 @@ def test_every_domain_has_a_model_and_every_model_can_be_found() -> None:
 
 def test_the_server_prints_how_to_ask_the_model_that_it_serves() -> None:
     models = bundled_models()
-    assert _usage(models["tiny-android-state"])[:2] == (
+    assert _usage(models["tiny-android-state"]) == (
         "AgentWorld/Android-v0",
         ', profile="compact", form="state", '
         "sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'reasks': 4}",
     )
-    assert ", ledger=True, " in _usage(models["tiny-terminal-ledger"])[1]
-    env_id, options, note = _usage(models["tiny"])
-    assert env_id == "AgentWorld/Terminal-v0" and "form" not in options
-    assert note == '; with form="change" on AgentWorld/Web-v0, AgentWorld/Desktop-v0, AgentWorld/Android-v0'
+    env_id, options = _usage(models["tiny-search"])
+    assert env_id == "AgentWorld/Search-v0" and "form" not in options
+
+
+def test_the_name_that_takes_a_model_in_each_domain_cannot_be_served() -> None:
+    refused = CliRunner().invoke(app, ["serve", "tiny", "--dry-run"])
+    assert refused.exit_code != 0 and "is the name of none; it is one of: tiny-android-state" in refused.output
 
 
 def card(folder: Path, name: str, text: str) -> Path:
@@ -134,9 +142,9 @@ def card(folder: Path, name: str, text: str) -> Path:
 def test_a_further_specialist_needs_a_folder_and_no_code(tmp_path: Path) -> None:
     card(tmp_path, "all", "domains: [search, terminal]")
     card(tmp_path, "tiny-search", "domains: [search]\nsampling: {max_tokens: 512}")
-    card(tmp_path, "a-draft", "domains: [search]\ndefault: false")
+    card(tmp_path, "tiny-terminal", "domains: [terminal]\nforms: {terminal: state}")
     (tmp_path / "no-model").mkdir()
-    assert list(bundled_models(tmp_path)) == ["tiny-search", "all", "a-draft"]
+    assert list(bundled_models(tmp_path)) == ["tiny-terminal", "tiny-search", "all"]
     assert bundled_models(tmp_path)["tiny-search"].sampling == {"max_tokens": 512}
 
 

@@ -76,17 +76,6 @@ def test_a_step_that_is_grounded_shows_what_is_true_after_all_actions_of_the_dre
     assert session.observation == TRUE_CAT  # the model goes on from what is true
 
 
-def test_the_ledger_of_a_grounded_step_tells_the_true_changes() -> None:
-    world = guarded(unsure_of("sort a.txt"), ledger=True)
-    [session] = world.begin([TASK], [0])
-    [true] = play(world, session, SORT)
-    assert isinstance(true, Observation)
-    assert (true.text, true.ledger) == (TRUE_SORT, "= sorted.txt\na\nb\n")
-    [read] = play(world, session.probe(), CAT)
-    assert isinstance(read, Observation)
-    assert (read.text, read.source) == (TRUE_CAT, Source.LEDGER)
-
-
 def test_what_cannot_be_read_is_grounded_too_and_ends_the_episode_otherwise() -> None:
     for answer in (lambda _: "", lambda _: Completion(predicted("x"), finish_reason="length")):
         for remedy in ("ground", "end"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 
 import gymnasium as gym
+import orjson
 import pytest
 from worlds import dream, make, predicted
 
 from agentworld_gym import RecordingError, TraceError
-from agentworld_gym.documents.json_lines import read_jsonl
+from agentworld_gym.documents.json_lines import read_jsonl, sealed
 from agentworld_gym.errors import MissingFile
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
@@ -83,6 +84,25 @@ def test_a_file_that_is_none_or_of_another_world_is_refused(tmp_path):
     play(f"record:{tmp_path}/r.jsonl+grounded")
     with pytest.raises(RecordingError, match="record to another file"):
         make(world=f"record:{tmp_path}/r.jsonl+scripted")
+
+
+def test_fields_of_a_concept_that_is_gone_are_ignored_and_its_source_of_answers_is_refused(tmp_path):
+    recorded = play(f"record:{tmp_path}/r.jsonl+grounded")
+    lines = list(read_jsonl(tmp_path / "r.jsonl"))
+
+    def written(name, **more):
+        digest = ""
+        with open(tmp_path / name, "wb") as file:
+            for line in lines:
+                held = {key: value for key, value in line.items() if key != "digest"}
+                whole = sealed(held | more if "action" in held else held, digest)
+                digest = whole["digest"]
+                file.write(orjson.dumps(whole) + b"\n")
+        return f"recorded:{tmp_path / name}"
+
+    assert play(written("fields.jsonl", ledger="= a\n", ledger_check={"malformed": 0})) == recorded
+    with pytest.raises(RecordingError, match="line 3: source: got 'ledger', expected state or grounded"):
+        make(world=written("source.jsonl", source="ledger"))
 
 
 def test_a_recording_that_holds_nothing_yet_can_be_opened_again_and_again(tmp_path):

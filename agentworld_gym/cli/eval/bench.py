@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -48,7 +49,7 @@ def bench(
         list[Path], typer.Argument(metavar="ROWS...", help="Files of rows (.jsonl), or folders that hold some.")
     ],
     model: Annotated[
-        str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny.")
+        str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny-search.")
     ],
     out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run; an old one goes on.")],
     judge: Annotated[
@@ -103,12 +104,15 @@ def bench(
     from agentworld_gym.evaluation.report import write_page
     from agentworld_gym.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.judging.judge import Judge
-    from agentworld_gym.worlds.bundled import named_model
+    from agentworld_gym.worlds.bundled import TINY, named_model
 
-    bundled = named_model(model)
     only = frozenset(domains) if domains else None
-    chosen = BenchRows(files_of(rows), turns, only, limit, seed, bundled)
+    chosen = BenchRows(files_of(rows), turns, only, limit, seed)
     total = sum(chosen.counts.values())
+    if model == TINY:
+        model = _writer(chosen.counts)
+    if (bundled := named_model(model)) is not None:
+        chosen = replace(chosen, tiny=bundled)
     if bundled is not None and chosen.rendered:
         said = f"{chosen.rendered} sessions rendered anew in {bundled.profile} prompts, which {bundled.name} reads"
         stderr().print(said, markup=False, highlight=False, soft_wrap=True)
@@ -212,9 +216,26 @@ def _address(handle: str, option: str) -> str:
     from agentworld_gym.worlds.bundled import TINY, bundled_models
 
     models = bundled_models()
-    if handle == TINY and not models:
-        raise SpecError("command line", option, handle, "a model; none is bundled here")
+    if handle == TINY:
+        raise SpecError("command line", option, handle, "a model; no small one was trained to judge")
     return f"transformers:{models[handle].folder}" if handle in models else handle
+
+
+def _writer(domains: Iterable[str]) -> str:
+    """Return the name of the bundled model that writes observations in full in some domains, as rows hold them.
+
+    Raises:
+        SpecError: There is none; most small models write the change of a structured state, which rows do not hold.
+    """
+    from agentworld_gym.worlds.bundled import TINY, bundled_models
+
+    writers = [model for model in bundled_models().values() if "state" not in model.forms.values()]
+    for model in writers:
+        if set(domains) <= set(model.domains):
+            return model.name
+    known = ", ".join(f"{model.name} for {', '.join(model.domains)}" for model in writers) or "none"
+    expected = f"a model that writes the observations of {', '.join(domains)} in full; of the bundled ones do: {known}"
+    raise SpecError("command line", "--model", TINY, expected)
 
 
 def _overlaps(handle: str) -> bool:
@@ -305,7 +326,7 @@ def register(group: typer.Typer) -> None:
     """Add the command to `agentworld eval`."""
     group.command(
         epilog=examples(
-            "agentworld eval bench data/test.jsonl --model tiny --turns all --out runs/bench",
+            "agentworld eval bench data/test.jsonl --model tiny-search --domain search --turns all --out runs/bench",
             "agentworld eval bench AgentWorldBench --model http://localhost:8000/v1 --judge http://localhost:8001/v1 "
             "--price 0.3,1.2 --out runs/official",
         )

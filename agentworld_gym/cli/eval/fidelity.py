@@ -233,15 +233,6 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
     ]
     if guards:
         print_table(("guard", "asks for", "takes as they are", "of these wrong"), guards)
-    ledgers = [
-        (one.domain, history, share_text(kept.exact), share_text(kept.sound), *map(str, kept.counts.values()))
-        for one in found
-        for history, run in (("true", one.taught), ("own", one.free))
-        if run is not None and (kept := run.ledgers) is not None
-    ]
-    if ledgers:
-        heads = ("ledger", "history", "exact", "nothing wrong", "malformed", "contradictions", "unchanged")
-        print_table(heads, ledgers)
 
 
 def _shares(taught: Run | None, free: Run | None, plans: Consistency | None) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, groupby, islice
 
-from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import Case
@@ -20,7 +19,6 @@ from agentworld_gym.evaluation.results.fidelity import (
     Consistency,
     DomainFidelity,
     Example,
-    Ledgers,
     Measures,
     NearestAnswer,
     Probes,
@@ -138,7 +136,6 @@ def _run(walked: Replay, cases: Sequence[Case]) -> Run:
         kinds={kind: interval(*kinds[kind]) for kind in sorted(kinds)},
         groups={name: _cells(answered, cases, of) for name, of in GROUPINGS.items()},
         probes=_probes(walked.probed, cases),
-        ledgers=_ledgers(answered),
     )
 
 
@@ -227,19 +224,6 @@ def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) 
         only_dream=sum(dream and not real for _, dream, real in judged),
         only_grounded=sum(real and not dream for _, dream, real in judged),
         failed=len(pairs) - len(judged),
-    )
-
-
-def _ledgers(steps: Sequence[Step]) -> Ledgers | None:
-    kept = [(step, step.ledger) for step in steps if step.ledger is not None]
-    if not kept:
-        return None
-    told = [(step.ledger_exact, step.case) for step, _ in kept if step.ledger_exact is not None]
-    total = sum((check for _, check in kept), LedgerCheck())
-    return Ledgers(
-        exact=interval([exact for exact, _ in told], [case for _, case in told]) if told else None,
-        sound=interval([check == LedgerCheck() for _, check in kept], [step.case for step, _ in kept]),
-        **total.as_dict(),
     )
 
 

@@ -72,9 +72,8 @@ def folder_of(world: World[Any]) -> Path:
 
     if isinstance(world, LanguageWorld):
         generator = unwrapped(world.generator)
-        apart = world.prompts.closing or world.prompts.keeps_ledger
-        as_trained = not (apart or world.sampling.thinking or world.demonstrations)
+        as_trained = not (world.prompts.closing or world.sampling.thinking or world.demonstrations)
         if isinstance(generator, TransformersGenerator) and as_trained:
             return generator.path
-    expected = "a model in this process, compact prompts, no ledger, no thinking, no recorded steps beside them"
+    expected = "a model in this process, compact prompts, no thinking, no recorded steps beside them"
     raise SpecError("options", "quick", True, expected)

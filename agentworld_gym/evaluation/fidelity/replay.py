@@ -13,7 +13,6 @@ from typing import Any
 
 from agentworld_gym.checks.probes import Probe, probing
 from agentworld_gym.contracts import Failure, Observation, Teachable, Usage
-from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.evaluation.fidelity.cases import LOOK, Case, probes_of, verdict_of
@@ -55,12 +54,6 @@ class Step:
 
     refused: int = 0
     """At how many tokens constrained decoding did not allow what the model would have written."""
-
-    ledger: LedgerCheck | None = None
-    """What is wrong with the ledger beside its history; None where none is kept."""
-
-    ledger_exact: bool | None = None
-    """Whether the ledger is the true one; None where none is kept, or the recording does not tell."""
 
 
 @dataclass
@@ -214,7 +207,7 @@ class _CaseReplay:
         answer = yield from self._answering(session, action)
         if turn in case.looked and isinstance(answer, Observation):
             answer = yield from self._looking(session, answer)
-        truth, ledger = case.row.observations[turn], self._ledger(session, turn) if self._taught else ""
+        truth = case.row.observations[turn]
         state = None if self._states is None else self._states.acted[turn]
         teachable: Teachable[Any] | None = world if isinstance(world, Teachable) else None
         shown: str | None = truth
@@ -223,15 +216,15 @@ class _CaseReplay:
             self._into.usage += answer.spent
             if self._taught:
                 assert teachable is not None
-                teachable.accept(session, action, Observation(truth, ledger=ledger, state=state))
+                teachable.accept(session, action, Observation(truth, state=state))
             else:
                 self._lose(None, turn + 1)
                 shown = None
         else:
             if action.error is None:
-                self._keep(session, turn, answer)
+                self._keep(turn, answer)
                 if self._taught and teachable is not None:
-                    teachable.correct(session, truth, ledger, state)
+                    teachable.correct(session, truth, state)
             shown = truth if self._taught else answer.text
         if self._taught and teachable is not None and turn in case.looked and self._states is not None:
             teachable.accept(session, LOOK, Observation(truth, state=self._states.seen[turn]))
@@ -248,12 +241,7 @@ class _CaseReplay:
             return replace(looked, spent=acted.spent + looked.spent)
         return replace(acted, text=looked.text, lost=acted.lost + looked.spent)
 
-    def _ledger(self, session: Any, turn: int) -> str:
-        """Return what the world's ledger has to say of a turn, if it keeps one."""
-        row, world = self._case.row, self._runner.world
-        return world.ledger(session, row.changes[turn]) if row.changes and isinstance(world, LanguageWorld) else ""
-
-    def _keep(self, session: Any, turn: int, answer: Observation) -> None:
+    def _keep(self, turn: int, answer: Observation) -> None:
         """Keep an answer and how it compares with the truth."""
         compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
@@ -265,10 +253,7 @@ class _CaseReplay:
             token=each,
             reasks=answer.reasks,
             refused=answer.refused,
-            ledger=answer.ledger_check,
         )
-        if answer.ledger_check is not None and self._case.row.changes:
-            step = replace(step, ledger_exact=answer.ledger == self._ledger(session, turn))
         self._into.add(step)
         self._into.usage += answer.spent
         if not compared.deterministic:

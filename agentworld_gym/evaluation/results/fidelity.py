@@ -63,34 +63,6 @@ class Probes(Strict):
     """The number of checks that a world failed on, then or before it came so far."""
 
 
-class Ledgers(Strict):
-    """What a world wrote into its ledger, over the answered steps."""
-
-    exact: Share | None
-    """The share of steps whose ledger is the true one; None where the recordings do not tell."""
-
-    sound: Share
-    """The share of steps in which nothing is wrong with the ledger beside its history."""
-
-    malformed: int
-    """The number of lines that belong to no entry, and of names that stand twice in one ledger."""
-
-    contradictions: int
-    """The number of entries, in observations or in ledgers, that the history excludes."""
-
-    unchanged: int
-    """The number of entries that are written as they stood already."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The numbers of what is wrong, by name."""
-        return {
-            "malformed": self.malformed,
-            "contradictions": self.contradictions,
-            "unchanged": self.unchanged,
-        }
-
-
 class Run(Strict):
     """One way of asking a world for every step of the recorded sessions."""
 
@@ -104,8 +76,7 @@ class Run(Strict):
     """The number of steps that a failure left unplayed."""
 
     reasked: int = 0
-    """The number of answered steps whose first answer could not be read or contradicted the ledger, so that the world
-    asked again."""
+    """The number of answered steps whose first answer could not be read, so that the world asked again."""
 
     constrained: int = 0
     """The number of answered steps in which constrained decoding refused a token; without it most of them could not
@@ -119,9 +90,6 @@ class Run(Strict):
 
     probes: Probes | None = None
     """What the probes found; None where no probe was judged."""
-
-    ledgers: Ledgers | None = None
-    """What the world wrote into its ledger; None where it keeps none."""
 
     @property
     def with_failures(self) -> float | None:

@@ -145,8 +145,7 @@ class OwnHistory:
     ) -> tuple[list[Message], str, str]:
         """Return the request of a turn, what the model should write to it, and what the history should then hold."""
         prompts = self._world.prompts
-        ledger = self._world.ledger(session, row.changes[turn - 1]) if row.changes else ""
-        told = session.task, session.screen, truth, ledger, action.raw
+        told = session.task, session.screen, truth, action.raw
         return self._world.messages(session, action), prompts.completion(*told), prompts.past(*told)
 
     def _sample(self, row: Row, part: str, messages: list[Message], weights: list[float]) -> Sample:

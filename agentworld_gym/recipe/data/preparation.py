@@ -44,10 +44,6 @@ class Preparation(Strict):
     form: Form | None = None
     """How a next state is written in the domains that restate it in every turn; None keeps that of the row."""
 
-    ledger: bool = False
-    """Whether each answer ends with what the action changed in the hidden state (see
-    `agentworld_gym.prompting.ledger`)."""
-
     renamed: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of the sessions whose names and words are replaced by made-up ones (see
     `agentworld_gym.recipe.data.renaming`)."""
@@ -153,9 +149,9 @@ def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
     """
     if row.domain not in DOMAINS:
         return None
-    prompts = prompts_for(row, preparation.profile, preparation.form, ledger=preparation.ledger)
-    own = row.profile or "full", row.form or "full", False
-    return None if (prompts.profile, prompts.form, preparation.ledger) == own else prompts
+    prompts = prompts_for(row, preparation.profile, preparation.form)
+    own = row.profile or "full", row.form or "full"
+    return None if (prompts.profile, prompts.form) == own else prompts
 
 
 def _counted(samples: Iterable[Sample], account: PreparationReport) -> Iterator[Sample]:

@@ -37,7 +37,7 @@ Status = Literal["waiting", "begun", "finished", "failed"]
 class QueuedRun(Strict):
     """One run of a queue.
 
-    >>> QueuedRun(name="terminal", config="tiny-terminal", changes={"train.seed": 1}).stage
+    >>> QueuedRun(name="terminal", config="terminal-state", changes={"train.seed": 1}).stage
     'cpt'
     """
 
@@ -56,8 +56,8 @@ class QueuedRun(Strict):
     def command(self, folder: Path) -> list[str]:
         """Return the command line that begins this run in a folder, or goes on with it.
 
-        >>> QueuedRun(name="a", config="tiny").command(Path("runs/a"))[1:]
-        ['-m', 'agentworld_gym', 'train', 'cpt', 'tiny', '--out', 'runs/a']
+        >>> QueuedRun(name="a", config="search").command(Path("runs/a"))[1:]
+        ['-m', 'agentworld_gym', 'train', 'cpt', 'search', '--out', 'runs/a']
         """
         line = [sys.executable, "-m", "agentworld_gym", "train", self.stage, self.config, "--out", str(folder)]
         return line + [part for key, value in self.changes.items() for part in ("--set", f"{key}={json.dumps(value)}")]
@@ -66,7 +66,7 @@ class QueuedRun(Strict):
 class Queue(Strict):
     """Runs in the order in which they are worked off, each with a name of its own.
 
-    >>> [run.name for run in Queue(runs=[{"name": "a", "config": "tiny"}]).runs]
+    >>> [run.name for run in Queue(runs=[{"name": "a", "config": "search"}]).runs]
     ['a']
     """
 
@@ -109,7 +109,7 @@ def load_queue(path: Path) -> Queue:
 def state_of(run: QueuedRun, folder: Path) -> RunState:
     """Read the state of a run from its folder.
 
-    >>> state_of(QueuedRun(name="a", config="tiny"), Path("no/such/folder"))
+    >>> state_of(QueuedRun(name="a", config="search"), Path("no/such/folder"))
     RunState(name='a', status='waiting', tokens=0, exact=None)
     """
     metrics = read_metrics(folder)

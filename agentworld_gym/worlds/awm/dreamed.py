@@ -65,7 +65,8 @@ class DreamedAwmWorld(LanguageWorld):
         """
         if not isinstance(world, LanguageWorld):
             world.close()
-            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands a language world, as in awm:DIR+tiny")
+            expected = "a language world, as in awm:DIR+http://localhost:8000/v1"
+            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
         demonstrations = RowsBeside(truth, world.demonstrations)
         parts = (world.spec, world.prompts, world.generator, world.sampling, demonstrations, world.guard)
         return cls(*parts, unseen=world.unseen, truth=truth)

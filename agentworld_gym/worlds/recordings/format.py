@@ -16,7 +16,6 @@ from typing import Any
 
 from agentworld_gym.contracts import Action, Observation, Source, Usage
 from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
-from agentworld_gym.domain.ledger_check import LedgerCheck
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import MissingFile, RecordingError, TraceError
 from agentworld_gym.fingerprint import Fingerprint, digest_of
@@ -107,15 +106,14 @@ def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, numbe
         check_fields(row, kinds, path, number)
     except TraceError as error:
         raise RecordingError(str(error)) from error
+    if row.get("source") not in (None, *Source):
+        raise RecordingError(f"{path}: line {number}: source: got {row['source']!r}, expected {' or '.join(Source)}")
     return str(row["digest"])
 
 
 def packed(observed: Observation) -> dict[str, Any]:
     """Return the fields of a line that hold an observation."""
     sure = {} if observed.confidence is None else {"confidence": observed.confidence}
-    kept: dict[str, Any] = {"ledger": escape(observed.ledger)} if observed.ledger else {}
-    if observed.ledger_check is not None:
-        kept["ledger_check"] = observed.ledger_check.as_dict()
     return {
         "text": escape(observed.text),
         "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
@@ -124,7 +122,6 @@ def packed(observed: Observation) -> dict[str, Any]:
         "reasoning": observed.reasoning,
         "seed": observed.seed,
         **sure,
-        **kept,
         **_stood_in(observed),
     }
 
@@ -147,8 +144,6 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row["reasoning"],
         row["seed"],
         row.get("confidence"),
-        unescape(row.get("ledger", "")),
-        LedgerCheck(**row["ledger_check"]) if "ledger_check" in row else None,
         row.get("state"),
         Source(row["source"]) if "source" in row else None,
     )

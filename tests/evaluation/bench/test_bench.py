@@ -188,7 +188,12 @@ def recorded(path: Path, domain: str, **config: Any) -> Path:
 def test_a_bundled_model_is_asked_in_the_prompts_it_reads(tmp_path: Path, domain: str) -> None:
     full = recorded(tmp_path / "full.jsonl", domain)
     small = recorded(tmp_path / "small.jsonl", domain, profile="compact", form="change")
-    asked, same = (BenchRows((file,), "all", tiny=bundled_models()["tiny"]) for file in (full, small))
+    folder = tmp_path / "models" / "both"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    (folder / "world.yaml").write_text("domains: [terminal, android]\nforms: {android: change}")
+    model = bundled_models(tmp_path / "models")["both"]
+    asked, same = (BenchRows((file,), "all", tiny=model) for file in (full, small))
     assert [row.request for row in asked] == [row.request for row in same] and list(asked)
     assert [row.truth for row in asked] == [row.truth for row in BenchRows((full,), "all")]
     assert asked.rendered > 0 == same.rendered and same.digest == BenchRows((small,), "all").digest
@@ -198,26 +203,39 @@ def test_a_bundled_model_is_asked_in_the_prompts_it_reads(tmp_path: Path, domain
 
 
 def test_a_bundled_model_is_asked_greedily_unless_told(tmp_path: Path) -> None:
-    file = recorded(tmp_path / "rows.jsonl", "terminal", profile="compact")
+    file = recorded(tmp_path / "rows.jsonl", "search", profile="compact")
     command = ["eval", "bench", str(file), "--model", "tiny", "--limit", "1"]
 
     def sampling(*more: str) -> Any:
         out = tmp_path / f"run{len(more)}"
         done = CliRunner().invoke(app, [*command, *more, "--out", str(out)])
         assert done.exit_code == 0, done.output
-        return json.loads((out / "result.json").read_text())["model"]["sampling"]
+        found = json.loads((out / "result.json").read_text())["model"]
+        assert found["handle"] == "tiny-search", "the one that writes observations in full"
+        return found["sampling"]
 
     assert sampling()["temperature"] == 0
     assert sampling("--sampling", "temperature=0.5")["temperature"] == 0.5
 
 
 def test_what_a_bundled_model_cannot_read_is_refused(tmp_path: Path) -> None:
-    file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
-    command = ["eval", "bench", str(file), "--model", "tiny", "--out", str(tmp_path / "run")]
-    refused = CliRunner().invoke(app, command)
-    said = " ".join(refused.output.split())
-    assert refused.exit_code == 2 and "profile: got None, expected compact, which a bundled model reads" in said
-    assert "collect ENV --profile compact" in said and not (tmp_path / "run").exists()
+    def refused(domain: str, model: str) -> str:
+        file = written(tmp_path / f"{domain}_test.jsonl", [official(domain, "a")])
+        command = ["eval", "bench", str(file), "--model", model, "--out", str(tmp_path / "run")]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 2 and not (tmp_path / "run").exists()
+        return " ".join(done.output.split())
+
+    said = refused("search", "tiny")
+    assert "profile: got None, expected compact, which a bundled model reads" in said
+    assert "collect ENV --profile compact" in said
+    said = refused("mcp", "tiny")
+    assert "--model: got 'tiny', expected a model that writes the observations of mcp in full" in said
+    assert "of the bundled ones do: tiny-search for search" in said
+    assert "domain: got 'mcp', expected search, which the bundled model tiny-search knows" in refused(
+        "mcp", "tiny-search"
+    )
+    assert "form: got 'state', expected a model that writes screens" in refused("mcp", "tiny-mcp-state")
 
 
 def test_judge_prompts_without_a_judge_are_refused(tmp_path: Path) -> None:
@@ -665,8 +683,7 @@ def test_more_than_one_failed_row_in_twenty_ends_the_command_as_failed(
     assert (f"{failing} of 20 rows failed" in said and "--retry-failed" in said) is (code == 1)
 
 
-def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentworld_gym.worlds.bundled.bundled_models", dict)
+def test_a_judge_that_is_not_there_is_named_by_its_option(tmp_path: Path) -> None:
     file = written(tmp_path / "mcp_test.jsonl", [official("mcp", "a")])
     command = ["eval", "bench", str(file), "--model", "http://localhost:9/v1", "--out", str(tmp_path / "run")]
     refused = CliRunner().invoke(app, [*command, "--judge", "tiny"])

@@ -39,7 +39,7 @@ from agentworld_gym.sessions.row import Row  # noqa: E402
 from agentworld_gym.sessions.samples import Sample  # noqa: E402
 
 torch.set_num_threads(1)
-RECIPE = load_config("tiny", CptConfig)
+RECIPE = load_config("search", CptConfig)
 SMOKE = smoke(RECIPE, ("terminal",))
 TOKENIZER = wrap(build_tokenizer(["user ls a.txt b.txt c.txt pwd /srv"] * 9, 400), 1024)
 

@@ -52,7 +52,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SPEC = load_spec("terminal")
 CUSTOM = Path(__file__).resolve().parents[3] / "examples" / "custom_domain" / "spec.yaml"
 """A domain without a grounded world."""
-CONFIG = load_config("tiny-terminal").collect
+CONFIG = load_config("terminal-state").collect
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
 
