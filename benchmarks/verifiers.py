@@ -3,7 +3,7 @@
     python benchmarks/verifiers.py [--domains NAME ...] [--sessions 14]
 
 Records sessions of each domain, 40 % of them disturbed by controls, and gives the verifiers the recorded observation of
-each turn and corrupted copies of it (`agentworld_gym.recipe.rl.verifiers.corruptions`). The exit status tells whether
+each turn and corrupted copies of it (`corruptions.py`). The exit status tells whether
 the truth passed everywhere and 95 % of the mistakes were noticed.
 """
 
@@ -15,11 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
+from corruptions import corruptions
+
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
-from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row
 
 MISTAKES = ("digit", "line", "names", "state", "metadata", "pre-existing")

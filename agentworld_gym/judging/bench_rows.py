@@ -20,7 +20,7 @@ from agentworld_gym.domain.spec import DOMAINS, Profile
 from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
-from agentworld_gym.prompting.changes import CHANGE, FULL, SAME, SCREEN
+from agentworld_gym.prompting.changes import CHANGE, FULL, SAME
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
@@ -45,7 +45,7 @@ Key = tuple[str, str, int, int]
 """The domain, the id, the turn and the line, which is counted on from file to file. It is needed because the official
 rows, and some recordings, repeat the other three."""
 
-_CHANGES = (CHANGE, FULL, SAME, SCREEN)
+_CHANGES = (CHANGE, FULL, SAME)
 _KEYS = frozenset(Row.model_fields)
 
 

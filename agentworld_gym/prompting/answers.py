@@ -1,14 +1,10 @@
 """How a model writes the next observation: one codec for each way of writing it, chosen once by `answer_codec`.
 
-| profile | form | domain | an answer is |
-|---|---|---|---|
-| `full` | `full` | any | the observation itself |
-| `full` | `change` | any | the shortest change of the screen |
-| `compact` | `change` | any | a change that a small model can foresee, in shorthand |
-| `compact` | `state` | those with a view | the change of the structured state, from which the view prints the screen |
-| `compact` | `full` | those of `REFERRING_DOMAINS` | the shortened observation with references to the task's state |
-| `compact` | `full` | those with an index | also what a call asks for; the index ranks and prints the hits |
-| `compact` | `full` | others | the observation in shorthand |
+| form | an answer is |
+|---|---|
+| `full` | the observation itself; in the compact profile of a domain with an index, what a call asks for |
+| `change` | the shortest change of the screen |
+| `state` | the change of the structured state, from which a view prints the screen |
 """
 
 from __future__ import annotations
@@ -23,17 +19,9 @@ from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import View
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
-from agentworld_gym.prompting.changes import apply, diff, numbered, predictable_diff, renumbers
-from agentworld_gym.prompting.references import (
-    REFERRING_DOMAINS,
-    References,
-    SearchReferences,
-    references_of,
-    search_references_of,
-)
-from agentworld_gym.prompting.screen_shorthand import restore, shorten
+from agentworld_gym.prompting.changes import apply, diff, numbered
+from agentworld_gym.prompting.references import SearchReferences, page_references, search_references
 from agentworld_gym.prompting.state_answers import StateAnswers
-from agentworld_gym.prompting.terminal_shorthand import with_carried, without_carried
 from agentworld_gym.screens.web import page_of
 
 
@@ -49,6 +37,11 @@ class AnswerCodec(Protocol):
     @property
     def refers(self) -> bool:
         """Whether answers may refer to the state of a task, so that none can be read without it."""
+        ...
+
+    @property
+    def shows_screen(self) -> bool:
+        """Whether every turn displays its screen, because answers name its lines."""
         ...
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
@@ -73,19 +66,13 @@ class AnswerCodec(Protocol):
         """
         ...
 
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Whether a screen has to be displayed because answers name its lines in another way than those of `before`.
-
-        `before` is the screen one turn earlier, None where it is not known.
-        """
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class WholeAnswers:
     """An answer is the observation itself."""
 
     refers: ClassVar[bool] = False
+    shows_screen: ClassVar[bool] = False
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the observation."""
@@ -98,10 +85,6 @@ class WholeAnswers:
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return the screen."""
         return screen
-
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Return False: an answer names no line."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +107,7 @@ class ChangeAnswers:
     """
 
     refers: ClassVar[bool] = False
+    shows_screen: ClassVar[bool] = True
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change."""
@@ -141,109 +125,66 @@ class ChangeAnswers:
         """Return the screen with the numbers of its lines."""
         return numbered(screen)
 
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Return True: every turn displays its screen."""
-        return True
-
 
 @dataclass(frozen=True, slots=True)
-class PredictableChangeAnswers(ChangeAnswers):
-    """An answer is a change that a small model can foresee: few operations, or else the whole screen.
-
-    A screen is displayed only where the last change has renumbered its lines.
-    """
-
-    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
-        """Return the change."""
-        return predictable_diff(before, observation)
-
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Whether the change from one screen to the other gives lines other numbers or places."""
-        return before is None or renumbers(predictable_diff(before, screen))
-
-
-@dataclass(frozen=True, slots=True)
-class ShorthandAnswers:
-    """An answer is what another codec writes for screens in shorthand; a blank one is marked.
+class MarkedAnswers:
+    """An answer is what another codec writes; a blank one is marked, because compact completions have no tags.
 
     Args:
-        domain: The id of the domain, which decides what can be left out of a screen.
-        codec: The codec of the shortened screens.
+        codec: The other codec.
+
+    >>> MarkedAnswers(WholeAnswers()).write(None, "a.txt", "")
+    '\\\\'
     """
 
-    domain: str
     codec: AnswerCodec
-    refers: ClassVar[bool] = False
+
+    @property
+    def refers(self) -> bool:
+        """Whether the other codec says so."""
+        return self.codec.refers
+
+    @property
+    def shows_screen(self) -> bool:
+        """Whether the other codec says so."""
+        return self.codec.shows_screen
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
-        """Return the answer of the other codec."""
-        return as_marked(self.codec.write(task, shorten(self.domain, before), shorten(self.domain, observation)))
+        """Return the answer of the other codec, marked where it is blank."""
+        return as_marked(self.codec.write(task, before, observation, action))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
-        """Return the observation, written out.
+        """Return the observation that the other codec reads.
 
         Raises:
             AnswerError: The other codec cannot read the answer.
         """
-        return restore(self.domain, self.codec.read(task, shorten(self.domain, before), as_meant(answer)))
+        return self.codec.read(task, before, as_meant(answer), action)
 
     def display(self, screen: str, parsed: Any = None) -> str:
-        """Return the shortened screen as the other codec displays it."""
-        return self.codec.display(shorten(self.domain, screen), parsed)
-
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Whether the other codec says so of the shortened screens."""
-        shortened = None if before is None else shorten(self.domain, before)
-        return self.codec.outdates(shortened, shorten(self.domain, screen))
+        """Return the screen as the other codec displays it."""
+        return self.codec.display(screen, parsed)
 
 
 @dataclass(frozen=True, slots=True)
-class ReferringAnswers(WholeAnswers):
-    """An answer is the shortened observation, with references in the place of what the initial state holds; a blank one
-    is marked.
+class IndexedAnswers(WholeAnswers):
+    """An answer says what a search is about or which page is opened, or refers to a known page; the index prints these.
+
+    A blank answer is marked.
 
     Args:
-        domain: The id of the domain, which decides what can be referred to.
-    """
-
-    domain: str
-    refers: ClassVar[bool] = True
-
-    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
-        """Return the shortened observation with references."""
-        references, short = self._references(task), shorten(self.domain, observation)
-        return as_marked(short if references is None else references.refer(short))
-
-    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
-        """Return the observation that the references and the short words stand for.
-
-        Raises:
-            AnswerError: The state holds nothing of that name.
-        """
-        references, short = self._references(task), as_meant(answer)
-        return restore(self.domain, short if references is None else references.resolve(short))
-
-    def _references(self, task: Task | None) -> References | None:
-        return None if task is None else references_of(self.domain, task.state)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedAnswers(ReferringAnswers):
-    """An answer refers to the state, or says what a search is about or which page is opened; the index prints these.
-
-    Args:
-        domain: The id of the domain.
         index: The index of the domain.
     """
 
     index: Index
+    refers: ClassVar[bool] = True
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
-        """Return the shortened observation with references, among them those to what the action asks for."""
-        references, short = self._searches(task), shorten(self.domain, observation)
-        if references is None:
-            return ReferringAnswers.write(self, task, before, observation, action)
-        return as_marked(references.refer(short, action))
+        """Return the observation with references, among them those to what the action asks for."""
+        if (searches := self._searches(task)) is not None:
+            return as_marked(searches.refer(observation, action))
+        pages = None if task is None else page_references(task.state)
+        return as_marked(observation if pages is None else pages.refer(observation))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the observation that the references stand for, among them those to what the action asks for.
@@ -251,35 +192,18 @@ class IndexedAnswers(ReferringAnswers):
         Raises:
             AnswerError: State and index hold nothing of that name.
         """
-        references = self._searches(task)
-        if references is None:
-            return ReferringAnswers.read(self, task, before, answer, action)
-        return restore(self.domain, references.resolve(as_meant(answer), action))
+        short = as_meant(answer)
+        if (searches := self._searches(task)) is not None:
+            return searches.resolve(short, action)
+        pages = None if task is None else page_references(task.state)
+        return short if pages is None else pages.resolve(short)
 
     def prints(self, task: Task) -> bool:
         """Whether the index has the pages of a task."""
         return self._searches(task) is not None
 
     def _searches(self, task: Task | None) -> SearchReferences | None:
-        return None if task is None else search_references_of(self.domain, self.index, task)
-
-
-@dataclass(frozen=True, slots=True)
-class ContinuingAnswers(WholeAnswers):
-    """An answer is a capture of a terminal that begins behind what the capture before has shown already; a blank one,
-    which leaves the screen as it was, is marked.
-
-    >>> ContinuingAnswers().write(None, "dev@box:~$", "dev@box:~$ pwd\\n/home/dev\\ndev@box:~$", "pwd")
-    'pwd\\n/home/dev\\ndev@box:~$'
-    """
-
-    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
-        """Return what follows what has been shown already."""
-        return as_marked(without_carried(before, action, observation))
-
-    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
-        """Return the whole capture."""
-        return with_carried(before, action, as_meant(answer))
+        return None if task is None else search_references(self.index, task)
 
 
 def answer_codec(
@@ -308,9 +232,7 @@ def answer_codec(
     >>> answer_codec("web", "full", "full")
     PageAnswers()
     >>> answer_codec("web", "compact", "change")
-    ShorthandAnswers(domain='web', codec=PredictableChangeAnswers())
-    >>> answer_codec("swe", "compact", "full")
-    ReferringAnswers(domain='swe')
+    MarkedAnswers(codec=ChangeAnswers())
     """
     if form == "state":
         if view is None:
@@ -318,14 +240,10 @@ def answer_codec(
         if profile != "compact":
             raise SpecError(domain, "profile", profile, "compact, in which alone the form `state` is told")
         return StateAnswers(view, parser)
-    if profile == "full":
-        if form == "change":
-            return ChangeAnswers()
-        return PageAnswers() if domain == "web" else WholeAnswers()
     if form == "change":
-        return ShorthandAnswers(domain, PredictableChangeAnswers())
-    if domain == "terminal":
-        return ContinuingAnswers()
-    if index is not None:
-        return IndexedAnswers(domain, index)
-    return ReferringAnswers(domain) if domain in REFERRING_DOMAINS else ShorthandAnswers(domain, WholeAnswers())
+        plain: AnswerCodec = ChangeAnswers()
+    elif profile == "compact" and index is not None:
+        return IndexedAnswers(index)
+    else:
+        plain = PageAnswers() if domain == "web" else WholeAnswers()
+    return MarkedAnswers(plain) if profile == "compact" else plain

@@ -31,8 +31,7 @@ from agentworld_gym.screens.sight import folds
 from agentworld_gym.text.escaping import escape, escape_all
 
 REFERENCES = 1
-"""The version of the notation of references, to the state and to the screen before. It is a part of the digest of
-prompts whose answers may hold references."""
+"""The version of the notations of references and changes, in the digest of prompts that have either."""
 
 SEARCHES = 1
 """The version of the notation of searches, in the digest of prompts whose hits an index prints."""
@@ -146,24 +145,23 @@ class Prompts:
         indexed = isinstance(self.answers, IndexedAnswers) and self.answers.prints(task)
         return self.system_message.render(task, controls, indexed=indexed)
 
-    def turn(self, task: Task, turn: int, action: Action, state: str | None = None, before: str | None = None) -> str:
+    def turn(self, task: Task, turn: int, action: Action, state: str | None = None) -> str:
         """Render the user message of a turn as it stays in the history.
 
         In the profile `full` the message shows the instruction and the state where the spec says so (`spec.turn`), in
-        the profile `compact` the state of the first turn; and always a state whose lines answers name otherwise than
-        those of the state before. The last user message of a request is this one followed by `closing`.
+        the profile `compact` the state of the first turn; and always a state whose lines answers name. The last user
+        message of a request is this one followed by `closing`.
 
         Args:
             task: The task of the episode.
             turn: The number of the turn, counted from 1.
             action: The action of the turn.
             state: What was on the screen when the agent acted.
-            before: What was on the screen one turn earlier; None where it is not known.
         """
         first, shown = turn == 1, self.spec.turn
         instruction = task.instruction if first and shown.instruction == "first" else None
         by_spec = shown.restates or (first and shown.state == "first") if self.profile == "full" else first
-        displayed = by_spec or self.answers.outdates(before, state or "")
+        displayed = by_spec or self.answers.shows_screen
         return self._user(instruction, turn, action, state, displayed=displayed, closing=False)
 
     def observation(self, text: str) -> str:
@@ -255,7 +253,7 @@ class Prompts:
         return [*messages, {"role": "user", "content": self._next_turn(task, history, action) + self.closing}]
 
     def _next_turn(self, task: Task, history: History[Action], action: Action) -> str:
-        return self.turn(task, history.next_turn, action, history.screen, history.screen_before)
+        return self.turn(task, history.next_turn, action, history.screen)
 
     def judge(
         self,

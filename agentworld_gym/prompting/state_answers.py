@@ -47,6 +47,7 @@ class StateAnswers:
     view: View
     parser: ActionParser | None = None
     refers: ClassVar[bool] = False
+    shows_screen: ClassVar[bool] = True
 
     def begin(self, task: Task, seed: int) -> str:
         """Return the structured state in which an episode begins."""
@@ -163,10 +164,6 @@ class StateAnswers:
             return self.view.told(json.loads(screen), parsed)
         except (ValueError, AnswerError):
             return ""
-
-    def outdates(self, before: str | None, screen: str) -> bool:
-        """Return True: every turn tells of its state."""
-        return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

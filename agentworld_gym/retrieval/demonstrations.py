@@ -17,7 +17,7 @@ from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, validated
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.prompting.changes import SCREEN, diff
+from agentworld_gym.prompting.changes import diff
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.templates import render, ticks
 from agentworld_gym.retrieval.index import StepIndex
@@ -82,10 +82,8 @@ class Demonstrations:
 
     Args:
         index: The index of recorded steps.
-        prompts: The prompts whose profile and form the steps are written in. In the change form a step shows the change
-            that a model would write, or the whole screen where that change would refer to the screen before, which is
-            not shown. In the full profile a graphical domain always shows what changed, because a whole screen says
-            little.
+        prompts: The prompts whose profile and form the steps are written in. In the full profile a graphical domain
+            always shows what changed, because a whole screen says little.
         k: How many steps are shown at most.
         max_chars: How many characters of actions and observations are shown at most. Every step has an equal share,
             and what is longer is cut at its end.
@@ -143,7 +141,7 @@ class Demonstrations:
     def _shown(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
         changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
-        body = diff(step.before, step.observation) if changed else self._alone(step)
+        body = diff(step.before, step.observation) if changed else self._answer(step)
         target, action = step.target[: room // 4], step.action[: room // 2]
         observation = body[: max(0, room - len(action) - len(target))]
         return {
@@ -155,10 +153,8 @@ class Demonstrations:
             "ticks": ticks(f"{action}\n{observation}"),
         }
 
-    def _alone(self, step: RecordedStep) -> str:
-        """Return what a model would answer, without references to a screen that the step does not show."""
-        answer = self.prompts.answer(None, step.before, step.observation, step.action)
-        return self.prompts.answers.display(step.observation) if answer.startswith(SCREEN) else answer
+    def _answer(self, step: RecordedStep) -> str:
+        return self.prompts.answer(None, step.before, step.observation, step.action)
 
 
 def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:

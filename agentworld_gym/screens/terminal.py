@@ -39,6 +39,22 @@ def carried(screen: str) -> str:
     return "\n".join(lines[start:])
 
 
+def behind_carried(before: str, capture: str) -> str:
+    """Return what a capture shows behind the end of the capture before, with which it begins.
+
+    Args:
+        before: The capture before.
+        capture: The capture.
+
+    >>> behind_carried("dev@box:~$ cd d\\ndev@box:~/d$", "dev@box:~/d$ cat a\\nhi\\ndev@box:~/d$")
+    'cat a\\nhi\\ndev@box:~/d$'
+    """
+    ahead = carried(before)
+    if not capture.startswith(ahead):
+        return capture
+    return capture[len(ahead) :].removeprefix(" " if is_idle(ahead) else "\n") or capture
+
+
 def behind_prompt(screen: str) -> str:
     """Return a capture without the prompt with which it begins.
 

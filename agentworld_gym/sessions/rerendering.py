@@ -13,7 +13,7 @@ from agentworld_gym.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import has_view, load_index, load_view
 from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.answers import answer_codec
+from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens.history import History
 from agentworld_gym.sessions.row import Row
@@ -115,7 +115,7 @@ def _is_asked(instruction: str, row: Row) -> bool:
 
 def may_refer(row: Row) -> bool:
     """Whether the answers of a session may refer to the state of its task."""
-    return answer_codec(row.domain, row.profile or "full", "full").refers
+    return _codec(row).refers
 
 
 def task_referred_to(row: Row) -> Task | None:
@@ -126,12 +126,17 @@ def task_referred_to(row: Row) -> Task | None:
     """
     task = task_of(row)
     if task is None and may_refer(row):
-        codec = answer_codec(row.domain, row.profile or "full", "full")
+        codec = _codec(row)
         for answer, shown in zip(row.response, row.observations, strict=False):
             # An answer without references is the observation, or how it is written without a task.
             if unescape(answer) not in (shown, codec.write(None, "", shown)):
                 raise task_is_gone(row, f"because its answers refer to the state of the task, as {answer[:80]!r} does")
     return task
+
+
+def _codec(row: Row) -> AnswerCodec:
+    profile = row.profile or "full"
+    return answer_codec(row.domain, profile, "full", index=load_index(row.domain))
 
 
 def task_is_gone(row: Row, needed: str) -> SpecError:
@@ -221,7 +226,7 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
     history = History[Action](row.domain, row.first_observation)
     for text, observation in zip(row.actions, row.observations, strict=True):
         action, screen = parser.parse(text, task.tools), history.screen
-        user = prompts.turn(task, history.next_turn, action, screen, history.screen_before)
+        user = prompts.turn(task, history.next_turn, action, screen)
         yield RenderedTurn(user, screen, observation, text)
         history.append(action, observation)
 
@@ -229,12 +234,10 @@ def rendered_turns(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedT
 def _turns_of_states(row: Row, prompts: Prompts, task: Task) -> Iterator[RenderedTurn]:
     parser = _parser(prompts)
     states = shown_states(row, task, parser)
-    before = states.begun
     for turn, text in enumerate(row.actions, 1):
         screen = states.seen[turn - 2] if turn > 1 else states.begun
-        user = prompts.turn(task, turn, parser.parse(text, task.tools), screen, before)
+        user = prompts.turn(task, turn, parser.parse(text, task.tools), screen)
         yield RenderedTurn(user, screen, states.acted[turn - 1], text)
-        before = screen
 
 
 def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[str, str]]) -> list[Message]:

@@ -256,7 +256,7 @@ class LanguageWorld:
 
     def _turn(self, session: LanguageSession, action: Action) -> str:
         turn = (len(session.history) + 1) // 2  # Refused actions and looks are none of the history.
-        return self.prompts.turn(session.task, turn, action, session.screen, session.screen_before)
+        return self.prompts.turn(session.task, turn, action, session.screen)
 
     def _request(self, session: LanguageSession, action: Action, turn: str, reasks: int = 0) -> ChatRequest:
         tried = session.failures + reasks

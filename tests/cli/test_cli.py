@@ -483,7 +483,6 @@ def test_collect_says_what_it_cannot_record(tmp_path: Path) -> None:
 SMALL = """
 name: small
 data: {domains: [terminal], episodes: 20, validation: 2}
-preparation: {drills: 5}
 model:
   shape: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1,
           head_dim: 16, vocab_size: 400}

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.answers import (
     AnswerCodec,
     ChangeAnswers,
+    IndexedAnswers,
+    MarkedAnswers,
     PageAnswers,
-    PredictableChangeAnswers,
-    ReferringAnswers,
-    ShorthandAnswers,
     WholeAnswers,
     answer_codec,
 )
@@ -25,7 +25,6 @@ from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.screens import GRAPHICAL
-from agentworld_gym.tasks import generate
 
 PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
 AFTER = PAGE.replace("(1)", "(2)")
@@ -33,14 +32,11 @@ LONGER = PAGE.replace("```yaml\n", "```yaml\n- img [ref=e3]\n")
 
 
 @cache
-def swe_task() -> Task:
-    return generate("swe", "off_by_one", 1, 0)
-
-
-def repository_file() -> str:
-    """A file of the task's repository, which observations show as a whole."""
-    files: dict[str, str] = swe_task().state["files"]
-    return max(files.values(), key=len)
+def lake() -> Task:
+    """A task of a state that names one page."""
+    page = {"url": "https://lake.example/orvel", "title": "Lake Orvel", "content": "It is 112 m deep."}
+    done = [{"answer": {"equals": "112 m"}}]
+    return Task(id="lake", domain="search", instruction="How deep?", state={"pages": [page]}, success=done)
 
 
 @pytest.mark.parametrize(
@@ -48,19 +44,21 @@ def repository_file() -> str:
     [
         ("web", "full", "full", PageAnswers()),
         ("web", "full", "change", ChangeAnswers()),
-        ("web", "compact", "change", ShorthandAnswers("web", PredictableChangeAnswers())),
-        ("web", "compact", "full", ShorthandAnswers("web", WholeAnswers())),
+        ("web", "compact", "change", MarkedAnswers(ChangeAnswers())),
+        ("web", "compact", "full", MarkedAnswers(PageAnswers())),
         ("swe", "full", "full", WholeAnswers()),
-        ("swe", "compact", "full", ReferringAnswers("swe")),
+        ("swe", "compact", "full", MarkedAnswers(WholeAnswers())),
+        ("search", "full", "full", WholeAnswers()),
+        ("search", "compact", "full", IndexedAnswers(load_index("search"))),
     ],
 )
 def test_the_codec_follows_domain_profile_and_form(domain, profile, form, codec) -> None:
-    assert answer_codec(domain, profile, form) == codec
+    assert answer_codec(domain, profile, form, index=load_index(domain)) == codec
 
 
-def test_only_references_ask_for_the_task() -> None:
-    assert answer_codec("swe", "compact", "full").refers
-    assert not answer_codec("swe", "full", "full").refers
+def test_only_answers_of_an_index_ask_for_the_task() -> None:
+    assert answer_codec("search", "compact", "full", index=load_index("search")).refers
+    assert not answer_codec("search", "full", "full", index=load_index("search")).refers
     assert not answer_codec("web", "compact", "change").refers
 
 
@@ -68,9 +66,8 @@ CODECS = [
     WholeAnswers(),
     PageAnswers(),
     ChangeAnswers(),
-    PredictableChangeAnswers(),
-    ShorthandAnswers("web", WholeAnswers()),
-    ShorthandAnswers("web", PredictableChangeAnswers()),
+    MarkedAnswers(WholeAnswers()),
+    MarkedAnswers(ChangeAnswers()),
 ]
 
 
@@ -90,12 +87,6 @@ def test_a_change_that_does_not_fit_the_screen_is_an_error() -> None:
         ChangeAnswers().read(None, "one line", '@@ change\n3~ (1)" => (2)"')
 
 
-def test_shorthand_leaves_out_the_references_that_count_up() -> None:
-    longer = PAGE.replace("```yaml\n", '```yaml\n- link "Home" [ref=e3]\n')
-    answer = ShorthandAnswers("web", WholeAnswers()).write(None, "", longer)
-    assert '- link "Cart (1)" [cursor=pointer]:' in answer and "[ref=e4]" in longer
-
-
 def test_the_displayed_screen_has_the_numbers_that_changes_name() -> None:
     assert ChangeAnswers().display("a\nb") == "0| a\n1| b"
     assert WholeAnswers().display("a\nb") == "a\nb"
@@ -104,20 +95,16 @@ def test_the_displayed_screen_has_the_numbers_that_changes_name() -> None:
     assert (PageAnswers().display(ran), PageAnswers().display("URL: a")) == (page, "URL: a")
 
 
-def test_a_screen_is_displayed_where_the_lines_of_the_last_one_are_outdated() -> None:
-    assert not WholeAnswers().outdates(None, PAGE), "an answer names no line"
-    assert ChangeAnswers().outdates(PAGE, PAGE), "every turn displays its screen"
-    foreseen = PredictableChangeAnswers()
-    assert foreseen.outdates(None, PAGE), "no screen has been displayed"
-    assert not foreseen.outdates(PAGE, AFTER), "all lines keep their numbers"
-    assert foreseen.outdates(PAGE, LONGER), "a line came in between"
+def test_every_turn_shows_the_screen_whose_lines_an_answer_names() -> None:
+    assert [codec.shows_screen for codec in CODECS] == [False, False, True, False, True]
 
 
-def test_an_answer_refers_to_what_the_state_of_the_task_holds() -> None:
-    codec, text = ReferringAnswers("swe"), repository_file()
-    answer = codec.write(swe_task(), "", text)
-    assert len(answer) < len(text) / 2
-    assert codec.read(swe_task(), "", answer) == text
+def test_an_answer_names_what_the_call_opens_and_the_state_of_the_task_holds() -> None:
+    codec = IndexedAnswers(load_index("search"))
+    text, opens = "# Lake Orvel\n\nIt is 112 m deep.", '{"name": "web_extractor", "arguments": {"url": "%s"}}'
+    assert codec.write(lake(), "", text, opens % "https://lake.example/orvel") == "@"
+    assert codec.write(lake(), "", text) == "@https://lake.example/orvel"
+    assert codec.read(lake(), "", "@https://lake.example/orvel") == text
     assert codec.write(None, "", text) == text, "without a task there is nothing to refer to"
 
 

@@ -74,6 +74,8 @@ def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
     wrong(start + "train: {max_steps: 1}\nmodel: {layers_of: a, path: b}\n", "model.layers_of: got 'a', expected for a")
     wrong(start + "train: {max_step: 1}\n", "train.max_step: got 1, expected no such key, but one of: max_steps, ")
     wrong("name: a\ndata: {session: 50}\ntrain: {max_steps: 1}\n", r"data.session: got 50, .* one of: .*episodes")
+    drilled = start + "train: {max_steps: 1}\npreparation: {drills: 5}\n"
+    wrong(drilled, r"preparation.drills: got 5, expected no such key, but one of: .*renamed")
     with pytest.raises(SpecError, match=r"one of: .*search"):
         load_config("no-such-recipe")
 
@@ -129,7 +131,7 @@ def test_shipped_configurations_of_pretrained_models_say_how_to_train(name: str)
 
 
 def test_the_context_counts_a_little_whatever_else_is_said_of_the_preparation() -> None:
-    assert load_config("search", changes={"preparation.drills": 100}).preparation.context_weight == 0.1
+    assert load_config("search", changes={"preparation.renamed": 0.5}).preparation.context_weight == 0.1
     assert load_config("search").preparation.context_weight == 0.1
     assert load_config("search", changes={"preparation.context_weight": 0.3}).preparation.context_weight == 0.3
 

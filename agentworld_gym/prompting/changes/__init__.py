@@ -11,16 +11,14 @@ end at a line feed and at nothing else. A model is shown them with their numbers
     +4| - text: Sold out                a line is added after line 4; `+start|` adds before the first
     15..30> 0,-120                      the elements of lines 15 to 30 move, here 120 pixels up
 
-All numbers are those of the state before. `@@ same` says that nothing changes. `@@ screen` is the whole next state, in
-which `@4..37` stands for lines 4 to 37 of the one before (see `screen_references`). Everything else is the full next
-state; one that could be taken for a change stands after a line `@@ full`.
+All numbers are those of the state before. `@@ same` says that nothing changes. Everything else is the full next state;
+one that could be taken for a change stands after a line `@@ full`.
 
 Where every line of a state begins with its index in brackets (`[0] `, `[1] `, ...), the number is that index: a change
 leaves it out, and `apply` writes it anew.
 """
 
-from agentworld_gym.prompting.changes.grammar import CHANGE, FULL, SAME, SCREEN, ChangeError, numbered
-from agentworld_gym.prompting.changes.predictable import predictable_diff, renumbers
+from agentworld_gym.prompting.changes.grammar import CHANGE, FULL, SAME, ChangeError, numbered
 from agentworld_gym.prompting.changes.reading import apply
 from agentworld_gym.prompting.changes.writing import diff
 
@@ -28,11 +26,8 @@ __all__ = [
     "CHANGE",
     "FULL",
     "SAME",
-    "SCREEN",
     "ChangeError",
     "apply",
     "diff",
     "numbered",
-    "predictable_diff",
-    "renumbers",
 ]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from agentworld_gym.errors import AnswerError
 
-CHANGE, SAME, SCREEN, FULL = "@@ change", "@@ same", "@@ screen", "@@ full"
+CHANGE, SAME, FULL = "@@ change", "@@ same", "@@ full"
 ARROW = " => "
 
-_MARKER = re.compile(r"\s*@@\s*(change|same|screen|full)\s*(?:@@)?\s*", re.IGNORECASE)
+_MARKER = re.compile(r"\s*@@\s*(change|same|full)\s*(?:@@)?\s*", re.IGNORECASE)
 FENCE = re.compile(r"\s*```\w*\s*")
 _NUMBER = r"[0-9]{1,9}"
 EDIT = re.compile(rf"\s*({_NUMBER}) ?\| ?(.*)")
@@ -18,7 +18,6 @@ PART = re.compile(rf"\s*({_NUMBER}) ?~ ?(.*? =>.*)")
 REMOVE = re.compile(rf"\s*-\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*-?({_NUMBER}))?\s*(?:\|.*)?")
 INSERT = re.compile(rf"\s*\+\s*({_NUMBER}|start) ?\| ?(.*)", re.IGNORECASE)
 MOVE = re.compile(rf"\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*({_NUMBER}))? ?> ?(-?[0-9]{{1,5}}), ?(-?[0-9]{{1,5}})\s*")
-LINES = re.compile(rf"@\s*({_NUMBER})(?:\s*(?:\.\.+|:|-)\s*@?({_NUMBER}))?\s*")
 INDEX = re.compile(rf"\[ *{_NUMBER}\] (?:\| )?")
 _INDICES = ("[{}] ", "[{:2}] | ")
 """The ways in which a line begins with its index."""
@@ -80,7 +79,7 @@ def labelled(label: str, line: str) -> str:
 
 
 def kind_of(lines: Sequence[str]) -> tuple[str, int] | None:
-    """Return the kind of an answer (`change`, `same`, `screen` or `full`) and the line where its body starts.
+    """Return the kind of an answer (`change`, `same` or `full`) and the line where its body starts.
 
     The result is None for a full state without a marker.
     """

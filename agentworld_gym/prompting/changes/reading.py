@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.prompting.changes import screen_references
 from agentworld_gym.prompting.changes.grammar import (
     EDIT,
     FENCE,
@@ -39,8 +38,7 @@ def apply(before: str, change: str) -> str:
     ('a\nb\nc', 'all new')
 
     Raises:
-        ChangeError: A line is no operation, names a line that does not exist, or contradicts another one; or references
-            stand for too much.
+        ChangeError: A line is no operation, names a line that does not exist, or contradicts another one.
     """
     given = change.split("\n")
     found = kind_of(given)
@@ -57,9 +55,7 @@ def apply(before: str, change: str) -> str:
     old, index = split(before)
     # An index that was left in is dropped, but where the lines themselves hold what looks like one.
     drop = bool(index) and not any(map(INDEX.match, old))
-    if kind == "screen":
-        lines = [_bare(line, drop) for line in screen_references.resolve(old, _unfenced(given, start), start + 1)]
-    elif not start and _is_whole(body):
+    if not start and _is_whole(body):
         lines = [_content(EDIT, line, drop) for _, line in body]
     else:
         lines = _Plan(old, drop).read(body).carried_out()

@@ -1,4 +1,4 @@
-r"""References to texts that the state holds by name, such as pages and files, and to some of their lines.
+r"""References to texts that the state holds by name, such as pages, and to some of their lines.
 
 >>> known = TextBlocks({"a.txt": ("one apple", "two pears", "three melons", "four figs")})
 >>> print(known.refer("So:\none apple\ntwo pears\nthree melons\nand no more"))
@@ -24,14 +24,8 @@ LEAST = 3
 OFTEN = 8
 """Lines that stand in more places than this are too common to refer to one of them."""
 
-PLAIN = "="
-"""May stand before the name of a block, where a model was trained to write so of a text without numbers."""
-
-_LEAD = "Output: "
-"""The text before the first line of what a command prints."""
-
-_MARKED = re.compile(rf"((?:{_LEAD}|\[[0-9]+\] )?)(\\*){MARK}")
-_BLOCK = re.compile(rf"((?:{_LEAD})?){MARK}(.+)", re.DOTALL)
+_MARKED = re.compile(rf"((?:\[[0-9]+\] )?)(\\*){MARK}")
+_BLOCK = re.compile(rf"{MARK}(.+)", re.DOTALL)
 _HIT = re.compile(rf"(\[[0-9]+\] ){MARK}(.+)", re.DOTALL)
 _PART = re.compile(r"(.+):([0-9]{1,9})(?:-|\.\.)([0-9]{1,9})", re.DOTALL)
 
@@ -111,9 +105,9 @@ class TextBlocks:
                 room.take(_size(told))
                 found += told
             elif block := _BLOCK.fullmatch(line):
-                first, *rest = part = self._lines(block[2])
+                part = self._lines(block[1])
                 room.take(_size(part))
-                found += [block[1] + first, *rest]
+                found += part
             else:
                 found.append(_MARKED.sub(_unmarked, line, count=1) if _MARKED.match(line) else line)
         return "\n".join(found)
@@ -125,7 +119,6 @@ class TextBlocks:
 
     def _lines(self, name: str) -> list[str]:
         """The lines that a reference names, which is without its mark here."""
-        name = name if name in self._blocks else name.removeprefix(PLAIN)
         if name in self._blocks:
             return self._blocks[name]
         part = _PART.fullmatch(name)
@@ -166,7 +159,7 @@ class TextBlocks:
         at = start
         for run in sorted(chosen, key=lambda run: run.start):
             yield from map(_escaped, lines[at : run.start])
-            yield self._reference(lines, run)
+            yield self._reference(run)
             at = run.end
         yield from map(_escaped, lines[at:end])
 
@@ -175,8 +168,7 @@ class TextBlocks:
         # By block and shift, because all lines of a run share its end.
         stops: dict[tuple[str, int], int] = {}
         for at in range(start, end - LEAST + 1):
-            head = lines[at].removeprefix(_LEAD)
-            places = self._places.get((head, *lines[at + 1 : at + LEAST]), ())
+            places = self._places.get(tuple(lines[at : at + LEAST]), ())
             if not places or len(places) > OFTEN:
                 continue
             for name, first in places:
@@ -198,20 +190,18 @@ class TextBlocks:
 
     def _goes_on(self, lines: Sequence[str], run: _Run, start: int) -> bool:
         """Whether a run is a part of one that begins a line earlier."""
-        if run.start == start or not run.first or lines[run.start].startswith(_LEAD):
+        if run.start == start or not run.first:
             return False
-        return lines[run.start - 1].removeprefix(_LEAD) == self._blocks[run.name][run.first - 1]
+        return lines[run.start - 1] == self._blocks[run.name][run.first - 1]
 
     def _pays(self, lines: Sequence[str], run: _Run) -> bool:
-        reference = self._reference(lines, run).removeprefix(_LEAD)
-        told = "\n".join([lines[run.start].removeprefix(_LEAD), *lines[run.start + 1 : run.end]])
+        reference, told = self._reference(run), "\n".join(lines[run.start : run.end])
         return len(reference) < len(told) and self._stands_for(reference, told)
 
-    def _reference(self, lines: Sequence[str], run: _Run) -> str:
-        lead = _LEAD if lines[run.start].startswith(_LEAD) else ""
+    def _reference(self, run: _Run) -> str:
         count = run.end - run.start
         part = "" if count == len(self._blocks[run.name]) else f":{run.first + 1}-{run.first + count}"
-        return f"{lead}{MARK}{run.name}{part}"
+        return f"{MARK}{run.name}{part}"
 
 
 def _apart(runs: Iterable[_Run]) -> list[_Run]:

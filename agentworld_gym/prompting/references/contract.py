@@ -1,8 +1,6 @@
-"""What all kinds of references have in common: their marks, their bound, their error and their protocol."""
+"""What all kinds of references have in common: their marks, their bound and their error."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 from agentworld_gym.errors import AnswerError
 
@@ -13,9 +11,9 @@ ESCAPE = "\\"
 """Stands before what looks like a reference and is none."""
 
 LONGEST = 1_000_000
-"""How many characters the references of one text may stand for, all together and with the JSON around rows.
+"""How many characters the references of one text may stand for, all together.
 
-References to large blocks, and rows that repeat the fields of others, would stand for any number of them.
+Many references to large blocks would stand for any number of them.
 """
 
 
@@ -46,18 +44,3 @@ class Room:
         self._left -= count
         if self._left < 0:
             raise UnknownReference(self._text, f"references that stand for at most {LONGEST:_} characters")
-
-
-class References(Protocol):
-    """What a text may refer to."""
-
-    def refer(self, text: str) -> str:
-        """Put references in the place of what is known; a text longer than `LONGEST` gets none."""
-
-    def resolve(self, text: str) -> str:
-        """Return the text that a text with references stands for: the inverse of `refer`.
-
-        Raises:
-            UnknownReference: A reference names nothing that is known or cannot be read, or references stand for more
-                than `LONGEST` characters.
-        """

@@ -20,7 +20,7 @@ from agentworld_gym.actions.toolset import Problem
 from agentworld_gym.domain.index import IndexedWeb
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.references.blocks import TextBlocks
-from agentworld_gym.prompting.references.contract import MARK, References, UnknownReference
+from agentworld_gym.prompting.references.contract import MARK, UnknownReference
 from agentworld_gym.prompting.state_references import References as Values
 
 SEARCH = f"{MARK}? "
@@ -37,7 +37,7 @@ class SearchReferences:
         known: The references to the state; None where it has nothing to refer to.
     """
 
-    def __init__(self, web: IndexedWeb, known: References | None = None) -> None:
+    def __init__(self, web: IndexedWeb, known: TextBlocks | None = None) -> None:
         self._web = web
         self._known = known or TextBlocks({})
 

@@ -136,8 +136,8 @@ class SessionRecording:
         if folds(self._task.domain, action.parsed, observation):
             self._fold(observation, spans, after)
             return
-        turn, screen, screen_before = self.history.next_turn, self.history.screen, self.history.screen_before
-        self.prompts.append(self._prompts.turn(self._task, turn, action, screen, screen_before))
+        turn, screen = self.history.next_turn, self.history.screen
+        self.prompts.append(self._prompts.turn(self._task, turn, action, screen))
         self.responses.append(self._prompts.past(self._task, screen, observation, action=action.raw))
         self.history.append(action.raw, observation)
         self.spans.append(spans)

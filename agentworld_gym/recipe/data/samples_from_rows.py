@@ -8,8 +8,8 @@ from agentworld_gym.contracts import Message
 from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.terminal_shorthand import without_carried
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
+from agentworld_gym.screens.terminal import behind_carried
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (
     conversation,
@@ -110,7 +110,7 @@ def row_weights(row: Row, weighting: Weighting) -> list[float]:
     observations = row.observations or row.response
     if row.domain == "terminal" and row.actions:
         before = (row.first_observation, *row.observations)
-        observations = tuple(map(without_carried, before, row.actions, row.observations))
+        observations = tuple(map(behind_carried, before, row.observations))
     return turn_weights(row.id, asked, observations, weighting, row.domain)
 
 

@@ -17,7 +17,6 @@ from agentworld_gym.errors import SpecError
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
-from agentworld_gym.recipe.data.drills import with_drills
 from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
 from agentworld_gym.recipe.training.metrics import Progress
@@ -79,9 +78,7 @@ def train(
             collect(specs, path, config.data.episodes, seed, settings, "train", config.data.workers, recording)
             sources = [path]
         sources += data_files(config.data.samples, "train")
-        prepared = _some(samples_of_files(sources, config.data.domains, preparation, config.data.workers, tell), told)
-        drills, table_drills = config.preparation.drills, config.preparation.table_drills
-        yield from with_drills(prepared, config.train.seed, drills, table_drills)
+        yield from _some(samples_of_files(sources, config.data.domains, preparation, config.data.workers, tell), told)
 
     def held_out() -> Iterator[Sample]:
         pool = Pool(split="validation", post_share=0.0, imported="drawn" if shared else "every")

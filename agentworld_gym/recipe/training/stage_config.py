@@ -20,15 +20,6 @@ class SmallModelPreparation(Preparation):
     context_weight: Share = 0.1
     """The weight in the loss of all that is not an assistant message."""
 
-    drills: Annotated[int, Field(ge=0)] = 0
-    """The number of made-up sessions that come after the recorded ones, for a model from scratch to learn copying from;
-    see `agentworld_gym.recipe.data.drills`."""
-
-    table_drills: Share = 0.0
-    """The share of the drills that are as long as sessions of tool servers: tables of recorded prompts, and calls that
-    filter, sort, count and add up (see `agentworld_gym.recipe.data.table_drills`). All drills are short where no prompt
-    shows rows as JSON, as those of MCP do."""
-
 
 class DataConfig(Strict):
     """Which samples to learn from."""

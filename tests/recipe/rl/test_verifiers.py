@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from predicted_turns import PROMPT, turn
 
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+
+from corruptions import corruptions
+
 from agentworld_gym.domain.spec import DOMAINS, load_spec
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import VERIFIERS, Truth, verify
 from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, visible_controls
-from agentworld_gym.recipe.rl.verifiers.corruptions import corruptions
 from agentworld_gym.sessions.row import Row
 
 SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 12}

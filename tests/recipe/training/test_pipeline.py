@@ -79,7 +79,7 @@ def test_a_finished_run_is_finished(trained: Path) -> None:
 def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(trained: Path) -> None:
     file = trained / "cpt" / "config.yaml"
     whole = file.read_text()
-    file.write_text(whole.replace("  table_drills: 0.0\n", ""))
+    file.write_text(whole.replace("  renamed: 0.0\n", ""))
     assert file.read_text() != whole
     assert run("train", "cpt", trained / "cpt.yaml", "--out", trained / "cpt").exit_code == 0
     assert file.read_text() == whole

@@ -1,1 +1,0 @@
-"""Ablations of the recipe: arms trained alike but for one choice, and the table that compares them."""

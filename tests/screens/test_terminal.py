@@ -1,0 +1,49 @@
+"""What the text of a terminal tells: what stood there before, and what an action types."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agentworld_gym.screens.terminal import behind_carried, echo_of
+
+IDLE = "dev@box:~/d$"
+WAIT = '[{"keystrokes": "", "duration": 2.0}]'
+
+
+def keys(*entries: str) -> str:
+    return json.dumps([{"keystrokes": entry} for entry in entries])
+
+
+@pytest.mark.parametrize(
+    ("before", "capture", "behind"),
+    [
+        (IDLE, f"{IDLE} ls\na\n{IDLE}", f"ls\na\n{IDLE}"),
+        (f"no newline{IDLE}", f"no newline{IDLE} ls\n{IDLE}", f"ls\n{IDLE}"),
+        (f"{IDLE} make", f"{IDLE} make\ndone\n{IDLE}", f"done\n{IDLE}"),
+        (f"a\n{IDLE} make\nls", f"{IDLE} make\nls\n^C\n{IDLE}", f"^C\n{IDLE}"),
+        (f"{IDLE} cat << E\n>", f"> x\n> E\nx\n{IDLE}", f"x\n> E\nx\n{IDLE}"),
+        (IDLE, f"1\n2\n3\n{IDLE}", f"1\n2\n3\n{IDLE}"),
+        (IDLE, IDLE, IDLE),
+    ],
+)
+def test_what_a_capture_shows_anew_begins_behind_the_end_of_the_one_before(
+    before: str, capture: str, behind: str
+) -> None:
+    assert behind_carried(before, capture) == behind
+
+
+@pytest.mark.parametrize(
+    ("action", "echo"),
+    [
+        ("ls -l ", "ls -l"),
+        (WAIT, ""),
+        (keys("ls", "\n"), None),
+        (keys("a b", " c\n"), "a b c"),
+        ("[", None),
+        ("[]", None),
+    ],
+)
+def test_the_echo_is_told_by_the_action_where_no_key_edits_it(action: str, echo: str | None) -> None:
+    assert echo_of(action) == echo
