@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.generators.pretrained.eight_bits import FILE, restored_weights
+
 
 def load_tokenizer(source: Path | str, **options: Any) -> Any:
     """Load the tokenizer of a folder, or of a model by its name.
@@ -28,7 +30,7 @@ def load_tokenizer(source: Path | str, **options: Any) -> Any:
 
 
 def load_model(source: Path | str, **options: Any) -> Any:
-    """Load the language model of a folder, or one by its name.
+    """Load the language model of a folder, or one by its name; weights in eight bits are restored.
 
     Args:
         source: The folder, or the name.
@@ -40,5 +42,11 @@ def load_model(source: Path | str, **options: Any) -> Any:
     """
     import transformers
 
-    load: Any = transformers.AutoModelForCausalLM.from_pretrained  # It has no types.
-    return load(source, **options, trust_remote_code=False)
+    load: Any = transformers.AutoModelForCausalLM.from_pretrained  # It has no types, and neither have those below.
+    if not (Path(source) / FILE).is_file():
+        return load(source, **options, trust_remote_code=False)
+    read: Any = transformers.AutoConfig.from_pretrained
+    config = read(source, local_files_only=True, trust_remote_code=False)
+    classes: Any = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    weights = restored_weights(Path(source))
+    return classes[type(config)].from_pretrained(None, config=config, state_dict=weights, **options)
