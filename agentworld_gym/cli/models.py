@@ -21,9 +21,15 @@ def get(
     """Put a model into the cache and print its folder; one that is there already is not fetched again.
 
     Then `transformers:NAME` and `vllm:NAME` play worlds with it. $AGENTWORLD_CACHE names another folder for the cache.
+    A bundled model, such as tiny-terminal-state, is written there in the format that other programs load.
     """
+    from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
     from agentworld_gym.generators.pretrained.fetching import fetch
+    from agentworld_gym.worlds.bundled import bundled_models
 
+    if (bundled := bundled_models().get(name)) is not None:
+        stdout().print(ordinary_folder(str(bundled.folder)), markup=False, highlight=False, soft_wrap=True)
+        return
     console = stderr()
     folder = fetch(name, source, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
     stdout().print(str(folder), markup=False, highlight=False, soft_wrap=True)

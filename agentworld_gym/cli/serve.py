@@ -15,6 +15,7 @@ import typer
 from agentworld_gym.cli.common import examples, stdout
 from agentworld_gym.errors import GeneratorError, install
 from agentworld_gym.generators.pretrained.catalog import model_source
+from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
 from agentworld_gym.generators.pretrained.folders import must_be_there
 from agentworld_gym.process.cores import bindable_cores
 
@@ -139,7 +140,7 @@ def serve(
     if (bundled := models.get(model)) is not None:
         model, name = str(bundled.folder), name or bundled.name
         env_id, options = _usage(bundled)
-    model = model_source(model)
+    model = ordinary_folder(model_source(model))
     must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
     reachable = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host

@@ -13,6 +13,7 @@ from typing import Any
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.errors import ClosedError, GeneratorError, install
 from agentworld_gym.generators.pretrained.digests import tokenizer_digest, weights_digest
+from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
 from agentworld_gym.generators.server.refusals import is_overflow
 from agentworld_gym.generators.special_tokens import TokenRule, rule_of
 from agentworld_gym.process.number_formats import speeds
@@ -61,7 +62,7 @@ class VLLMGenerator:
                 # vLLM would take nearly all memory of the machine.
                 options.setdefault("kv_cache_memory_bytes", _CPU_CACHE_BYTES)
         try:
-            self._llm: Any = vllm.LLM(model, **options)
+            self._llm: Any = vllm.LLM(ordinary_folder(model), **options)
         except Exception as error:  # vLLM raises errors of many kinds here.
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
         self._rule = rule_of(self._llm.get_tokenizer())
