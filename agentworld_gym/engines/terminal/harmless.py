@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from agentworld_gym.engines.terminal.builtins.identity import ABSENT
 from agentworld_gym.engines.terminal.lexer import unquoted
@@ -47,6 +48,20 @@ _JQ_NAME = re.compile(r"(?<![.$\w])[A-Za-z_]\w*(?!\w*:)")
 _JQ_MORE = re.compile(r'["-]|\.\.|(?<![=!<>])=(?!=)')
 _LONGEST_JQ = 400
 _DEEPEST_JQ = 12
+_RUNNERS = frozenset((".", "bash", "sh", "source"))
+_SOURCES = frozenset((".", "source"))
+"""Those that look for a file among the programs first."""
+_READERS = frozenset(
+    "[ cat chmod cut echo egrep false fgrep grep head ls nl printf pwd stat tail test tr true wc".split()
+)
+"""The builtins that write no file and stay in the folder, so that a script is what it was before them."""
+NOT_INSTALLED = frozenset("docker gcc git java node npm perl pip pip3 python python3 ruby".split())
+"""Programs that people ask for, and that neither the interpreter nor this package has."""
+_FILE = re.compile(r"[\w./][\w./+-]*")
+_REPEATS = re.compile(r"\b(?:for|while|until|select|function)\b|\(\s*\)|[$<]\(|`|&(?![&>\d])(?<!&&)(?<!>&)")
+"""What may run a command more than once, or others before it or beside it."""
+_WRITES = re.compile(r">(?!\s*/dev/null\b|&\d)")
+_SHEBANG = re.compile(r"(?!#!)|#!\s*/(?:usr/)?bin/(?:env\s+)?(?:ba)?sh\s*\n")
 _DYNAMIC = re.compile(r"[$`]")
 _ONE_WORD = re.compile(
     r"'[^']*'|[^\s\\'\"$`{}*?\[]+|(?:[^\s\\'\"$`{}*?\[]*\"(?:[^\"\\`$@]|\$\w+|\$\{#?\w+\}|\$[?#])*\")+"
@@ -75,13 +90,28 @@ _MOST_TIMES = 3
 """Each `time` before a pipeline is a level deeper for the interpreter."""
 
 
-def harmless(script: str, commands: Sequence[SimpleCommand], programs: Collection[str] = ()) -> bool:
+class Scripts(Protocol):
+    """The files that a line may run."""
+
+    def content(self, name: str) -> str | None:
+        """Return what stands in a file, by its name as a line writes it; None where there is no such text."""
+        ...
+
+    def on_path(self, name: str) -> bool:
+        """Whether there is a file of a name in the folders in which programs are looked for."""
+        ...
+
+
+def harmless(
+    script: str, commands: Sequence[SimpleCommand], programs: Collection[str] = (), scripts: Scripts | None = None
+) -> bool:
     """Whether a complete script runs known builtins alone, in a shell without functions and aliases of a user's own.
 
     Args:
         script: The script.
         commands: Its simple commands, but those within words.
         programs: The names of further programs that run no command.
+        scripts: The files that it may run, of which it may run one that is harmless itself and runs no other.
 
     >>> def asked(script: str) -> bool:
     ...     return harmless(script, parse(script))
@@ -93,9 +123,52 @@ def harmless(script: str, commands: Sequence[SimpleCommand], programs: Collectio
     if len(script) > MAX_SCRIPT or not commands or not _understood(script):
         return False
     names = frozenset(programs)
-    if not all(_runs_nothing(command, names) for command in commands):
+    others = [command for command in commands if not _runs_nothing(command, names)]
+    if len(others) > 1 or (others and scripts is None):
+        return False
+    if others and scripts is not None and not _known_file(script, commands, others[0], names, scripts):
         return False
     return all(_part(part, names) for part in substituted(script))
+
+
+def _known_file(
+    script: str, commands: Sequence[SimpleCommand], last: SimpleCommand, programs: frozenset[str], scripts: Scripts
+) -> bool:
+    """Whether the one command that is no builtin runs a harmless file, which is then still as it is now.
+
+    A program that is not installed counts as a file without anything in it.
+    """
+    start = last.spans[0][0]
+    before = [one for one in commands if not one.spans or one.spans[0][0] < start]
+    if _REPEATS.search(script) or _WRITES.search(script[:start]):
+        return False
+    if not all(one.words and one.words[0] in _READERS for one in before):
+        return False
+    if last.words[0] in NOT_INSTALLED:
+        return not scripts.on_path(last.words[0])
+    content = _content(last.words, scripts)
+    if content is None or not _SHEBANG.match(content):
+        return False
+    try:
+        inner = parse(content if content.endswith("\n") else f"{content}\n")
+    except (Incomplete, Unexpected, TooDeep):
+        return False
+    return harmless(content, inner, programs)
+
+
+def _content(words: Sequence[str], scripts: Scripts) -> str | None:
+    """Return the content of the file that a command runs; None where that is not known."""
+    name, place = words[0], 0
+    if name in _RUNNERS:
+        place = 1
+    elif "/" not in name:
+        return None
+    if place >= len(words) or not _FILE.fullmatch(words[place]):
+        return None
+    file = words[place]
+    if name in _SOURCES and "/" not in file and scripts.on_path(file):
+        return None
+    return scripts.content(file)
 
 
 def _part(script: str, programs: frozenset[str]) -> bool:
