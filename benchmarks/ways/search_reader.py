@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.domain.task import split_seed
-from agentworld_gym.engines.search.fictional_world import FictionalWorld, build_world
+from agentworld_gym.engines.search.fictional_world import FictionalWorld
 from agentworld_gym.engines.search.theme import Question, Theme, load_theme, theme_names
-from agentworld_gym.tasks.search.questions import WORLDS
+from agentworld_gym.tasks.search.questions import WORLDS, world_of_split
 
 Reading = Generator[str, str, "Found"]
 """Yields actions, is sent what they show, and returns what was found."""
@@ -89,7 +88,7 @@ def world_of(theme: str, page: str) -> FictionalWorld:
     """
     for split, count in WORLDS.items():
         for index in range(count):
-            world = build_world(theme, split_seed(split, index))
+            world = world_of_split(theme, split, index)
             if any(one.body.strip() and one.body.strip() in page for one in world.pages):
                 return world
     raise ValueError(f"no world of {theme} has the page {page[:80]!r}")

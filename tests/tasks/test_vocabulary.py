@@ -8,11 +8,14 @@ from itertools import combinations
 
 import pytest
 
+from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.task import Split, split_seed
+from agentworld_gym.engines.search.theme import load_theme, theme_names
 from agentworld_gym.engines.tables.word_lists import held_out_words
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop import vocabulary as desktop
 from agentworld_gym.tasks.mcp.held_out import service_of
+from agentworld_gym.tasks.search.questions import world_of_split
 from agentworld_gym.tasks.swe.repository import templates
 from agentworld_gym.tasks.vocabulary import FOLDERS, KEYS, NAMES, STEMS, WORDS, Pool, common_pool
 
@@ -52,6 +55,25 @@ def test_the_rows_of_a_tool_server_bear_other_names_in_each_split(scenario: str)
     kind = {"bank": "merchants", "hr": "titles", "office": "partners", "shop": "goods", "tracker": "parts"}[scenario]
     lists = [set(map(str, service_of(scenario, split).scenario.words[kind])) for split in SPLITS]
     assert not [one & other for one, other in combinations(lists, 2) if one & other]
+
+
+@pytest.mark.parametrize("theme", theme_names())
+def test_the_webs_of_a_search_bear_other_names_in_each_split(theme: str) -> None:
+    editions = [world_of_split(theme, split, 0).recipe.words for split in SPLITS]
+    named = [kind for kind in editions[0] if editions[0][kind] != editions[2][kind]]
+    assert {"given", "family"} <= set(named) and len(named) >= 4
+    for kind in named:
+        lists = [{str(entry).lower() for entry in words[kind]} for words in editions]
+        assert not [one & other for one, other in combinations(lists, 2) if one & other]
+        assert len({len(words[kind]) for words in editions}) == 1
+
+
+def test_what_a_training_search_is_made_of_has_not_changed() -> None:
+    task = generate("search", "lookup", 1, split_seed("train", 1))
+    assert task.state["theme"] in theme_names()
+    theme = load_theme(task.state["theme"])
+    written = read_yaml(theme.path / "theme.yaml")["words"]
+    assert theme.words == {kind: tuple(entries) for kind, entries in written.items()}
 
 
 @pytest.mark.parametrize("name", sorted(templates()))

@@ -12,7 +12,7 @@ import pytest
 
 from agentworld_gym.contracts import ChatRequest, Completion
 from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.errors import SpecError, UnseenWarning, WorldNotConfigured
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.generators.scripted import ScriptedGenerator
@@ -20,7 +20,9 @@ from agentworld_gym.options import EnvOptions
 from agentworld_gym.worlds import WorldOptions, open_world
 from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
 from agentworld_gym.worlds.awm.world import AwmWorld
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.registry import REGISTRY, register_world
+from agentworld_gym.worlds.unseen import Seen, Unseen
 
 BORROW = '{"name": "borrow_book", "arguments": {"book_id": 1}}'
 
@@ -64,6 +66,21 @@ def knowing(folder: Path) -> Iterator[Knowing]:
     yield made
     made.close()
     del REGISTRY.factories["knowing"]
+
+
+def test_a_model_that_never_saw_the_tools_of_a_world_says_so(folder: Path) -> None:
+    def learned(options: WorldOptions) -> LanguageWorld:
+        world = options.language(ScriptedGenerator(lambda request: "Done."))
+        world.unseen = Unseen("learned", Seen(scenarios=("bank",)))
+        return world
+
+    register_world("learned", learned)
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+learned", scenario="corner_library", judge="none")
+    with closing(env), pytest.warns(UnseenWarning, match=r"learned held no such tools as .*\(it held those of bank\)"):
+        env.reset(seed=0)
+        *_, info = env.step(BORROW)
+    assert info["failure"]["kind"] == "unseen" and "the tool borrow_book" in info["failure"]["message"]
+    del REGISTRY.factories["learned"]
 
 
 def test_a_small_database_is_told_whole_and_success_is_that_of_the_calls(folder: Path, knowing: Knowing) -> None:

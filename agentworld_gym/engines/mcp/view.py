@@ -114,9 +114,9 @@ class ToolView:
 
         >>> view = ToolView()
         >>> state = view.begin({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
-        >>> call = {"name": "shop-cancel_order", "arguments": {"order_id": 9999, "reason": "late"}}
-        >>> view.refused(state, call)["said"]
-        {'404': 'Order 9999 not found'}
+        >>> call = {"name": "shop-get_order", "arguments": {"order_id": 9999}}
+        >>> view.view(view.refused(state, call))
+        '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
 
         Raises:
             AnswerError: This is no state of a server.

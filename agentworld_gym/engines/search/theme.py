@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.engines.search.other_names import other_names
 from agentworld_gym.errors import SpecError
 
 PageKind = Literal["encyclopedia", "news", "official", "forum", "tables"]
@@ -270,12 +271,20 @@ def theme_names() -> tuple[str, ...]:
 def load_theme(source: str) -> Theme:
     """Load a shipped theme by its name, or a theme in a folder by the path of the folder.
 
+    Behind the name of a shipped theme may stand a plus and that of an edition, in which things bear other names.
+
     >>> load_theme("harbours").sort
     'time-shifted'
+    >>> set(load_theme("harbours").words["family"]) & set(load_theme("harbours+test").words["family"])
+    set()
 
     Raises:
         SpecError: the theme is wrong; the error names the file, the key, its value and what was expected.
     """
+    edition = re.fullmatch(r"([a-z][a-z0-9_-]*)\+[a-z]+", source)
+    if edition is not None:
+        theme = load_theme(edition[1])
+        return theme.model_copy(update={"words": {**theme.words, **other_names(theme.words, source)}})
     named = re.fullmatch(r"[a-z][a-z0-9_-]*", source) is not None
     folder = _shipped_folder() / source if named else Path(source)
     if named and not folder.is_dir():

@@ -89,11 +89,20 @@ def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
         raise SpecError("search themes", "questions", family, f"a question of this family, over {hops} hops")
     for _ in range(_TRIES):
         source = rng.choice(sorted(choices))
-        world = build_world(source, split_seed(split, rng.randrange(WORLDS[split])))
+        world = world_of_split(source, split, rng.randrange(WORLDS[split]))
         question = rng.choice(choices[source])
         if (asked := pose(rng, world, question, hops)) is not None:
             return asked
     raise SpecError("search themes", "questions", family, f"questions that fit the worlds, over {hops} hops")
+
+
+def world_of_split(theme: str, split: Split, number: int) -> FictionalWorld:
+    """Return a world of a theme by its number in a split; in each split things bear names of their own.
+
+    >>> world_of_split("harbours", "train", 0).theme, world_of_split("harbours", "test", 0).theme
+    ('harbours', 'harbours+test')
+    """
+    return build_world(theme if split == "train" else f"{theme}+{split}", split_seed(split, number))
 
 
 def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: int) -> Asked | None:
