@@ -148,8 +148,8 @@ class Answer(Expect):
         said = readings(text, question)
         if self.number is None and self.matches is None:
             return said
-        asked = plain_text(question)
-        return tuple(one for one in said if not is_hedged(plain_text(one), asked, self.matches or ""))
+        asked, test = plain_text(question), plain_text(self.matches or "")
+        return tuple(one for one in said if not is_hedged(plain_text(one), asked, test))
 
     def _equals(self, wanted: str, text: str) -> bool:
         return text.strip() == wanted.strip() or item_f1(text, [wanted]) == 1.0

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.episodes.step import Transition
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import generate
@@ -60,6 +62,27 @@ def test_a_way_that_cannot_go_on_or_does_not_end_is_refused(terminal: EpisodeRun
 
     assert "cannot go on" in play(terminal, task, lost).refused[0]
     assert "step limit" in play(terminal, task, endless).refused[0]
+
+
+def test_a_way_is_played_once_more_where_the_world_failed(
+    terminal: EpisodeRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = generate("terminal", "copy_move", 1, 0)
+    advance, failing = terminal.advance, ["finish", "finish"]
+
+    def busy(episodes: list[Episode], actions: list[str]) -> list[Transition]:
+        steps = advance(episodes, actions)
+        if actions == failing[-1:]:
+            failing.pop()
+            steps[0].info.pop("success", None)
+            steps[0].info["failure"] = {"kind": "engine", "message": "too slow"}
+        return steps
+
+    monkeypatch.setattr(terminal, "advance", busy)
+    right = fixed("does the work", *task.expert)
+    assert play(terminal, task, right).refused == ("the world failed: {'kind': 'engine', 'message': 'too slow'}",)
+    failing.append("finish")
+    assert play(terminal, task, right).refused == ()
 
 
 def test_a_way_that_is_none_for_a_task_counts_neither_as_played_nor_as_lost(terminal: EpisodeRunner) -> None:

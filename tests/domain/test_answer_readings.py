@@ -209,6 +209,7 @@ def test_a_choice_or_denial_of_the_question_may_be_repeated(question: str, said:
 def test_a_right_answer_may_itself_be_a_choice_or_a_denial() -> None:
     assert Answer(matches=r"(?i)\W*neither (?:of them)?\W*").holds("Neither of them.", "Which bell is cracked?")
     assert Answer(matches=r"red or (?:dark )?blue").holds("red or blue", "In which colours does it come?")
+    assert Answer(matches="It isn’t cracked").holds("It isn’t cracked", "How is the bell?")
     assert Answer(equals="Not Yet").holds("Not Yet", "What is the boat called?")
 
 
