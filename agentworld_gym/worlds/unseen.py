@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -85,13 +85,14 @@ class Seen(Strict):
 
     def strange(self, task: Task) -> Strange:
         """Return what a task brings with it and the training data did not hold."""
+        kinds: tuple[tuple[str, Callable[[Task], Iterable[str]], Collection[str] | None], ...] = (
+            ("tools", _tools_of, None if self.scenarios is None else _tools(self.scenarios)),
+            ("sites", _hosts_of, self.hosts),
+            ("apps", _apps_of, self.apps),
+        )
         return {
             kind: tuple(name for name in brought(task) if name not in known)
-            for kind, brought, known in (
-                ("tools", _tools_of, None if self.scenarios is None else _tools(self.scenarios)),
-                ("sites", _hosts_of, self.hosts),
-                ("apps", _apps_of, self.apps),
-            )
+            for kind, brought, known in kinds
             if known is not None
         }
 
