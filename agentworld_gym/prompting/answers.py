@@ -245,5 +245,5 @@ def answer_codec(
     elif profile == "compact" and index is not None:
         return IndexedAnswers(index)
     else:
-        plain = PageAnswers() if domain == "web" else WholeAnswers()
+        plain = PageAnswers() if domain == "web" and profile == "full" else WholeAnswers()
     return MarkedAnswers(plain) if profile == "compact" else plain

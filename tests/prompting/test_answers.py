@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.actions.parser import ActionParser
+from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError
@@ -45,7 +46,7 @@ def lake() -> Task:
         ("web", "full", "full", PageAnswers()),
         ("web", "full", "change", ChangeAnswers()),
         ("web", "compact", "change", MarkedAnswers(ChangeAnswers())),
-        ("web", "compact", "full", MarkedAnswers(PageAnswers())),
+        ("web", "compact", "full", MarkedAnswers(WholeAnswers())),
         ("swe", "full", "full", WholeAnswers()),
         ("swe", "compact", "full", MarkedAnswers(WholeAnswers())),
         ("search", "full", "full", WholeAnswers()),
@@ -106,6 +107,15 @@ def test_an_answer_names_what_the_call_opens_and_the_state_of_the_task_holds() -
     assert codec.write(lake(), "", text) == "@https://lake.example/orvel"
     assert codec.read(lake(), "", "@https://lake.example/orvel") == text
     assert codec.write(None, "", text) == text, "without a task there is nothing to refer to"
+
+
+@pytest.mark.parametrize(("form", "number"), [("full", ""), ("change", "6| ")])
+def test_a_compact_turn_repeats_the_line_that_its_action_points_at(form: Form, number: str) -> None:
+    spec = load_spec("web")
+    screen = f"### Ran Playwright code\n```js\n```\n{PAGE}"
+    action = ActionParser(spec).parse('{"name": "browser_click", "arguments": {"element": "Cart", "ref": "e4"}}')
+    turn = Prompts(spec, profile="compact", form=form).turn(lake(), 2, action, screen)
+    assert f'@ {number}- link "Cart (1)" [ref=e4] [cursor=pointer]:' in turn.split("\n")
 
 
 PROMPTS = [
