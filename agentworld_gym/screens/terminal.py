@@ -79,22 +79,3 @@ def keystrokes(action: str) -> list[str] | None:
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
     return typed if all(isinstance(text, str) for text in typed) else None
-
-
-def echo_of(action: str) -> str | None:
-    """Return the first line that an action shows behind the prompt; None where it takes more to know than the action.
-
-    >>> echo_of("cat a.txt"), echo_of('[{"keystrokes": "Up"}, {"keystrokes": "Enter"}]')
-    ('cat a.txt', None)
-    """
-    typed = keystrokes(action)
-    if not typed:
-        return None
-    text = "".join(typed)
-    first, entered, _ = text.partition("\n")
-    named = any("\n" not in entry and _KEY.fullmatch(entry) for entry in typed)
-    return first.rstrip() if (entered or not text) and first.isprintable() and not named else None
-
-
-_KEY = re.compile(r"\^.|[CMS]-.+|[A-Za-z]+[0-9]*")
-"""The pattern of what may be the name of a key."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentworld_gym.screens.terminal import behind_carried, echo_of
+from agentworld_gym.screens.terminal import behind_carried
 
 IDLE = "dev@box:~/d$"
 WAIT = '[{"keystrokes": "", "duration": 2.0}]'
@@ -32,18 +32,3 @@ def test_what_a_capture_shows_anew_begins_behind_the_end_of_the_one_before(
     before: str, capture: str, behind: str
 ) -> None:
     assert behind_carried(before, capture) == behind
-
-
-@pytest.mark.parametrize(
-    ("action", "echo"),
-    [
-        ("ls -l ", "ls -l"),
-        (WAIT, ""),
-        (keys("ls", "\n"), None),
-        (keys("a b", " c\n"), "a b c"),
-        ("[", None),
-        ("[]", None),
-    ],
-)
-def test_the_echo_is_told_by_the_action_where_no_key_edits_it(action: str, echo: str | None) -> None:
-    assert echo_of(action) == echo
