@@ -14,6 +14,9 @@ _HEDGES = frozenset(
     )
 )
 
+_EMPTY = frozenset(_WORD.findall("be been is are was were have has a an the to it"))
+"""Words that do not say what is denied or offered."""
+
 
 def is_hedge(word: str) -> bool:
     """Whether a word offers a choice, denies or doubts. `may` does only in lower case: `May` is a month.
@@ -43,16 +46,17 @@ def is_hedged(text: str, question: str = "", test: str = "") -> bool:
     False
     """
     own = {word.casefold() for word in _WORD.findall(_ESCAPE.sub(" ", test))}
-    repeated = {following for _, following in _hedges(question)}
+    repeated = {following for _, following in _hedges(question)} - {""}
     return any(hedge not in own and following not in repeated for hedge, following in _hedges(text))
 
 
 def _hedges(text: str) -> list[tuple[str, str]]:
-    """Return each hedge of a text with the word behind it."""
-    words = ["", *_WORD.findall(text), ""]
-    triples = zip(words, words[1:], words[2:], strict=False)
-    return [
-        (word.casefold(), following.casefold())
-        for before, word, following in triples
-        if is_hedge(word) and not (word == "may" and (before[:1].isdigit() or following[:1].isdigit()))
-    ]
+    """Return each hedge of a text with the first word behind it that says what it is about."""
+    words = _WORD.findall(text)
+    found = []
+    for place, word in enumerate(words):
+        beside = words[max(0, place - 1) : place] + words[place + 1 : place + 2]
+        if is_hedge(word) and not (word == "may" and any(other[0].isdigit() for other in beside)):
+            behind = (other.casefold() for other in words[place + 1 :])
+            found.append((word.casefold(), next((other for other in behind if other not in _EMPTY), "")))
+    return found

@@ -150,6 +150,7 @@ def test_two_numbers_are_no_answer(said: str) -> None:
 
 
 TICKED = "Tick what was bought. Finish with the number of items that are not ticked then."
+CANNOT = "Close what cannot be reproduced, and move what may not be left. Finish with the number of the issue."
 APART = "How far is the line between Ada's house and the mill? Finish with the length."
 
 
@@ -172,7 +173,7 @@ APART = "How far is the line between Ada's house and the mill? Finish with the l
         "The number is not 4.",
     ],
 )
-@pytest.mark.parametrize("question", [SPRINT, TICKED, APART, ""])
+@pytest.mark.parametrize("question", [SPRINT, TICKED, CANNOT, APART, ""])
 @pytest.mark.parametrize(
     "right",
     [
@@ -196,6 +197,7 @@ def test_a_number_that_is_denied_or_left_open_is_no_answer(right: Answer, questi
         (TICKED, "4 items aren't ticked."),
         (TICKED, "The number of items that are not ticked is 4"),
         (TICKED, "not ticked: 4"),
+        (CANNOT, "4 can not be reproduced"),
         (APART, "The line between Ada's house and the mill is 4 m long."),
         (APART, "Between Ada's house and the mill: 4"),
         ("How many letters are from Ada or Bo?", "4 letters are from Ada or Bo."),
