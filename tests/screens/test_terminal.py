@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agentworld_gym.screens.terminal import behind_carried
 
 IDLE = "dev@box:~/d$"
-WAIT = '[{"keystrokes": "", "duration": 2.0}]'
-
-
-def keys(*entries: str) -> str:
-    return json.dumps([{"keystrokes": entry} for entry in entries])
 
 
 @pytest.mark.parametrize(
