@@ -15,7 +15,7 @@ transformers = pytest.importorskip("transformers")
 
 from agentworld_gym.cli import app  # noqa: E402
 from agentworld_gym.contracts import ChatRequest, Completion  # noqa: E402
-from agentworld_gym.domain.spec import SamplingSpec  # noqa: E402
+from agentworld_gym.domain.sampling import Sampling  # noqa: E402
 from agentworld_gym.generators import TransformersGenerator  # noqa: E402
 from agentworld_gym.generators.pretrained.eight_bits import FILE, ordinary_folder, pack  # noqa: E402
 from agentworld_gym.generators.pretrained.loading import load_model  # noqa: E402
@@ -53,7 +53,7 @@ def test_an_ordinary_folder_holds_the_weights_that_this_package_computes_with(fo
 
 def answer(folder: Path | str) -> str:
     with closing(TransformersGenerator(folder)) as generator:
-        request = ChatRequest(({"role": "user", "content": "ls"},), SamplingSpec(temperature=0.0, max_tokens=20))
+        request = ChatRequest(({"role": "user", "content": "ls"},), Sampling(temperature=0.0, max_tokens=20))
         ((_, completion),) = generator.submit([request])
     assert isinstance(completion, Completion)
     return completion.text
