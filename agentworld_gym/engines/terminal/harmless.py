@@ -50,12 +50,16 @@ _LONGEST_JQ = 400
 _DEEPEST_JQ = 12
 _RUNNERS = frozenset((".", "bash", "sh", "source"))
 _SOURCES = frozenset((".", "source"))
-"""Those that look for a file among the programs first."""
-_READERS = frozenset(
-    "[ cat chmod cut echo egrep false fgrep grep head ls nl printf pwd stat tail test tr true wc".split()
-)
+"""Those that look for a file among the programs first; the others do so where there is none in the folder."""
+_READING = """
+[ cat chmod cut echo egrep false fgrep grep head ls nl printf pwd stat tail test tr true wc
+"""
+_READERS = frozenset(_READING.split())
 """The builtins that write no file and stay in the folder, so that a script is what it was before them."""
-NOT_INSTALLED = frozenset("docker gcc git java node npm perl pip pip3 python python3 ruby".split())
+_ELSEWHERE = """
+docker gcc git java node npm perl pip pip3 python python3 ruby
+"""
+NOT_INSTALLED = frozenset(_ELSEWHERE.split())
 """Programs that people ask for, and that neither the interpreter nor this package has."""
 _FILE = re.compile(r"[\w./][\w./+-]*")
 _REPEATS = re.compile(r"\b(?:for|while|until|select|function)\b|\(\s*\)|[$<]\(|`|&(?![&>\d])(?<!&&)(?<!>&)")
@@ -94,7 +98,10 @@ class Scripts(Protocol):
     """The files that a line may run."""
 
     def content(self, name: str) -> str | None:
-        """Return what stands in a file, by its name as a line writes it; None where there is no such text."""
+        """Return what stands in a file, by its name as a line writes it: nothing where there is no file.
+
+        It is None where that is no text, or may be another one when it is read again.
+        """
         ...
 
     def on_path(self, name: str) -> bool:
@@ -147,6 +154,8 @@ def _known_file(
     if last.words[0] in NOT_INSTALLED:
         return not scripts.on_path(last.words[0])
     content = _content(last.words, scripts)
+    if content == "":
+        return True
     if content is None or not _SHEBANG.match(content):
         return False
     try:
@@ -166,9 +175,10 @@ def _content(words: Sequence[str], scripts: Scripts) -> str | None:
     if place >= len(words) or not _FILE.fullmatch(words[place]):
         return None
     file = words[place]
-    if name in _SOURCES and "/" not in file and scripts.on_path(file):
+    content = scripts.content(file)
+    if "/" not in file and (name in _SOURCES or not content) and scripts.on_path(file):
         return None
-    return scripts.content(file)
+    return content
 
 
 def _part(script: str, programs: frozenset[str]) -> bool:

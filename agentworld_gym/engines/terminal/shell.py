@@ -218,12 +218,12 @@ class Shell:
         return files
 
     def content(self, name: str) -> str | None:
-        """Return the text of a file, by its name as a line writes it; None where there is none."""
+        """Return the text of a file, by its name as a line writes it: nothing where there is none, None if no text."""
         path = normpath(join(self.cwd, name))
         if path.startswith(("/dev/", "/proc/")):
             return None
         try:
-            return self.files.read_file(path).decode()
+            return self.files.read_file(path).decode() if self.files.exists(path) else ""
         except (RuntimeError, OSError, ValueError):
             return None
 

@@ -43,6 +43,8 @@ HERE = (
     "ls -l && cat s.sh && sh s.sh 2> /dev/null",
     "python3 -c 'print(1)'",
     "git status || echo none",
+    "sh nothing; ls",
+    "./nothing || echo none",
 )
 
 
@@ -65,7 +67,7 @@ def test_a_harmless_file_runs_here_as_it_would_apart(line: str, monkeypatch: pyt
         "sh open",
         "sh dynamic sh",
         "sh functions",
-        "sh nothing",
+        "cp r nothing; sh nothing",
         "sh .",
         "/bin/bash -c ./r",
         "./../../bin/bash r",
@@ -103,7 +105,8 @@ def test_what_may_run_something_else_goes_apart(line: str) -> None:
 
 
 def test_a_file_among_the_programs_is_found_before_one_in_the_folder() -> None:
-    machine = started("mkdir bin; echo './r' | tee bin/conf bin/python3; chmod +x bin/*", "PATH=bin:$PATH")
+    machine = started("mkdir bin; echo './r' | tee bin/conf bin/python3 bin/far; chmod +x bin/*", "PATH=bin:$PATH")
+    assert not stays(machine, "sh far")
     assert not stays(machine, "source conf")
     assert not stays(machine, "python3 x")
     assert stays(machine, "source ./conf") and stays(machine, "sh conf") and stays(machine, "git status")

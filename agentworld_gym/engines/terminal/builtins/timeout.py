@@ -24,7 +24,8 @@ from agentworld_gym.engines.terminal.host_files import names_host, replaced_host
 
 _TIMED_OUT, _REFUSED, _CANNOT_RUN, _NOT_FOUND = 124, 125, 126, 127
 _REFUSAL = re.compile(
-    r"bash: (?:line \d+: )?(?P<name>.*?): (?:command not found.*|(?P<why>Permission denied|No such file or directory))\n"
+    r"bash: (?:line \d+: )?(?P<name>.*?): "
+    r"(?:command not found.*|(?P<why>Permission denied|No such file or directory))\n"
 )
 """What the interpreter says where it cannot run a program."""
 _WITH_VALUE = ("-k", "-s", "--kill-after", "--signal")
@@ -40,11 +41,12 @@ _ENDLESS = ("maximum command count", "maximum loop iterations", "output limit (1
 _STOPPED = ("execution timeout", "execution timed out", "request closed")
 _CANCELLED = "execution cancelled\n"
 _INPUT = "__input"
-_NO_PROGRAMS = frozenset(
-    ". : alias bg break builtin cd command continue declare dirs disown eval exec exit export fc fg getopts hash "
-    "history jobs let local logout mapfile popd pushd read readonly return set shift shopt source suspend times trap "
-    "type typeset ulimit umask unalias unset wait".split()
-)
+_OF_THE_SHELL = """
+. : alias bg break builtin cd command continue declare dirs disown eval exec exit export fc fg getopts hash
+history jobs let local logout mapfile popd pushd read readonly return set shift shopt source suspend times
+trap type typeset ulimit umask unalias unset wait
+"""
+_NO_PROGRAMS = frozenset(_OF_THE_SHELL.split())
 """What a shell does by itself, so that there is no program of the name."""
 
 
@@ -111,9 +113,9 @@ def timeout(context: Context, call: BuiltinContext) -> BuiltinResult:
     if context.wakes is not None:
         context.wakes, context.unshown = min(context.wakes, deadline), ended.chunks
     errors = "".join(error for _, error in ended.chunks)
-    if ended.status in (_CANNOT_RUN, _NOT_FOUND) and (refused := _REFUSAL.fullmatch(errors)):
-        if refused["name"] == limit.words[0]:
-            return _failed(limit.words[0], refused["why"] or "No such file or directory", ended.status)
+    refused = _REFUSAL.fullmatch(errors) if ended.status in (_CANNOT_RUN, _NOT_FOUND) else None
+    if refused is not None and refused["name"] == limit.words[0]:
+        return _failed(limit.words[0], refused["why"] or "No such file or directory", ended.status)
     return _said(context, ended, ended.status)
 
 
