@@ -21,9 +21,9 @@ from agentworld_gym.engines.swe.messages import printed, syntax_error, unfinishe
 from agentworld_gym.engines.swe.parcel import Known, changed, packed, text_or_bytes, unpacked
 from agentworld_gym.engines.swe.programs import PROGRAMS, Run, programs
 from agentworld_gym.engines.swe.python.backends import open_sandbox
+from agentworld_gym.engines.swe.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.results import Refused
 from agentworld_gym.engines.swe.state import HOME
-from agentworld_gym.engines.swe.structured_state.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.terminal.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.engines.terminal.builtins import builtins
 from agentworld_gym.engines.terminal.clock import Clock

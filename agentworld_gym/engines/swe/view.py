@@ -16,9 +16,9 @@ from agentworld_gym.engines import Controls, Scalar
 from agentworld_gym.engines.swe.episode import Episode
 from agentworld_gym.engines.swe.flat_state import flat_state
 from agentworld_gym.engines.swe.machine import SweMachine
+from agentworld_gym.engines.swe.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.structured_state.episode import episode_of, marked_files, timed_files
 from agentworld_gym.engines.swe.structured_state.known_values import found_values, given_values, named_places
-from agentworld_gym.engines.swe.structured_state.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.structured_state.read_only import only_reads
 from agentworld_gym.engines.swe.structured_state.said import READING, noted_call, reasons_of, text_of
 from agentworld_gym.engines.swe.structured_state.told import told_lines

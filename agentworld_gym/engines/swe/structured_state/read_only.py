@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.swe.episode import Episode
+from agentworld_gym.engines.swe.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.state import RepositoryState
-from agentworld_gym.engines.swe.structured_state.no_sandbox import NO_SANDBOX
 from agentworld_gym.engines.swe.tools import SHELL, use
 from agentworld_gym.engines.terminal.command_line import READERS, writes
 from agentworld_gym.engines.terminal.lexer import unquoted

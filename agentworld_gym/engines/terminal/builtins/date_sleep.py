@@ -30,7 +30,7 @@ def seconds_of(text: str) -> float | None:
 
     >>> [seconds_of(text) for text in ("1.5", "2m", "1e3", "0x10", ".5s", "1e", "-1", "")]
     [1.5, 120.0, 1000.0, 16.0, 0.5, None, None, None]
-    >>> _seconds("1e9") == _seconds("inf") == LONGEST
+    >>> seconds_of("1e9") == seconds_of("inf") == LONGEST
     True
     """
     match = _DURATION.fullmatch(text)
