@@ -205,8 +205,7 @@ class ToolMachine:
 
     def state(self) -> dict[str, Scalar]:
         """Return everything stored, as values by `table/primary key/column`."""
-        connection = self._open().connection
-        return fields_of(connection, self._service.keys)
+        return fields_of(self._open().reading(), self._service.keys)
 
     def database(self) -> bytes:
         """Return the bytes of an SQLite file with everything that is stored."""
@@ -239,7 +238,7 @@ class ToolMachine:
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
-        connection = self._open().connection
+        connection = self._open().reading()
         told: dict[str, Any] = plain_server(Server(self._service, self._context, self._controls))
         return {**told, "rows": plain_tables(connection, self._service.keys), "said": self._answer(connection)}
 

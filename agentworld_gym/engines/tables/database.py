@@ -120,6 +120,11 @@ class Database:
         """Begin a call, which may take all the work that one call is allowed."""
         self._work.refresh()
 
+    def reading(self) -> sqlite3.Connection:
+        """Return the connection to read a whole state, which may take all the work that one call is allowed."""
+        self.refresh()
+        return self.connection
+
     def image(self) -> bytes:
         """Return the bytes of a database file with everything that is stored."""
         return self.connection.serialize()

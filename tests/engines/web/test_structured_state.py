@@ -10,6 +10,9 @@ import pytest
 
 from agentworld_gym.engines import Controls, Restorable
 from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.engines.web.sites.database import Image
+from agentworld_gym.engines.web.sites.plain_rows import rows_of
+from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.engines.web.view import WebView
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.state_changes import written
@@ -212,3 +215,11 @@ def test_a_state_that_no_browser_has_is_an_answer_error(wrong: dict[str, Any]) -
     shown = VIEW.begin(SHOP, 0) | wrong
     with pytest.raises(AnswerError, match="the view cannot print"):
         VIEW.view(shown)
+
+
+def test_a_database_that_sessions_share_is_read_as_often_as_they_like() -> None:
+    # The work of one call is bounded, and once all reads of a process counted as one call.
+    site = load_site("shop")
+    image = Image(site.generated("small", 0), site.keys)
+    first = rows_of(image)
+    assert all(len(rows_of(image)) == len(first) for _ in range(2_000))

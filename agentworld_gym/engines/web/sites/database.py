@@ -31,7 +31,7 @@ class Image:
     def fields(self) -> Mapping[str, Scalar]:
         """Return all stored values by `table/key/column`."""
         with self.lock:
-            return fields_of(self.database.connection, self.keys)
+            return fields_of(self.database.reading(), self.keys)
 
 
 class Store:

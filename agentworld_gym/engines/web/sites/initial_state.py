@@ -85,7 +85,7 @@ def seeded_images(state: SiteState) -> dict[str, Image]:
             images[site.name] = _shared(site.name, str(site.folder), state.size, state.seed)
         user = state.signed_in.get(site.name)
         if user is not None:
-            row = images[site.name].database.connection.execute(site.about.accounts.user, {"user": user}).fetchone()
+            row = images[site.name].database.reading().execute(site.about.accounts.user, {"user": user}).fetchone()
             if row is None:
                 raise SpecError(STATE, f"signed_in.{site.name}", user, "the key of an account")
     return images

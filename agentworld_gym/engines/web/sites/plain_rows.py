@@ -16,7 +16,7 @@ from agentworld_gym.engines.web.sites.site import load_site
 def rows_of(image: Image) -> PlainTables:
     """Return the rows of a database by table. Nothing in them is shared."""
     with image.lock:
-        return plain_tables(image.database.connection, image.keys)
+        return plain_tables(image.database.reading(), image.keys)
 
 
 def image_of(folder: str, tables: Mapping[str, Any], sequences: Mapping[str, int]) -> Image:
@@ -45,4 +45,4 @@ def _image(folder: str, tables: str, sequences: str) -> Image:
 def sequences(image: Image) -> dict[str, int]:
     """Return the last number that was given, by table, where no row has it any more."""
     with image.lock:
-        return sequences_of(image.database.connection, image.keys)
+        return sequences_of(image.database.reading(), image.keys)
