@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from tiny_model import write_tiny_model
 
+from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
 from agentworld_gym.worlds.bundled import tiny_model
 
 
 @pytest.fixture(scope="session")
 def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_model("terminal") or write_tiny_model(tmp_path_factory.mktemp("tiny"))
+    bundled = tiny_model("terminal")
+    return Path(ordinary_folder(str(bundled))) if bundled else write_tiny_model(tmp_path_factory.mktemp("tiny"))
