@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
 
 from agentworld_gym.cli.common import Commands, examples, stderr, stdout
+from agentworld_gym.errors import SpecError
 
 models = typer.Typer(cls=Commands, no_args_is_help=True, help="Fetch small public models.")
 
@@ -23,29 +25,36 @@ def get(
     Then `transformers:NAME` and `vllm:NAME` play worlds with it. $AGENTWORLD_CACHE names another folder for the cache.
     A bundled model, such as tiny-terminal-state, is written there in the format that other programs load.
     """
+    from agentworld_gym.generators.pretrained.catalog import MODELS
     from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
     from agentworld_gym.generators.pretrained.fetching import fetch
     from agentworld_gym.worlds.bundled import bundled_models
 
-    if (bundled := bundled_models().get(name)) is not None:
-        stdout().print(ordinary_folder(str(bundled.folder)), markup=False, highlight=False, soft_wrap=True)
-        return
-    console = stderr()
-    folder = fetch(name, source, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
-    stdout().print(str(folder), markup=False, highlight=False, soft_wrap=True)
+    bundled, console = bundled_models(), stderr()
+    if name in bundled:
+        folder = ordinary_folder(str(bundled[name].folder))
+    elif name in MODELS:
+        told = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+        folder = str(fetch(name, source, told))
+    else:
+        raise SpecError("models", "NAME", name, f"one of {', '.join([*MODELS, *bundled])}")
+    stdout().print(folder, markup=False, highlight=False, soft_wrap=True)
 
 
 @models.command("list", epilog=examples("agentworld models list"))
 def list_models() -> None:
-    """List the models that can be fetched, and where those that were lie."""
+    """List the models that can be fetched, with where those that were lie, and the bundled ones."""
     from rich.table import Table
 
     from agentworld_gym.generators.pretrained.catalog import MODELS, is_fetched, model_folder
+    from agentworld_gym.worlds.bundled import bundled_models
 
     table = Table("name", "what", "license", "folder")
     for model in MODELS.values():
         folder = str(model_folder(model.name)) if is_fetched(model.name) else "not fetched"
         table.add_row(model.name, model.about, model.license, folder)
+    for name, small in bundled_models().items():
+        table.add_row(name, f"the small world model of {', '.join(small.domains)}", "Apache-2.0", str(small.folder))
     stdout().print(table)
 
 

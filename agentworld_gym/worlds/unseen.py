@@ -10,23 +10,22 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import field_validator
 
 from agentworld_gym.contracts import Failure, FailureKind
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.android.apps import apps
-from agentworld_gym.engines.desktop.programs import programs
-from agentworld_gym.engines.desktop.shell_data import shell_data
 from agentworld_gym.engines.mcp.scenario import scenario_names
 from agentworld_gym.engines.mcp.service import load_service
 from agentworld_gym.engines.web.addresses import from_address_bar, host_of
-from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.errors import SpecError, UnseenWarning
 from agentworld_gym.screens import read_screen
 from agentworld_gym.screens.node import Node
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines.desktop.program import Program
 
 _MOST_NAMED = 8
 _ADDRESS = re.compile(r"https?://[^\s'\"\\)]+")
@@ -175,6 +174,8 @@ def _tools_of(task: Task) -> Sequence[str]:
 
 def _hosts_of(task: Task) -> Iterator[str]:
     """Yield the hosts of the sites that a task states; one that cannot be loaded is told of when it begins."""
+    from agentworld_gym.engines.web.sites.site import load_site
+
     sites = task.state.get("sites") if task.domain in ("web", "desktop") else None
     for name in sites if isinstance(sites, Mapping) else ():
         try:
@@ -198,10 +199,12 @@ def _hidden(task: Task) -> frozenset[str]:
     """Return the names of the programs that a desktop neither offers nor has open, such as one for a kind of files."""
     if task.domain != "desktop":
         return frozenset()
+    from agentworld_gym.engines.desktop.shell_data import shell_data
+
     stated = task.state.get("open", ())
     open_ones = {window.get("program") for window in stated if isinstance(window, Mapping)}
     shown = {*shell_data().dock, *open_ones}
-    return frozenset(program.name for program in programs().values() if program.id not in shown)
+    return frozenset(program.name for program in _desktop_programs() if program.id not in shown)
 
 
 def _addresses(domain: str, action: Any, shown: str) -> Iterator[str]:
@@ -244,7 +247,7 @@ def _holds(node: Node, x: int, y: int) -> bool:
 
 def _is_file_of(node: Node, app: str) -> bool:
     """Whether an element is a file that a program of a desktop opens."""
-    opener = next((one for one in programs().values() if one.types and node.label.lower().endswith(one.types)), None)
+    opener = next((one for one in _desktop_programs() if one.types and node.label.lower().endswith(one.types)), None)
     return node.role == "icon" and opener is not None and opener.name == app
 
 
@@ -264,15 +267,24 @@ def _tools(scenarios: tuple[str, ...]) -> frozenset[str]:
 
 def _phone_apps() -> dict[str, str]:
     """Return the package of each app of a phone that has an icon, by its title."""
+    # Engines of other domains are loaded where a model or a task names their things, and not with every world.
+    from agentworld_gym.engines.android.apps import apps
+
     return {app.title: app.package for app in apps().values() if app.icon}
+
+
+def _desktop_programs() -> Collection[Program]:
+    from agentworld_gym.engines.desktop.programs import programs
+
+    return programs().values()
 
 
 def _programs() -> tuple[str, ...]:
     """Return the names of the programs of a desktop."""
-    return tuple(program.name for program in programs().values())
+    return tuple(program.name for program in _desktop_programs())
 
 
 def _programs_called(name: str) -> tuple[str, ...]:
     """Return the commands of a program, and its helper object."""
-    [program] = (program for program in programs().values() if program.name == name)
+    [program] = (program for program in _desktop_programs() if program.name == name)
     return (*program.commands, *filter(None, [program.tools]))

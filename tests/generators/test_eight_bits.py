@@ -10,16 +10,16 @@ import pytest
 from tiny_model import write_tiny_model
 from typer.testing import CliRunner
 
+from agentworld_gym.cli import app
+from agentworld_gym.contracts import ChatRequest, Completion
+from agentworld_gym.domain.sampling import Sampling
+from agentworld_gym.generators import TransformersGenerator
+from agentworld_gym.generators.pretrained.eight_bits import FILE, ordinary_folder, pack
+from agentworld_gym.generators.pretrained.loading import load_model
+from agentworld_gym.worlds.bundled import bundled_models
+
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-
-from agentworld_gym.cli import app  # noqa: E402
-from agentworld_gym.contracts import ChatRequest, Completion  # noqa: E402
-from agentworld_gym.domain.sampling import Sampling  # noqa: E402
-from agentworld_gym.generators import TransformersGenerator  # noqa: E402
-from agentworld_gym.generators.pretrained.eight_bits import FILE, ordinary_folder, pack  # noqa: E402
-from agentworld_gym.generators.pretrained.loading import load_model  # noqa: E402
-from agentworld_gym.worlds.bundled import bundled_models  # noqa: E402
 
 
 @pytest.fixture
@@ -77,9 +77,12 @@ def test_processes_that_unpack_at_the_same_time_all_get_the_folder(folders):
 
 
 def test_the_bundled_models_are_given_to_other_programs_by_name(folders):
-    name = next(iter(bundled_models()), None)
-    if name is None:
-        pytest.skip("no model is bundled")
+    name = next(iter(bundled_models()))
     done = CliRunner().invoke(app, ["models", "get", name])
     assert done.exit_code == 0, done.output
     assert transformers.AutoModelForCausalLM.from_pretrained(done.stdout.strip()).num_parameters() > 1_000_000
+
+
+def test_a_name_that_is_no_model_is_refused_with_those_that_there_are():
+    done = CliRunner().invoke(app, ["models", "get", "tiny-nothing"])
+    assert done.exit_code == 2 and "tiny-nothing" in done.output and "tiny-terminal-state" in done.output

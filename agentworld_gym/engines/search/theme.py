@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.engines.search.other_names import other_names
+from agentworld_gym.engines.tables.varied_words import WordRecipe, all_varied
 from agentworld_gym.errors import SpecError
 
 PageKind = Literal["encyclopedia", "news", "official", "forum", "tables"]
@@ -284,7 +285,7 @@ def load_theme(source: str) -> Theme:
     edition = re.fullmatch(r"([a-z][a-z0-9_-]*)\+[a-z]+", source)
     if edition is not None:
         theme = load_theme(edition[1])
-        return theme.model_copy(update={"words": {**theme.words, **other_names(theme.words, source)}})
+        return theme.model_copy(update={"words": {**theme.words, **_coined_names(theme.words, source)}})
     named = re.fullmatch(r"[a-z][a-z0-9_-]*", source) is not None
     folder = _shipped_folder() / source if named else Path(source)
     if named and not folder.is_dir():
@@ -294,6 +295,29 @@ def load_theme(source: str) -> Theme:
     if not isinstance(data, Mapping):
         raise SpecError(path, "the whole document", type(data).__name__, "a mapping")
     return validated(Theme, {**data, "path": folder.resolve()}, path)
+
+
+_COINED = WordRecipe(text="{coined}")
+_NAMES = {
+    **dict.fromkeys(("onset", "place", "dale", "region"), _COINED),
+    **dict.fromkeys(("given", "family", "founder_word", "bell_second"), _COINED),
+    **dict.fromkeys(("nursery_word", "line_word", "yard_word", "guild_word"), _COINED),
+    **dict.fromkeys(("operator_word", "stadium_word", "show_word"), _COINED),
+    **dict.fromkeys(("fruit_first", "fruit_second", "ship_first", "ship_second"), _COINED),
+    **dict.fromkeys(("hull_first", "hull_second", "code_second"), _COINED),
+    "maker": WordRecipe(text="{coined} {last}"),
+}
+"""How the word lists that hold names of places, people, firms and things are coined, by what the themes call them."""
+
+
+def _coined_names(words: Mapping[str, Sequence[str | int | float]], edition: str) -> dict[str, tuple[str, ...]]:
+    """Return the word lists of a theme that hold names, coined from the text of an edition.
+
+    What a thing is stays: kinds, colours, crops and other common words.
+    """
+    recipes = {name: recipe for name, recipe in _NAMES.items() if name in words}
+    varied = all_varied(words, recipes, {}, random.Random(edition))
+    return {name: tuple(entries) for name, entries in varied.items()}
 
 
 def _shipped_folder() -> Path:

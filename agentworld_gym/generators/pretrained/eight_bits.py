@@ -59,9 +59,10 @@ def pack(folder: Path, into: Path) -> None:
         scales = (exact.abs().amax(-1, keepdim=True) / _MOST).clamp_min(torch.finfo(weight.dtype).tiny).to(weight.dtype)
         packed[name] = (exact / scales.float()).round().clamp(-_MOST, _MOST).to(torch.int8)
         packed[f"{name}{_SCALES}"] = scales
-    with _replaced(into) as work:
+    with _appearing(into) as work:
         shutil.copytree(folder, work, dirs_exist_ok=True, ignore=shutil.ignore_patterns(ORDINARY))
         save_file(packed, work / FILE, metadata={"format": "pt"})
+        shutil.rmtree(into, ignore_errors=True)
 
 
 def restored_weights(folder: Path) -> dict[str, Tensor]:
@@ -93,21 +94,20 @@ def ordinary_folder(source: str) -> str:
 
     target = cache_folder() / "models" / f"{folder.resolve().name}-{weights_digest(folder)}"
     if not target.is_dir():
-        with _replaced(target) as work:
+        with _appearing(target) as work:
             shutil.copytree(folder, work, dirs_exist_ok=True, ignore=shutil.ignore_patterns(FILE))
             save_file(restored_weights(folder), work / ORDINARY, metadata={"format": "pt"})
     return str(target)
 
 
 @contextmanager
-def _replaced(folder: Path) -> Iterator[Path]:
-    """Give an empty folder, which takes the place of another one when all of it is written."""
+def _appearing(folder: Path) -> Iterator[Path]:
+    """Yield a folder to fill, which then takes the name of another one; if there is one by then, that one stays."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         yield work
         work.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)
         try:
             os.replace(work, folder)
         except OSError:  # Another process was faster, with the same files.
