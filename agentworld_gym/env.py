@@ -18,7 +18,7 @@ from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import ClosedError, SpecError
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.registration import MENU_IDS
+from agentworld_gym.registration import find_domain
 from agentworld_gym.screens.protocols import Pictured
 from agentworld_gym.spaces import UnicodeText
 
@@ -237,7 +237,8 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
 
 def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
     """Return the action space and the observation space of a domain."""
-    menu_id = next((env_id for env_id, domain in MENU_IDS.items() if domain == spec.id), None)
+    domain = find_domain(spec.id)
+    menu_id = None if domain is None else domain.menu_id
     limits, examples = spec.limits, spec.observation.examples or ("",)
     actions = UnicodeText(limits.max_action_chars, (*spec.action.examples, "finish"), menu_id=menu_id)
     observations = UnicodeText(limits.max_observation_chars + MAX_INSTRUCTION_CHARS, examples, menu_id=menu_id)
@@ -255,13 +256,13 @@ def transcript(episode: Episode) -> str:
 def picture_of(episode: Episode) -> NDArray[np.uint8]:
     """Return a picture of an episode: a screenshot where its world makes one, or else a drawing of the last screen."""
     from agentworld_gym.rendering import from_png, latest, picture
-    from agentworld_gym.screens import GRAPHICAL
+    from agentworld_gym.screens import is_graphical
 
     screenshot = episode.session.screenshot() if isinstance(episode.session, Pictured) else None
     if screenshot is not None:
         return from_png(screenshot)
     domain = episode.task.domain
-    text = latest(domain, episode.observations) if domain in GRAPHICAL else transcript(episode)
+    text = latest(domain, episode.observations) if is_graphical(domain) else transcript(episode)
     return picture(domain, text)
 
 

@@ -1,39 +1,273 @@
-"""The ids of the environments that `gym.make` knows."""
+"""Domains: what one is made of, which there are, and the ids under which `gym.make` knows them."""
 
 from __future__ import annotations
 
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import Any
+
 import gymnasium as gym
 
-ENV_IDS = {
-    "AgentWorld/MCP-v0": "mcp",
-    "AgentWorld/Search-v0": "search",
-    "AgentWorld/Terminal-v0": "terminal",
-    "AgentWorld/SWE-v0": "swe",
-    "AgentWorld/Web-v0": "web",
-    "AgentWorld/Desktop-v0": "desktop",
-    "AgentWorld/Android-v0": "android",
-}
-MENU_IDS = {env_id.replace("-v0", "Menu-v0"): domain for env_id, domain in ENV_IDS.items()}
-"""The ids of the same domains for agents that choose from a menu and see vectors."""
+from agentworld_gym.errors import SpecError
+
+ENTRY_POINTS = "agentworld_gym.domains"
+"""The group of entry points in which an installed package names its domains."""
+
+SHIPPED = "agentworld_gym.domains"
+"""The package that holds a folder for every domain that ships."""
+
 CUSTOM_ID = "AgentWorld/Custom-v0"
+"""The id of the environment that plays any spec."""
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_ENV_ID = re.compile(r"AgentWorld/[A-Za-z0-9]+-v\d+")
+_TEXTS = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
+_MENUS = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Domain:
+    """What a domain is made of: its spec, and code by reference, none of which is imported before it is used.
+
+    A reference is `module:name`. All references are optional: a domain without an engine has no grounded world, one
+    without families has hand-written tasks only, one without a screen is text.
+
+    >>> terminal = find_domain("terminal")
+    >>> terminal.env_id, terminal.engine is not None, terminal.screen is None
+    ('AgentWorld/Terminal-v0', True, True)
+    """
+
+    id: str
+    """The name of the domain, such as `terminal`."""
+
+    env_id: str
+    """The id of its environments, such as `AgentWorld/Terminal-v0`."""
+
+    spec: Path | None = None
+    """The YAML file of its spec, beside which lies the folder `prompts`; None for a domain that ships."""
+
+    official_name: str = ""
+    """The name that AgentWorldBench has for the domain, where it is another one."""
+
+    engine: str | None = None
+    """A function that takes the name of a variant and returns an `agentworld_gym.engines.Engine`."""
+
+    variants: tuple[str, ...] = ("",)
+    """The names of the engine's variants, the default one first."""
+
+    libraries: tuple[str, ...] = ()
+    """The packages that decide what the engine shows; their versions enter the world's fingerprint."""
+
+    versions: str | None = None
+    """A function that takes the name of a variant and returns the versions of other such parts, by name."""
+
+    scenarios: tuple[str, ...] = ()
+    """Other domains that ship, whose data the engine uses beside its own."""
+
+    view: str | None = None
+    """A function that returns the `agentworld_gym.domain.view.View`, which prints the screens of states."""
+
+    index: str | None = None
+    """A function that returns the `agentworld_gym.domain.index.Index`, which ranks and prints pages."""
+
+    screen: str | None = None
+    """A function that returns the `agentworld_gym.screens.screen.Screen`: the domain is graphical."""
+
+    observations: str | None = None
+    """A function that returns the `agentworld_gym.screens.observations.Observations`, which compares texts."""
+
+    translations: Mapping[str, str] = field(default_factory=dict)
+    """The `agentworld_gym.screens.translation.Translation` of each dialect that shows less than the first one."""
+
+    families: str | None = None
+    """The families of tasks by name: functions as `agentworld_gym.tasks.Family`."""
+
+    control_cases: str | None = None
+    """The `agentworld_gym.tasks.control_cases.ControlCase`s of the domain."""
+
+    explorer: str | None = None
+    """A function of a task and random numbers that returns an `agentworld_gym.policies.exploring.Explorer`."""
+
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """Further policies that record sessions, or other ones than those of the explorer, by name; each is a function of a
+    task, random numbers and the probability of a slip, and returns a stream of actions."""
+
+    strangers: str | None = None
+    """A function that returns the `agentworld_gym.domain.strangers.Strangers`: what a task or an action names that a
+    model may never have seen."""
+
+    explain: str | None = None
+    """A function that explains a recorded turn, for reasoning traces."""
+
+    verifier: str | None = None
+    """The `agentworld_gym.recipe.rl.verifiers.Verifier`: the rules that check a predicted observation."""
+
+    control_marks: Mapping[str, str] = field(default_factory=dict)
+    """The pattern of what an observation bears where a control has struck, by the control's name."""
+
+    @property
+    def menu_id(self) -> str:
+        """The id of its environments for agents that choose from a menu and see vectors."""
+        return menu_id_of(self.env_id)
+
+    def part(self, name: str) -> Any:
+        """Import what a field refers to; None where the field is empty.
+
+        Raises:
+            SpecError: There is nothing at the reference.
+
+        >>> find_domain("search").part("view") is None, find_domain("web").part("screen")().read("")
+        (True, [])
+        """
+        reference = getattr(self, name)
+        return None if reference is None else resolved(reference)
+
+
+@lru_cache(maxsize=512)
+def resolved(reference: str) -> Any:
+    """Import what stands at a reference, as `module:name`.
+
+    Raises:
+        SpecError: There is nothing.
+    """
+    try:
+        return resolve_name(reference)
+    except (AttributeError, ModuleNotFoundError, ValueError) as error:
+        if isinstance(error, ModuleNotFoundError) and not reference.startswith(error.name or "?"):
+            raise
+        raise SpecError(
+            "domain", "reference", reference, f"module:name of something that is there ({error})"
+        ) from error
+
+
+def menu_id_of(env_id: str) -> str:
+    """Return the id of the same domain for agents that choose from a menu.
+
+    >>> menu_id_of("AgentWorld/Web-v0")
+    'AgentWorld/WebMenu-v0'
+    """
+    name, dash, version = env_id.rpartition("-v")
+    return f"{name}Menu{dash}{version}"
+
+
+class _Registry:
+    """The domains that there are, by name."""
+
+    def __init__(self) -> None:
+        self.domains: dict[str, Domain] = {}
+        self.env_ids: dict[str, str] = {}
+        self._is_installed_read = False
+
+    def add(self, domain: Domain) -> None:
+        known = self.domains.get(domain.id)
+        if known == domain:
+            return
+        for key, value, pattern in (("id", domain.id, _ID), ("env_id", domain.env_id, _ENV_ID)):
+            if not pattern.fullmatch(value):
+                raise SpecError("register_domain", key, value, f"a name such as {pattern.pattern}")
+        if known is not None:
+            raise SpecError("register_domain", "id", domain.id, "a name that no other domain has")
+        if domain.env_id in self.env_ids or domain.env_id == CUSTOM_ID:
+            raise SpecError("register_domain", "env_id", domain.env_id, "an id that no other domain has")
+        self.domains[domain.id] = domain
+        self.env_ids[domain.env_id] = domain.id
+        _register(domain.env_id, domain.id, _TEXTS)
+        _register(domain.menu_id, domain.id, _MENUS)
+
+    def read_installed(self) -> None:
+        """Add the domains of installed packages."""
+        if self._is_installed_read:
+            return
+        self._is_installed_read = True
+        for point in entry_points(group=ENTRY_POINTS):
+            domain = point.load()
+            if not isinstance(domain, Domain):
+                raise SpecError(f"entry point {point.value}", point.name, domain, "an agentworld_gym.Domain")
+            self.add(domain)
+
+
+_REGISTRY = _Registry()
+ENV_IDS: Mapping[str, str] = MappingProxyType(_REGISTRY.env_ids)
+"""The domain of each id that `gym.make` knows, without those of menus."""
+
+
+def register_domain(domain: Domain) -> None:
+    """Make a domain known: ids, menus, vectors, recording, training, evaluation and the command line then take it.
+
+    An installed package does not have to call this: it names its domains in the group `agentworld_gym.domains` of its
+    entry points, which the command line reads. A second call with an equal domain does nothing.
+
+    Args:
+        domain: The domain.
+
+    Raises:
+        SpecError: Another domain has the name or the id.
+
+    >>> register_domain(find_domain("web"))
+    >>> register_domain(Domain(id="web", env_id="AgentWorld/MyWeb-v0"))
+    Traceback (most recent call last):
+    agentworld_gym.errors.SpecError: register_domain: id: got 'web', expected a name that no other domain has
+    """
+    _REGISTRY.add(domain)
+
+
+def find_domain(name: str) -> Domain | None:
+    """Return the domain of a name; None where there is none. An unknown name is looked for in installed packages.
+
+    >>> find_domain("terminal").env_id, find_domain("chess") is None
+    ('AgentWorld/Terminal-v0', True)
+    """
+    domain = _REGISTRY.domains.get(name)
+    if domain is None and name:
+        _REGISTRY.read_installed()
+        domain = _REGISTRY.domains.get(name)
+    return domain
+
+
+def all_domains() -> Mapping[str, Domain]:
+    """Return all domains by name, with those of installed packages; those that ship come first.
+
+    >>> list(all_domains())[:7]
+    ['mcp', 'search', 'terminal', 'swe', 'web', 'desktop', 'android']
+    """
+    _REGISTRY.read_installed()
+    return MappingProxyType(_REGISTRY.domains)
+
+
+def official_name(domain: str) -> str:
+    """Return the name that AgentWorldBench has for a domain.
+
+    >>> official_name("desktop"), official_name("web"), official_name("chess")
+    ('os', 'web', 'chess')
+    """
+    found = find_domain(domain)
+    return domain if found is None else found.official_name or domain
 
 
 def register_envs() -> None:
-    """Register the seven domains, the same with menus, and the custom one. A second call does nothing.
+    """Register the domains that ship, the same with menus, and the custom one. A second call does nothing."""
+    for name in importlib.import_module(SHIPPED).DOMAINS:
+        _REGISTRY.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
+    _register(CUSTOM_ID, None, _TEXTS)
 
-    Gymnasium's checker of environments is off, because it calls `reset` without a seed, which costs a session of a
+
+def _register(env_id: str, domain: str | None, entries: tuple[str, str]) -> None:
+    """Register an id. Gymnasium's checker is off, because it calls `reset` without a seed, which costs a session of a
     world model.
     """
-    texts = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
-    menus = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")
-    domains = [*((env_id, domain, texts) for env_id, domain in ENV_IDS.items()), (CUSTOM_ID, None, texts)]
-    domains += [(env_id, domain, menus) for env_id, domain in MENU_IDS.items()]
-    for env_id, domain, (single, many) in domains:
-        if env_id not in gym.registry:
-            gym.register(
-                id=env_id,
-                entry_point=single,
-                vector_entry_point=many,
-                kwargs={} if domain is None else {"spec": domain},
-                disable_env_checker=True,
-            )
+    if env_id not in gym.registry:
+        single, many = entries
+        gym.register(
+            id=env_id,
+            entry_point=single,
+            vector_entry_point=many,
+            kwargs={} if domain is None else {"spec": domain},
+            disable_env_checker=True,
+        )

@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.sessions.row_reading import read_rows
 
@@ -81,7 +81,7 @@ def problems(rows: list[Row], episodes: int) -> list[str]:
 def main() -> int:
     """Run the benchmark; 1 if something is lost, doubled or too slow."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--domains", nargs="+", default=engine_names())
     parser.add_argument("--episodes", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kills", type=int, default=10)

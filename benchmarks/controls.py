@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from math import sqrt
 
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import play
@@ -59,7 +59,7 @@ def holds(changed: float, hits: Sequence[int], seeds: int) -> bool:
 def main() -> int:
     """Print the table; 1 if a control does not do what it should."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--domains", nargs="+", default=engine_names())
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--world", default="grounded", help="such as grounded:monty")
     options = parser.parse_args()

@@ -19,8 +19,9 @@ from collections.abc import Iterator, Sequence
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind, ChatRequest
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.domain.spec import DomainSpec, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.engines import Machine, Multilingual
 from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.episodes.runner import EpisodeRunner

@@ -29,7 +29,7 @@ import stub
 
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.evaluation.bench.runner import BenchRun, Model
 from agentworld_gym.generators import ServerGenerator
 from agentworld_gym.judging.bench_rows import BenchRows
@@ -47,7 +47,7 @@ SAID = (
 
 def record(path: Path, turns: int, small: bool) -> None:
     """Rows as the benchmark has them, one for each turn: of all domains, or of the terminal for a small model."""
-    specs = [load_spec(domain) for domain in (["terminal"] if small else ENGINES)]
+    specs = [load_spec(domain) for domain in (["terminal"] if small else engine_names())]
     config = CollectConfig(max_turns=8, profile="compact" if small else "full")
     recorder = Recorder(specs, config, seed=0, split="test")
     with path.open("wb") as file:

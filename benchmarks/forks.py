@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from agentworld_gym.actions.finish import finishes
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.episodes.episode import Episode
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
@@ -72,7 +72,7 @@ def exact(runner: EpisodeRunner, seed: int) -> tuple[bool, float, float]:
 def main() -> int:
     """Print a table; 1 if an episode is not exact."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--domains", nargs="+", default=engine_names())
     parser.add_argument("--world", help="a folder of AWM's worlds, in place of the grounded worlds")
     parser.add_argument("--episodes", type=int, default=500)
     options = parser.parse_args()

@@ -36,10 +36,10 @@ from agentworld_gym.contracts import ActionKind
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
 from agentworld_gym.engines import Controls, EngineError, Machine
-from agentworld_gym.engines.catalog import ENGINES, load_engine
+from agentworld_gym.engines.catalog import engine_names, load_engine
 from agentworld_gym.engines.swe.python.backends import open_sandbox
 from agentworld_gym.engines.swe.python.bubblewrap import MAX_MEMORY
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
 
@@ -138,7 +138,7 @@ def random_actions(task: Task, tools: Sequence[Any], count: int, rng: random.Ran
         lambda: rng.choice(known),
         lambda: odd_gesture(rng),
     ]
-    shares = (3, 1, 3, 6, 1, 1, 4, 4) if task.domain in GRAPHICAL else (3, 1, 3, 6, 1, 1, 0, 0)
+    shares = (3, 1, 3, 6, 1, 1, 4, 4) if is_graphical(task.domain) else (3, 1, 3, 6, 1, 1, 0, 0)
     return [rng.choices(makers, shares)[0]() for _ in range(count)]
 
 
@@ -303,7 +303,7 @@ def hold_in_the_kernel() -> int:
 def main() -> int:
     """Print a table; 1 if an engine fails or is slow, or if a program holds too much."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--domains", nargs="+", default=engine_names())
     parser.add_argument("--random", type=int, default=10_000)
     parser.add_argument("--drawn", type=int, default=2_000, help="actions drawn by hypothesis")
     parser.add_argument("--kernel", action="store_true", help="programs in bubblewrap instead of actions")

@@ -17,7 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.preparation import Preparation, prepare

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from statistics import mean, median
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import walk
@@ -82,7 +82,7 @@ def table(runner: EpisodeRunner, names: Iterable[str], seeds: int) -> bool:
 def main() -> int:
     """Print the tables; 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domains", nargs="+", default=sorted(ENGINES))
+    parser.add_argument("--domains", nargs="+", default=engine_names())
     parser.add_argument("--families", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--world", default="grounded", help="such as grounded:monty")

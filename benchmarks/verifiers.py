@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 from corruptions import corruptions
 
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import Truth, verify

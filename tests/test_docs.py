@@ -19,7 +19,7 @@ from typer.main import get_command
 from agentworld_gym.cli import app
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.android import scenario as android_scenario
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.engines.desktop.state import DesktopState
 from agentworld_gym.engines.web.sites import initial_state as web_start
 from agentworld_gym.tasks import families
@@ -231,7 +231,7 @@ def test_page_of_a_graphical_domain_names_families_controls_and_keys(domain: str
     assert {name for name in wanted if f"`{name}`" not in text} == set()
 
 
-@pytest.mark.parametrize("domain", ENGINES)
+@pytest.mark.parametrize("domain", engine_names())
 def test_readme_tells_of_every_grounded_world(domain: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in text.splitlines() if line.startswith(f"| `{load_spec(domain).env_id}` |")]

@@ -24,7 +24,7 @@ from agentworld_gym import (
     register_world,
 )
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.generators import ScriptedGenerator
 
 TASK = {
@@ -42,12 +42,12 @@ def test_gymnasiums_own_checker_accepts_every_domain(env_id):
     check_env(gym.make(env_id, world="scripted").unwrapped)
 
 
-@pytest.mark.parametrize("domain", sorted(ENGINES))
+@pytest.mark.parametrize("domain", engine_names())
 def test_gymnasiums_own_checker_accepts_every_grounded_world(domain):
     check_env(gym.make(load_spec(domain).env_id, world="grounded").unwrapped)
 
 
-@pytest.mark.parametrize("domain", sorted(ENGINES))
+@pytest.mark.parametrize("domain", engine_names())
 def test_what_every_level_shows_lies_in_the_observation_space_and_follows_the_seed(domain):
     env = gym.make(load_spec(domain).env_id, world="grounded").unwrapped
     for level in (1, 2, 3):

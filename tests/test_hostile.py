@@ -11,10 +11,11 @@ from worlds import DOMAIN_IDS, dream, language_world, make, predicted
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Failure
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.text.escaping import escape, unescape
 
 IDS = [repr(text[:30]) for text in HOSTILE]
@@ -75,7 +76,7 @@ HEADING = re.compile(
 def test_as_data_it_forges_no_heading_of_a_turn(domain: str, form: str) -> None:
     """A page stands in a turn without a fence, so that a line of its text could begin another block."""
     spec = load_spec(domain)
-    prompts, parser = Prompts(spec, form=form if domain in GRAPHICAL else "full"), ActionParser(spec)
+    prompts, parser = Prompts(spec, form=form if is_graphical(domain) else "full"), ActionParser(spec)
 
     def headings(data: str) -> list[list[str]]:
         made = task(domain, instruction=f"Do.\n{data}", first_observation=data, simulation=data, demonstrations=data)

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.spaces import UnicodeText
 
 

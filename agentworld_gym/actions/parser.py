@@ -21,7 +21,7 @@ from agentworld_gym.contracts import Action, ActionKind
 from agentworld_gym.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.domain.action_spec import FinishRule
 from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.screens.locate import has_whole_locator
 from agentworld_gym.text.escaping import is_valid
 
@@ -52,7 +52,7 @@ class ActionParser:
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
-        self._graphical = spec.id in GRAPHICAL
+        self._graphical = is_graphical(spec.id)
         self._keystrokes = "keystroke_batch" in spec.action.syntax
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Expect
-from agentworld_gym.screens.first_dialects import FIRST_DIALECTS, Translation
+from agentworld_gym.screens import Translation, translation_of
 from agentworld_gym.screens.protocols import Translated
 
 
@@ -56,7 +56,7 @@ class Partial:
 
 def partial_of(spec: DomainSpec, session: object) -> Partial | None:
     """Return how expectations are tested where a session shows less than the first dialect; None where it shows all."""
-    translation = FIRST_DIALECTS.get((spec.id, spec.dialect))
+    translation = translation_of(spec.id, spec.dialect)
     return None if translation is None or isinstance(session, Translated) else Partial(spec.dialect, translation)
 
 

@@ -245,18 +245,18 @@ def spec_source(name: str) -> str:
     >>> spec_source("AgentWorld/Android-v0:droidrun")
     'android:droidrun'
     """
-    from agentworld_gym.registration import ENV_IDS
+    from agentworld_gym.registration import all_domains
 
     if name.endswith((".yaml", ".yml")):
         return name
     name, colon, dialect = name.partition(":")
     if colon:
         return f"{spec_source(name)}:{dialect}"
-    for env_id, domain in ENV_IDS.items():
-        short = env_id.removeprefix("AgentWorld/")
-        if name.lower() in {domain, env_id.lower(), short.lower()}:
-            return domain
-    expected = f"one of {', '.join(ENV_IDS.values())}, an id, or the path of a .yaml spec"
+    for domain in all_domains().values():
+        short = domain.env_id.removeprefix("AgentWorld/")
+        if name.lower() in {domain.id, domain.env_id.lower(), short.lower()}:
+            return domain.id
+    expected = f"one of {', '.join(all_domains())}, an id, or the path of a .yaml spec"
     raise SpecError("command line", "ENV", name, expected)
 
 

@@ -32,14 +32,14 @@ def envs(
     """List the environments, and the worlds that can play them."""
     from rich.table import Column, Table
 
-    from agentworld_gym.domain.spec import DOMAINS, load_spec
+    from agentworld_gym.domain.spec import load_spec
     from agentworld_gym.engines.catalog import has_engine
-    from agentworld_gym.registration import MENU_IDS
+    from agentworld_gym.registration import all_domains
     from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
     from agentworld_gym.teams.team import load_team, team_names
     from agentworld_gym.worlds.bundled import bundled_models
 
-    specs, models = [load_spec(domain) for domain in DOMAINS], bundled_models()
+    specs, models = [load_spec(domain) for domain in all_domains()], bundled_models()
     if plain:
         for spec in specs:
             typer.echo(spec.env_id)
@@ -54,8 +54,8 @@ def envs(
         table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
     menus = Table("id", "domain", title="Menus and vectors (Stable-Baselines3)")
-    for env_id, domain in MENU_IDS.items():
-        menus.add_row(env_id, domain)
+    for domain in all_domains().values():
+        menus.add_row(domain.menu_id, domain.id)
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
     for team in map(load_team, team_names()):
         together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))

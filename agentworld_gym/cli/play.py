@@ -44,13 +44,6 @@ Whatever you type is the action, as an agent would write it. Besides:
 WORDS = (":undo", ":again", ":task", ":screen", ":raw", ":tools", ":help", ":quit")
 """The words of the command itself."""
 
-NAMED = {
-    "web": "click('@{button 'Save'}')",
-    "desktop": "pyautogui.click(@{push-button 'Save'})",
-    "android": '{"action_type": "click", "index": @{Button \'Save\'}}',
-}
-"""How an action of each graphical domain calls an element of the screen by its name."""
-
 
 @with_language_options
 def play(
@@ -169,8 +162,10 @@ class Game:
             self._write(f"{line} is unknown; the words are {', '.join(WORDS)}, and anything else is the action")
         else:
             self.console.print(Text(HELP.rstrip(), style="dim"))
-            if (example := NAMED.get(self.current.task.domain)) is not None:
-                self.console.print(Text(f"An element of the screen by its name: {example}", style="dim"))
+            from agentworld_gym.screens import screen_of
+
+            if (screen := screen_of(self.current.task.domain)) is not None:
+                self.console.print(Text(f"An element of the screen by its name: {screen.example}", style="dim"))
 
     def _step(self, action: str) -> bool:
         """Do one action, and return whether the episode is over."""

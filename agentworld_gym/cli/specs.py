@@ -14,13 +14,13 @@ specs = typer.Typer(cls=Commands, no_args_is_help=True, help="Validate, show and
 
 @specs.command(epilog=examples("agentworld specs check", "agentworld specs check my.yaml"))
 def check(
-    files: Annotated[list[str] | None, typer.Argument(help="Specs to check; without any, the seven that ship.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Specs to check; else those of all domains.")] = None,
 ) -> None:
     """Validate specs with their prompts and tasks; exit 2 if one is broken."""
-    from agentworld_gym.domain.spec import DOMAINS
+    from agentworld_gym.registration import all_domains
 
     errors = 0
-    for name in files or DOMAINS:
+    for name in files or all_domains():
         try:
             tasks = _check(name)
         except SpecError as error:

@@ -24,12 +24,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.registration import ENV_IDS
-
-DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
-
-OFFICIAL_NAMES = {"desktop": "os"}
-"""The names that AgentWorldBench has for some domains, by their ids in this package."""
+from agentworld_gym.registration import ENV_IDS, all_domains, find_domain
 
 Form = Literal["full", "change", "state"]
 """How a world model writes the next state: the whole screen, its change against the current one, or the change of the
@@ -322,7 +317,7 @@ class DomainSpec(Strict):
                 self.path, "dialect", name, f"one of: {known}" if known else "no dialect: the domain has none"
             )
         if not self.speaks_first_dialect:
-            shipped = self.id in DOMAINS and _shipped(self.id).path == self.path
+            shipped = find_domain(self.id) is not None and _of_domain(self.id).path == self.path
             return load_spec(self.id if shipped else str(self.path)).in_dialect(name)
         changes = self.dialects[name]
         data = self.model_dump(by_alias=True)
@@ -350,7 +345,7 @@ class DomainSpec(Strict):
 
 
 def load_spec(source: str) -> DomainSpec:
-    """Load the spec of a shipped domain, which is read once, or of a YAML file.
+    """Load the spec of a domain, which is read once, or of a YAML file.
 
     Args:
         source: The name of a domain, the id of its environment, or the path of a YAML file; a colon and the name of a
@@ -364,11 +359,13 @@ def load_spec(source: str) -> DomainSpec:
     """
     if (match := _WITH_DIALECT.fullmatch(str(source))) and not Path(source).exists():
         return load_spec(match["source"]).in_dialect(match["dialect"])
-    domain = ENV_IDS.get(str(source).removeprefix("agentworld_gym:"), source)
-    if domain in DOMAINS:
-        return _shipped(domain)
+    domain = ENV_IDS.get(str(source).rpartition(":")[2], source)
+    if find_domain(str(domain)) is not None:
+        return _of_domain(domain)
     if not Path(source).exists():
-        raise MissingFile(source, f"one of {', '.join(nearest(source, DOMAINS))}, or the path of a YAML spec")
+        raise MissingFile(
+            source, f"one of {', '.join(nearest(source, list(all_domains())))}, or the path of a YAML spec"
+        )
     return _read(Path(source))
 
 
@@ -382,9 +379,21 @@ def _check_template(text: str) -> None:
     BoundedEnvironment().parse(text)
 
 
-@lru_cache(maxsize=len(DOMAINS))
-def _shipped(domain: str) -> DomainSpec:
-    return _read(data_folder("domain_specs") / f"{domain}.yaml")
+@lru_cache(maxsize=64)
+def _of_domain(name: str) -> DomainSpec:
+    """Return the spec of a domain.
+
+    Raises:
+        SpecError: It is broken, or has other names than the domain.
+    """
+    domain = find_domain(name)
+    assert domain is not None
+    path = domain.spec or data_folder("domain_specs") / f"{name}.yaml"
+    spec = _read(path)
+    for key, named, registered in (("id", spec.id, domain.id), ("env_id", spec.env_id, domain.env_id)):
+        if named != registered:
+            raise SpecError(path, key, named, f"{registered}, as the domain is registered")
+    return spec
 
 
 def _read(path: Path) -> DomainSpec:

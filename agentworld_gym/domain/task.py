@@ -15,7 +15,7 @@ from agentworld_gym.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.domain.answer_hedges import is_hedged
 from agentworld_gym.domain.answer_readings import readings
 from agentworld_gym.domain.answer_scoring import close, item_f1, plain_text, row_f1
-from agentworld_gym.screens import GRAPHICAL, has_locator
+from agentworld_gym.screens import has_locator, is_graphical
 from agentworld_gym.screens.locate import compiled
 
 Split = Literal["train", "validation", "test"]
@@ -336,7 +336,7 @@ def _check_locators(info: ValidationInfo, actions: Mapping[tuple[int | str, ...]
     Raises:
         ValidationError: A locator cannot be read; the error has its place.
     """
-    if info.data.get("domain") not in GRAPHICAL:
+    if not is_graphical(str(info.data.get("domain"))):
         return
     for place, action in actions.items():
         try:

@@ -1,10 +1,7 @@
-"""The catalog of engines: which domains have one, how it is loaded, and which libraries it is built on."""
+"""The engines, views and indices of the domains, and what they are made of."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from agentworld_gym.documents.data_folder import data_folder
@@ -12,154 +9,16 @@ from agentworld_gym.domain.index import Index
 from agentworld_gym.domain.view import View
 from agentworld_gym.engines import Engine
 from agentworld_gym.fingerprint import Part, digest_of, installed
+from agentworld_gym.registration import Domain, all_domains, find_domain
 
 
-@dataclass(frozen=True)
-class EngineEntry:
-    """One engine of the catalog."""
+def engine_names() -> tuple[str, ...]:
+    """Return the names of the domains that have an engine, in alphabetical order.
 
-    load: Callable[[str], Engine]
-    """A function that takes the name of a variant and returns the engine."""
-    libraries: tuple[str, ...] = ()
-    """The packages that decide what the engine prints; their versions enter the world's fingerprint."""
-    variants: tuple[str, ...] = ("",)
-    """The names of the variants, the default one first."""
-    versions: Callable[[str], dict[str, str]] = lambda variant: {}
-    """A function that takes the name of the loaded variant and returns the versions of other parts, by name."""
-    view: Callable[[], View] | None = None
-    """A function that returns the view of the domain; None where it has none."""
-    index: Callable[[], Index] | None = None
-    """A function that returns the index of the domain's pages; None where it has none."""
-    scenarios: tuple[str, ...] = ()
-    """Other domains whose data in `scenarios/<domain>` of the specs the engine uses beside its own."""
-
-
-def _android(variant: str) -> Engine:
-    from agentworld_gym.engines.android import AndroidMachine
-
-    return AndroidMachine
-
-
-def _android_view() -> View:
-    from agentworld_gym.engines.android import AndroidView
-
-    return AndroidView()
-
-
-def _terminal(variant: str) -> Engine:
-    from agentworld_gym.engines.terminal import TerminalEngine
-
-    return TerminalEngine()
-
-
-def _terminal_view() -> View:
-    from agentworld_gym.engines.terminal.view import TerminalView
-
-    return TerminalView()
-
-
-def _search(variant: str) -> Engine:
-    from agentworld_gym.engines.search.machine import SearchMachine
-
-    return SearchMachine
-
-
-def _search_index() -> Index:
-    from agentworld_gym.engines.search.web_index import SearchIndex
-
-    return SearchIndex()
-
-
-def _desktop(variant: str) -> Engine:
-    from agentworld_gym.engines.desktop import DesktopMachine
-
-    return DesktopMachine
-
-
-def _desktop_view() -> View:
-    from agentworld_gym.engines.desktop import DesktopView
-
-    return DesktopView()
-
-
-def _mcp(variant: str) -> Engine:
-    from agentworld_gym.engines.mcp import ToolMachine
-
-    return ToolMachine
-
-
-def _mcp_view() -> View:
-    from agentworld_gym.engines.mcp.view import ToolView
-
-    return ToolView()
-
-
-def _swe(variant: str) -> Engine:
-    from agentworld_gym.engines.swe import SweEngine
-
-    return SweEngine(variant)
-
-
-def _swe_view() -> View:
-    from agentworld_gym.engines.swe.view import SweView
-
-    return SweView()
-
-
-def _web(variant: str) -> Engine:
-    if variant == "chromium":
-        from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
-
-        return ChromiumEngine()
-    from agentworld_gym.engines.web.machine import WebMachine
-
-    return WebMachine
-
-
-def _web_view() -> View:
-    from agentworld_gym.engines.web.view import WebView
-
-    return WebView()
-
-
-def _web_versions(variant: str) -> dict[str, str]:
-    versions = _sqlite(variant)
-    if variant == "chromium":
-        from agentworld_gym.engines.web.chromium.machine import chromium_version
-
-        versions |= {"chromium": chromium_version(), "playwright": installed("playwright")}
-    return versions
-
-
-def _sqlite(variant: str) -> dict[str, str]:
-    import sqlite3
-
-    return {"sqlite": sqlite3.sqlite_version}
-
-
-def _python(variant: str) -> dict[str, str]:
-    return {"python": platform.python_version()} if variant == "bubblewrap" else {}
-
-
-ENGINES: dict[str, EngineEntry] = {
-    "android": EngineEntry(_android, view=_android_view),
-    "desktop": EngineEntry(
-        _desktop, libraries=("bashkit", "jinja2", "lxml"), scenarios=("web",), versions=_sqlite, view=_desktop_view
-    ),
-    "mcp": EngineEntry(_mcp, versions=_sqlite, view=_mcp_view),
-    "search": EngineEntry(_search, libraries=("bm25s", "numpy"), versions=_sqlite, index=_search_index),
-    "swe": EngineEntry(
-        _swe,
-        libraries=("bashkit", "pydantic-monty"),
-        variants=("auto", "bubblewrap", "monty"),
-        versions=_python,
-        view=_swe_view,
-    ),
-    "terminal": EngineEntry(_terminal, libraries=("bashkit",), view=_terminal_view),
-    "web": EngineEntry(
-        _web, libraries=("jinja2", "lxml"), variants=("", "chromium"), versions=_web_versions, view=_web_view
-    ),
-}
+    >>> engine_names()[:3]
+    ('android', 'desktop', 'mcp')
+    """
+    return tuple(sorted(name for name, domain in all_domains().items() if domain.engine is not None))
 
 
 def has_engine(domain: str) -> bool:
@@ -168,7 +27,8 @@ def has_engine(domain: str) -> bool:
     >>> has_engine("terminal"), has_engine("chess")
     (True, False)
     """
-    return domain in ENGINES
+    found = find_domain(domain)
+    return found is not None and found.engine is not None
 
 
 def load_engine(domain: str, variant: str = "") -> Engine:
@@ -181,10 +41,11 @@ def load_engine(domain: str, variant: str = "") -> Engine:
     Raises:
         KeyError: the domain has no engine, or the engine has no such variant.
     """
-    entry = ENGINES[domain]
-    if variant and variant not in entry.variants:
+    found = _with_engine(domain)
+    if variant and variant not in found.variants:
         raise KeyError(variant)
-    return entry.load(variant or entry.variants[0])
+    engine: Engine = found.part("engine")(variant or found.variants[0])
+    return engine
 
 
 def load_view(domain: str) -> View | None:
@@ -193,8 +54,9 @@ def load_view(domain: str) -> View | None:
     >>> load_view("search") is None
     True
     """
-    entry = ENGINES.get(domain)
-    return None if entry is None or entry.view is None else entry.view()
+    found = find_domain(domain)
+    view: View | None = None if found is None or found.view is None else found.part("view")()
+    return view
 
 
 def has_view(domain: str) -> bool:
@@ -203,7 +65,8 @@ def has_view(domain: str) -> bool:
     >>> has_view("web"), has_view("search")
     (True, False)
     """
-    return domain in ENGINES and ENGINES[domain].view is not None
+    found = find_domain(domain)
+    return found is not None and found.view is not None
 
 
 def load_index(domain: str) -> Index | None:
@@ -212,8 +75,9 @@ def load_index(domain: str) -> Index | None:
     >>> load_index("terminal") is None
     True
     """
-    entry = ENGINES.get(domain)
-    return None if entry is None or entry.index is None else entry.index()
+    found = find_domain(domain)
+    index: Index | None = None if found is None or found.index is None else found.part("index")()
+    return index
 
 
 def parts_of(domain: str, variant: str = "") -> dict[str, Part]:
@@ -222,13 +86,38 @@ def parts_of(domain: str, variant: str = "") -> dict[str, Part]:
     >>> sorted(parts_of("search"))
     ['bm25s', 'numpy', 'scenarios', 'sqlite']
     """
-    entry = ENGINES[domain]
-    parts = {"scenarios": Part(_scenarios_digest((domain, *entry.scenarios)), True)}
-    parts |= {library: Part(installed(library), True) for library in entry.libraries}
-    return parts | {name: Part(version, True) for name, version in entry.versions(variant).items()}
+    found = _with_engine(domain)
+    parts = {"scenarios": Part(_scenarios_digest((domain, *found.scenarios)), True)}
+    parts |= {library: Part(installed(library), True) for library in found.libraries}
+    versions: dict[str, str] = {} if found.versions is None else found.part("versions")(variant)
+    return parts | {name: Part(version, True) for name, version in versions.items()}
 
 
-@lru_cache(maxsize=len(ENGINES))
+def libraries_of(domain: str) -> tuple[str, ...]:
+    """Return the packages that decide what the engine of a domain shows.
+
+    >>> libraries_of("terminal")
+    ('bashkit',)
+
+    Raises:
+        KeyError: The domain has no engine.
+    """
+    return _with_engine(domain).libraries
+
+
+def _with_engine(domain: str) -> Domain:
+    """Return a domain that has an engine.
+
+    Raises:
+        KeyError: There is no such domain, or it has none.
+    """
+    found = find_domain(domain)
+    if found is None or found.engine is None:
+        raise KeyError(domain)
+    return found
+
+
+@lru_cache(maxsize=64)
 def _scenarios_digest(domains: tuple[str, ...]) -> str:
     """Return the digest of the data that the engine's episodes are made of, as it was at the first call.
 

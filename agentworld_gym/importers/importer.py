@@ -13,7 +13,7 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.contracts import Action
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import OFFICIAL_NAMES, Profile, load_spec
+from agentworld_gym.domain.spec import Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import installed
@@ -25,6 +25,7 @@ from agentworld_gym.importers.opentelemetry import grouped_spans
 from agentworld_gym.importers.turns import Turns, dialect_of, domain_of, turns_of
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.registration import official_name
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds
 from agentworld_gym.sessions.row import Provenance, Row
@@ -174,7 +175,7 @@ class Importer:
         data = completed({key: record[key] for key in keys if key in record})
         for key in record.keys() - set(keys):
             self.tally.leave(f"key {key}")
-        data["task"] = str(record.get("task") or OFFICIAL_NAMES.get(self.domain or "", self.domain) or "")
+        data["task"] = str(record.get("task") or official_name(self.domain or "") or "")
         data["id"] = str(data.get("id") or name)
         domain = data["task"].rsplit("/", 1)[-1]
         matches = [_ACTION.search(text) for text in data.get("prompt") or () if isinstance(text, str)]
@@ -188,7 +189,7 @@ class Importer:
 
     def _whole(self, form: str, domain: str, name: str, data: Mapping[str, Any], where: str) -> Row:
         whole = {
-            "task": OFFICIAL_NAMES.get(domain, domain),
+            "task": official_name(domain),
             "id": name,
             "policy": "recorded",
             "profile": None if form == "agentworldbench" else self.profile,

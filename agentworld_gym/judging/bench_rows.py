@@ -16,14 +16,15 @@ import orjson
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.json_lines import problem_of
-from agentworld_gym.domain.spec import DOMAINS, Profile
+from agentworld_gym.domain.spec import Profile
 from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError, SpecError
 from agentworld_gym.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.prompting.changes import CHANGE, FULL, SAME
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.registration import find_domain
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.screens.sight import last_screen
 from agentworld_gym.sessions.rerendering import (
     may_refer,
@@ -117,7 +118,7 @@ class BenchRow:
             return answer
 
     def _codec(self, answer: str) -> AnswerCodec:
-        changes = self.domain in GRAPHICAL and (self.profile == "compact" or answer.startswith(_CHANGES))
+        changes = is_graphical(self.domain) and (self.profile == "compact" or answer.startswith(_CHANGES))
         index = load_index(self.domain) if self.profile == "compact" else None
         return answer_codec(self.domain, self.profile or "full", "change" if changes else "full", index=index)
 
@@ -208,7 +209,7 @@ class BenchRows:
         profile = self.tiny.profile
         foreign = [row for _, row, _ in self._picked() if _is_foreign(row, self.tiny)]
         for row in foreign:
-            if row.domain not in DOMAINS or task_of(row) is None:
+            if find_domain(row.domain) is None or task_of(row) is None:
                 expected = f"{profile}, which a bundled model reads, or a session that can be rendered anew in it"
                 hint = f"`agentworld collect ENV --profile {profile}` records some"
                 raise SpecError(f"row {row.id}", "profile", row.profile, f"{expected}; {hint}")
@@ -277,7 +278,7 @@ def _known_to(model: BundledModel, row: Row) -> Prompts:
 
 def _is_foreign(row: Row, model: BundledModel) -> bool:
     """Whether a row was recorded with other prompts than a bundled model knows."""
-    if row.domain not in DOMAINS:
+    if find_domain(row.domain) is None:
         return True
     known = _known_to(model, row)
     return (row.profile, row.form or "full") != (known.profile, known.form)

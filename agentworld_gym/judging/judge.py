@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Message
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.generators.handles import addresses_of
@@ -147,7 +147,7 @@ def _words(official: OfficialPrompts | None) -> list[Any]:
     """Return all that judges are told beside the rows."""
     if official is not None:
         return [_source(), dict(official.texts(JUDGE)), official.judge_request()]
-    return [_source(), dict(CRITERIA), *map(_system, sorted(ENGINES))]
+    return [_source(), dict(CRITERIA), *map(_system, engine_names())]
 
 
 @lru_cache(maxsize=32)

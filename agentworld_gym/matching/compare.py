@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from agentworld_gym.matching.forms import is_valid, normalised
 from agentworld_gym.matching.gaps import SpanLike, fixed_pieces, gaps_of, right_gaps
 from agentworld_gym.matching.similarity import f1, similarity
-from agentworld_gym.screens import read_screen
+from agentworld_gym.screens import read_screen, screen_of
 from agentworld_gym.screens.sight import shows
-from agentworld_gym.screens.web import location
 
 if TYPE_CHECKING:
     from agentworld_gym.engines import Kind
@@ -100,6 +99,5 @@ def _elements(domain: str, observation: str) -> list[Hashable] | None:
         (node.role, node.name, node.text, node.description, node.box, node.flags, node.depth)
         for node in read_screen(domain, observation)
     ]
-    if domain == "web":
-        elements.append(location(observation))
-    return elements
+    screen = screen_of(domain)
+    return elements if screen is None else [*elements, tuple(screen.identity(observation))]

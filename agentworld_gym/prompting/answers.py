@@ -22,7 +22,7 @@ from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.changes import apply, diff, numbered
 from agentworld_gym.prompting.references import SearchReferences, page_references, search_references
 from agentworld_gym.prompting.state_answers import StateAnswers
-from agentworld_gym.screens.web import page_of
+from agentworld_gym.screens import Screen, screen_of
 
 
 class AnswerCodec(Protocol):
@@ -88,12 +88,15 @@ class WholeAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class PageAnswers(WholeAnswers):
-    """An answer is the observation itself, and of a screen a prompt shows the page without what the tool said."""
+class ScreenAnswers(WholeAnswers):
+    """An answer is the observation itself, and of a screen a prompt shows no report of the tool."""
+
+    reader: Screen
+    """The reader of the domain's screens."""
 
     def display(self, screen: str, parsed: Any = None) -> str:
-        """Return the page of the screen."""
-        return page_of(screen)
+        """Return the screen without the report."""
+        return self.reader.without_report(screen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +232,6 @@ def answer_codec(
 
     >>> answer_codec("terminal", "full", "full")
     WholeAnswers()
-    >>> answer_codec("web", "full", "full")
-    PageAnswers()
     >>> answer_codec("web", "compact", "change")
     MarkedAnswers(codec=ChangeAnswers())
     """
@@ -245,5 +246,6 @@ def answer_codec(
     elif profile == "compact" and index is not None:
         return IndexedAnswers(index)
     else:
-        plain = PageAnswers() if domain == "web" and profile == "full" else WholeAnswers()
+        screen = screen_of(domain)
+        plain = WholeAnswers() if screen is None or profile == "compact" else ScreenAnswers(screen)
     return MarkedAnswers(plain) if profile == "compact" else plain

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from agentworld_gym.domain.spec import OFFICIAL_NAMES
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.prompting.official_fetching import NAME, official_folder
+from agentworld_gym.registration import official_name
 
 PREFIX = "official"
 """What the value of the option `prompts` begins with, as in `official:DIR`."""
@@ -105,7 +105,7 @@ class OfficialPrompts:
         Raises:
             SpecError: The file is no text, or an empty one.
         """
-        for folder in (self.folder / OFFICIAL_NAMES.get(domain, domain), self.folder):
+        for folder in (self.folder / official_name(domain), self.folder):
             path = folder / CLOSING
             if path.is_file():
                 if text := _text(path).replace("\r\n", "\n").strip("\n"):
@@ -140,7 +140,7 @@ class OfficialPrompts:
         return {path.parent.name: _text(path) for path in sorted(self.folder.glob(f"*/{file}"))}
 
     def _read(self, domain: str, file: str) -> str:
-        return _text(self.folder / OFFICIAL_NAMES.get(domain, domain) / file)
+        return _text(self.folder / official_name(domain) / file)
 
 
 def was_trained_with_them(model: str) -> bool:

@@ -11,8 +11,8 @@ from io import BytesIO
 import numpy as np
 
 from agentworld_gym.rendering.canvas import Pixels, RenderingUnavailable, pillow
-from agentworld_gym.screens import GRAPHICAL, read_screen
-from agentworld_gym.screens.web import is_page
+from agentworld_gym.screens import is_graphical, screen_of
+from agentworld_gym.screens.sight import shows
 
 MODAL = "\n### Modal state\n"
 """The heading that takes the place of a page while a dialog of the browser is open."""
@@ -36,20 +36,9 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     >>> picture("android", '[ 0] | android.widget.Button | text="OK" | bounds=[0,0][200,90]', 0.1).shape
     (240, 108, 3)
     """
-    if domain in GRAPHICAL:
-        nodes = read_screen(domain, observation)
-        if domain == "web" and is_page(observation):
-            from agentworld_gym.rendering.web.page import draw as draw_page
-
-            return draw_page(nodes, observation).pixels(scale)
-        if nodes and domain == "desktop":
-            from agentworld_gym.rendering.desktop.screen import draw as draw_desktop
-
-            return draw_desktop(nodes).pixels(scale)
-        if nodes and domain == "android":
-            from agentworld_gym.rendering.android.screen import draw as draw_phone
-
-            return draw_phone(nodes).pixels(scale)
+    screen = screen_of(domain)
+    if screen is not None and shows(domain, observation):
+        return screen.draw(observation, scale)
     from agentworld_gym.rendering import transcript
 
     return transcript.draw(observation).pixels(scale)
@@ -70,9 +59,9 @@ def from_png(data: bytes) -> Pixels:
 def latest(domain: str, observations: Sequence[str]) -> str:
     """Return the last observation that shows a screen, with the dialog that has opened over it since, or the last
     one."""
-    if domain in GRAPHICAL:
+    if is_graphical(domain):
         for observation in reversed(observations):
-            if read_screen(domain, observation) or (domain == "web" and is_page(observation)):
+            if shows(domain, observation):
                 _, opened, dialog = observations[-1].partition(MODAL)
                 return observation if MODAL in observation else observation + opened + dialog
     return observations[-1]

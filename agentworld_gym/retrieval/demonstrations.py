@@ -22,7 +22,7 @@ from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.templates import render, ticks
 from agentworld_gym.retrieval.index import StepIndex
 from agentworld_gym.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.text.escaping import escape
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Demonstrations:
 
     def _shown(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
-        changed = step.domain in GRAPHICAL and self.prompts.profile == "full"
+        changed = is_graphical(step.domain) and self.prompts.profile == "full"
         body = diff(step.before, step.observation) if changed else self._answer(step)
         target, action = step.target[: room // 4], step.action[: room // 2]
         observation = body[: max(0, room - len(action) - len(target))]

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical, observations_of
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.pointing import pointed_lines
-from agentworld_gym.screens.terminal import behind_prompt
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.row import Row
 
@@ -62,7 +61,7 @@ class Features:
 
     def __init__(self, domain: str) -> None:
         self.domain = domain
-        self._parser = ActionParser(load_spec(domain)) if domain in GRAPHICAL else None
+        self._parser = ActionParser(load_spec(domain)) if is_graphical(domain) else None
 
     def target(self, action: str, before: str) -> str:
         """Return the line of the screen that an action points at first; empty where there is none."""
@@ -74,7 +73,7 @@ class Features:
     def words(self, action: str, before: str) -> tuple[list[str], list[str]]:
         """Return the words of an action, and those of the state in which it is done."""
         target = self.target(action, before)
-        output = behind_prompt(before) if self.domain == "terminal" else before
+        output = observations_of(self.domain).output(before)
         state = output[:STATE_CHARS] if self._parser is not None else output[-STATE_CHARS:]
         asked = f"{action} {target}" if target else action
         return _WORD.findall(asked.lower()), _WORD.findall(state.lower())

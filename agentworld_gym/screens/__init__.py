@@ -9,20 +9,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 
-from agentworld_gym.screens import android, desktop, web
-from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
+from agentworld_gym.registration import find_domain, resolved
+from agentworld_gym.screens.locate import NotOnScreen, has_locator, put_in, resolve
 from agentworld_gym.screens.node import Box, Node
+from agentworld_gym.screens.observations import Observations
+from agentworld_gym.screens.screen import Screen
+from agentworld_gym.screens.translation import Translation
 
-__all__ = ["GRAPHICAL", "Box", "Node", "NotOnScreen", "has_locator", "read_screen", "resolve"]
+__all__ = [
+    "Box",
+    "Node",
+    "NotOnScreen",
+    "Observations",
+    "Screen",
+    "Translation",
+    "has_locator",
+    "is_graphical",
+    "observations_of",
+    "read_screen",
+    "resolve",
+    "screen_of",
+    "stand_in",
+    "translation_of",
+]
 
-GRAPHICAL: Mapping[str, Callable[[str], list[Node]]] = {
-    "web": web.read,
-    "desktop": desktop.read,
-    "android": android.read,
-}
-"""The graphical domains, each with the reader of its observations."""
+
+def is_graphical(domain: str) -> bool:
+    """Return whether the observations of a domain are screens of elements.
+
+    >>> is_graphical("web"), is_graphical("terminal"), is_graphical("chess")
+    (True, False, False)
+    """
+    found = find_domain(domain)
+    return found is not None and found.screen is not None
+
+
+def screen_of(domain: str) -> Screen | None:
+    """Return the reader of the screens of a domain; None where it is not graphical."""
+    found = find_domain(domain)
+    return None if found is None or found.screen is None else _made(found.screen)
+
+
+def observations_of(domain: str) -> Observations:
+    """Return what compares the observations of a domain.
+
+    >>> observations_of("search").normalised("Hello"), observations_of("chess").normalised("Hello")
+    ('hello', 'Hello')
+    """
+    found = find_domain(domain)
+    return Observations() if found is None or found.observations is None else _made(found.observations)
+
+
+def translation_of(domain: str, dialect: str) -> Translation | None:
+    """Return how a dialect is read in the first one of its domain; None where it shows all that the first one does."""
+    found = find_domain(domain)
+    reference = None if found is None else found.translations.get(dialect)
+    return None if reference is None else resolved(reference)
 
 
 def read_screen(domain: str, observation: str) -> list[Node]:
@@ -31,5 +76,21 @@ def read_screen(domain: str, observation: str) -> list[Node]:
     Lines that cannot be read are passed over. There are no elements in an observation without a screen, such as an
     error or a list of tabs, or in a domain that is not graphical.
     """
-    reader = GRAPHICAL.get(domain)
-    return [] if reader is None else reader(observation)
+    screen = screen_of(domain)
+    return [] if screen is None else screen.read(observation)
+
+
+def stand_in(domain: str, action: str) -> str:
+    """Return an action as it could look on some screen, to see whether it can be read.
+
+    >>> stand_in("desktop", "pyautogui.click(@{push-button 'Save'})"), stand_in("swe", "git show stash@{0}")
+    ('pyautogui.click(1, 1)', 'git show stash@{0}')
+    """
+    screen = screen_of(domain)
+    return action if screen is None else put_in(action, screen.stand_in)
+
+
+@lru_cache(maxsize=64)
+def _made(reference: str) -> Any:
+    """Make what a reference makes, once: it has no state."""
+    return resolved(reference)()

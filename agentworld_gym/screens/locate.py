@@ -20,7 +20,6 @@ from agentworld_gym.screens.node import Node
 START = "@{"
 SYNTAX = "@{role 'name'}, @{'name'}, @{role} or @{~'part'}, then any ` after role 'name'`, then a number"
 _CACHED = 8192
-_STAND_INS = {"web": "e1", "desktop": "1, 1", "android": "0"}
 _PATTERN = r"(?:(?P<role>[A-Za-z][\w-]*)(?: (?P<part>~?)'(?P<name>(?:[^']|'')*)')?|(?P<only>~?)'(?P<any>(?:[^']|'')*)')"
 _TARGET = re.compile(_PATTERN)
 _NUMBER = re.compile(r" ([1-9]\d{0,2})\}")
@@ -121,14 +120,13 @@ def resolve(action: str, nodes: Sequence[Node]) -> str | None:
     return "".join(pieces)
 
 
-def stand_in(domain: str, action: str) -> str:
-    """Return an action as it could look on some screen, to see whether it can be read.
+def put_in(action: str, target: str) -> str:
+    """Return an action with a target in the place of every locator, to see whether it can be read.
 
-    >>> stand_in("desktop", "pyautogui.click(@{push-button 'Save'})")
+    >>> put_in("pyautogui.click(@{push-button 'Save'})", "1, 1")
     'pyautogui.click(1, 1)'
     """
-    target = _STAND_INS.get(domain)
-    if target is None or START not in action:
+    if START not in action:
         return action
     return "".join([target if isinstance(piece, Locator) else piece for piece in compiled(action)])
 

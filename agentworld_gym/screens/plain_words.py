@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.screens.locate import Locator, compiled, has_locator
 from agentworld_gym.screens.node import Node
 from agentworld_gym.screens.web import location
@@ -31,7 +31,7 @@ class Words:
     """
 
     def __init__(self, domain: str) -> None:
-        self._graphical = domain in GRAPHICAL
+        self._graphical = is_graphical(domain)
         self._before: frozenset[str] = frozenset()
 
     def of_action(self, action: str) -> str:

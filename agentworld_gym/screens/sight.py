@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.screens import GRAPHICAL, android, read_screen
+from agentworld_gym.screens import is_graphical, screen_of
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, resolve
 from agentworld_gym.screens.node import Node
-from agentworld_gym.screens.web import is_page
 
 LOOK = "browser_snapshot"
 """The tool of a browser that shows the page again. In rows of recorded sessions it is no turn."""
@@ -30,7 +29,7 @@ def last_screen(domain: str, observations: Sequence[str]) -> str:
     >>> last_screen("web", [page, "### Error"]) == page, last_screen("mcp", ["a", "b"])
     (True, 'b')
     """
-    if domain not in GRAPHICAL:
+    if not is_graphical(domain):
         return observations[-1]
     return next((text for text in reversed(observations) if shows(domain, text)), observations[-1])
 
@@ -46,7 +45,10 @@ def looks(domain: str, parsed: Any) -> bool:
     >>> looks("web", {"name": "browser_snapshot", "arguments": {}}), looks("mcp", {"name": "browser_snapshot"})
     (True, False)
     """
-    return domain == "web" and isinstance(parsed, Mapping) and parsed.get("name") == LOOK
+    if not isinstance(parsed, Mapping):
+        return False
+    screen = screen_of(domain)
+    return screen is not None and screen.look_tool is not None and parsed.get("name") == screen.look_tool
 
 
 def folds(domain: str, parsed: Any, observation: str) -> bool:
@@ -56,9 +58,11 @@ def folds(domain: str, parsed: Any, observation: str) -> bool:
 
 def _screen(domain: str, observation: str) -> list[Node] | None:
     """Return the elements of the screen that an observation shows; None where it shows no screen."""
-    nodes = read_screen(domain, observation)
-    empty = (domain == "web" and is_page(observation)) or (domain == "android" and android.head_of(observation) > 0)
-    return nodes if nodes or empty else None
+    screen = screen_of(domain)
+    if screen is None:
+        return None
+    nodes = screen.read(observation)
+    return nodes if nodes or screen.is_blank(observation) else None
 
 
 class Sight:
@@ -73,12 +77,12 @@ class Sight:
 
     def __init__(self, domain: str, observations: Sequence[str] = ()) -> None:
         self.domain = domain
-        self._observations = list(observations) if domain in GRAPHICAL else []
+        self._observations = list(observations) if is_graphical(domain) else []
         self._nodes: list[Node] = []
 
     def see(self, observation: str) -> None:
         """Take in an observation."""
-        if self.domain in GRAPHICAL:
+        if is_graphical(self.domain):
             self._observations.append(observation)
 
     @property
@@ -94,7 +98,7 @@ class Sight:
 
     def resolve(self, action: str) -> str | None:
         """Return an action for this screen; None if it names an element that is not there."""
-        if self.domain not in GRAPHICAL or not has_locator(action):
+        if not is_graphical(self.domain) or not has_locator(action):
             return action
         return resolve(action, self.nodes)
 

@@ -14,9 +14,10 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.contracts import Message
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, Form, Profile, load_spec
+from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
+from agentworld_gym.registration import all_domains, find_domain
 
 FORMAT = 1
 """The version of the row format; it rises when a key changes its meaning."""
@@ -221,7 +222,7 @@ class Row(Strict):
     @classmethod
     def _one_of_the_domain(cls, dialect: str, info: ValidationInfo) -> str:
         domain = domain_of(info.data.get("task", ""))
-        if domain not in DOMAINS:
+        if find_domain(domain) is None:
             return dialect
         known = load_spec(domain).dialects
         if dialect and dialect not in known:
@@ -323,7 +324,7 @@ def domain_of(task: str) -> str:
     ('desktop', 'mcp')
     """
     name = task.rsplit("/", 1)[-1]
-    return next((ours for ours, official in OFFICIAL_NAMES.items() if official == name), name)
+    return next((ours.id for ours in all_domains().values() if ours.official_name == name), name)
 
 
 def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> tuple[Change, ...]:

@@ -9,8 +9,9 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.task import Task
 from agentworld_gym.domain.view import compact
 from agentworld_gym.engines import Controls, Restorable
-from agentworld_gym.engines.catalog import ENGINES, load_engine
+from agentworld_gym.engines.catalog import load_engine
 from agentworld_gym.errors import SpecError
+from agentworld_gym.registration import find_domain
 from agentworld_gym.screens.sight import SHOW_AGAIN, looks
 from agentworld_gym.sessions.row import Row
 
@@ -62,4 +63,5 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
 def _variant(row: Row) -> str:
     """Return the variant of the engine that played a session; the default one where that is not known."""
     variant = row.provenance.variant
-    return variant if variant in ENGINES[row.domain].variants else ""
+    domain = find_domain(row.domain)
+    return variant if domain is not None and variant in domain.variants else ""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from importlib import import_module
 
 from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.errors import SpecError
 from agentworld_gym.process.interrupts import deferred_interrupt
+from agentworld_gym.registration import find_domain
 from agentworld_gym.tasks.family import MENU_MIN, Draft, Family
 
 __all__ = ["Draft", "Family", "families", "generate", "task_of"]
-
-GENERATED = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")
-"""The domains with task families; each has a module here that defines `FAMILIES`."""
 
 ATTEMPTS = 20
 """How many drafts with too short a menu are dropped before a family gives up."""
@@ -26,10 +23,9 @@ def families(domain: str) -> Mapping[str, Family]:
     >>> sorted(families("terminal"))[:3], dict(families("chess"))
     (['aggregate_csv', 'archive', 'change_config'], {})
     """
-    if domain not in GENERATED:
-        return {}
-    registered: Mapping[str, Family] = import_module(f"agentworld_gym.tasks.{domain}").FAMILIES
-    return registered
+    found = find_domain(domain)
+    registered: Mapping[str, Family] | None = None if found is None else found.part("families")
+    return {} if registered is None else registered
 
 
 def generate(domain: str, family: str, level: int, seed: int) -> Task:

@@ -73,7 +73,7 @@ class Stage:
         resolved = self._sight.resolve(action)
         if resolved is None:
             return None
-        observation = self.machine.act(resolved if self.domain == "desktop" else json.loads(resolved))
+        observation = self.machine.act(json.loads(resolved) if resolved.startswith(("{", "[")) else resolved)
         self._observations.append(observation)
         self._sight.see(observation)
         self._probed.clear()

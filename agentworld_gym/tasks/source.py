@@ -13,7 +13,7 @@ from agentworld_gym.documents.strict import validated
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.domain.task import Split, Task, load_task, split_seed
 from agentworld_gym.errors import SpecError
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import stand_in
 from agentworld_gym.tasks import families, generate
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 
 from agentworld_gym.rendering import RenderingUnavailable, picture
-from agentworld_gym.screens import GRAPHICAL, read_screen
-from agentworld_gym.screens.web import is_page
+from agentworld_gym.screens.sight import shows
 
 SCALE = 0.4
 QUALITY = 60
@@ -46,7 +45,7 @@ class Screens:
         """Return the number of the drawing of an observation; None where it shows no screen or is not drawn."""
         if observation in self.drawn:
             return self.drawn[observation]
-        if domain not in GRAPHICAL or not (read_screen(domain, observation) or is_page(observation)):
+        if not shows(domain, observation):
             return None
         if len(self.images) >= self.limit:
             self.left_out.add(observation)

@@ -13,8 +13,9 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Form, Profile, SamplingSpec
+from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.errors import SpecError, WorldNotConfigured
+from agentworld_gym.registration import all_domains, find_domain
 from agentworld_gym.worlds.unseen import Seen, Unseen
 
 BUNDLED = Path(__file__).resolve().parent.parent / "models"
@@ -59,8 +60,8 @@ class BundledModel(Strict):
     @field_validator("domains")
     @classmethod
     def _exist(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := set(domains).difference(DOMAINS):
-            raise ValueError(f"some of {', '.join(DOMAINS)}, which {', '.join(sorted(unknown))} is not")
+        if unknown := [name for name in domains if find_domain(name) is None]:
+            raise ValueError(f"some of {', '.join(all_domains())}, which {', '.join(unknown)} is not")
         if len(set(domains)) < len(domains):
             raise ValueError("each domain once")
         return domains

@@ -29,7 +29,7 @@ from agentworld_gym.engines.controls import suspended
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import Fingerprint
 from agentworld_gym.process.interrupts import deferred_interrupt
-from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
+from agentworld_gym.screens import translation_of
 from agentworld_gym.screens.protocols import Pictured
 from agentworld_gym.worlds.concurrency import rounds, side_by_side
 from agentworld_gym.worlds.expert_states import ExpertStates
@@ -149,7 +149,7 @@ class GroundedWorld:
     def _step(self, session: GroundedSession, action: Action) -> Observation | Failure:
         if action.error is not None:
             session.observation = action.error
-            translation = FIRST_DIALECTS.get((self.spec.id, session.dialect))
+            translation = translation_of(self.spec.id, session.dialect)
             first = None if translation is None else translation.translate(action.error, None)
             return Observation(action.error, in_first_dialect=first)
         with suspended() if session.calm else nullcontext():

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from agentworld_gym.domain.spec import DomainSpec
 from agentworld_gym.engines import EngineError, VariantEngine
-from agentworld_gym.engines.catalog import ENGINES, parts_of
+from agentworld_gym.engines.catalog import load_engine, parts_of
 from agentworld_gym.errors import WorldNotConfigured
 from agentworld_gym.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.registration import find_domain
 from agentworld_gym.tasks.scenario_tasks import scenarios_digest
 from agentworld_gym.worlds.grounded import GroundedWorld
 
@@ -31,17 +32,17 @@ def open_grounded(spec: DomainSpec, variant: str = "", scenario: str | None = No
     >>> open_grounded(load_spec("terminal")).deterministic
     True
     """
-    entry = ENGINES.get(spec.id)
-    if entry is None:
+    domain = find_domain(spec.id)
+    if domain is None or domain.engine is None:
         raise WorldNotConfigured(
             f"{spec.env_id} has no grounded world; pass world={MODELS}, 'scripted' or 'recorded:PATH', "
             "or set AGENTWORLD_WORLD"
         )
-    if variant and variant not in entry.variants:
-        variants = ", ".join(["grounded", *(f"grounded:{name}" for name in entry.variants if name)])
+    if variant and variant not in domain.variants:
+        variants = ", ".join(["grounded", *(f"grounded:{name}" for name in domain.variants if name)])
         raise WorldNotConfigured(f"world='grounded:{variant}' does not exist for {spec.env_id}; there is {variants}")
     try:
-        engine = entry.load(variant or entry.variants[0])
+        engine = load_engine(spec.id, variant)
     except EngineError as error:
         raise WorldNotConfigured(f"world='grounded:{variant}' cannot run here: {error}") from error
     actual = engine.variant if isinstance(engine, VariantEngine) else variant

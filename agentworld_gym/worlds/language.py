@@ -32,9 +32,9 @@ from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.prompting.state_changes import SAME
+from agentworld_gym.screens import screen_of
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import folds, looks, shows
-from agentworld_gym.screens.web import page_of
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -282,7 +282,8 @@ class LanguageWorld:
             return None
         printer = self._printer
         last = session.observation if printer is None else printer.looked(session.screen, action.raw)
-        return page_of(last) if shows(domain, last) else None
+        screen = screen_of(domain)
+        return screen.without_report(last) if screen is not None and shows(domain, last) else None
 
     def _read_off(self, session: LanguageSession, action: Action, turn: str) -> Observation | None:
         """Return what a probe shows of the structured state; None where the model has to be asked.

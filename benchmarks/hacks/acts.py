@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 
 from agentworld_gym.actions.finish import finishes
-from agentworld_gym.policies.exploring.explorers import EXPLORERS, explore
+from agentworld_gym.policies.exploring.explorers import explore, explorer_names
 from agentworld_gym.policies.exploring.terminal import explore_policy
 from agentworld_gym.screens import read_screen
 from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
@@ -92,7 +92,7 @@ def explored(case: Case) -> Iterator[Play]:
 
         def way(rng: str = rng) -> Iterator[str]:
             draws = random.Random(rng)
-            known = case.domain in EXPLORERS
+            known = case.domain in explorer_names()
             yield from explore(case.task, draws, 6) if known else explore_policy(case.task, draws, 6)
             yield case.finish
 

@@ -10,8 +10,9 @@ import pytest
 from agentworld_gym.actions.finish import finishes, read_finish
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, ActionKind
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.exploring import explore_beside

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import ActionKind
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, load_spec
+from agentworld_gym.domain.spec import DomainSpec, load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import stand_in
 from agentworld_gym.text.escaping import is_valid
 
 TOOLS: tuple[dict[str, Any], ...] = (

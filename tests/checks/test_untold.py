@@ -9,16 +9,19 @@ from worlds import language_world, predicted
 
 from agentworld_gym.checks.untold import in_first_dialect, partial_of
 from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Expect, Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.engines.android import AndroidMachine
 from agentworld_gym.engines.desktop import DesktopMachine
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
-from agentworld_gym.screens.first_dialects import FIRST_DIALECTS
+from agentworld_gym.registration import all_domains
+from agentworld_gym.screens import translation_of
 from agentworld_gym.tasks.source import TaskSource
 
-SCREENS = [pair for pair in sorted(FIRST_DIALECTS) if pair[0] in ("android", "desktop")]
+TRANSLATED = sorted((name, dialect) for name, domain in all_domains().items() for dialect in domain.translations)
+SCREENS = [pair for pair in TRANSLATED if pair[0] in ("android", "desktop")]
 ACTION = Action("look", parsed={"name": "browser_click", "arguments": {}})
 HEAD = "**Current Phone State:**\n• **App:** A (a)\n\n"
 TREE = f"{HEAD}Accessibility Tree:\n"
@@ -93,12 +96,12 @@ def test_translated_screens_are_what_the_engines_show_as_far_as_a_dialect_tells(
     phone, desktop = AndroidMachine.start({}, 0), DesktopMachine.start({}, 0)
     for app in ("Clock", "Contacts", "Settings"):
         phone.act({"action_type": "open_app", "app_name": app})
-        translate = FIRST_DIALECTS["android", "droidbot"].translate
+        translate = translation_of("android", "droidbot").translate
         own = [line for line in phone.observation.split("\n") if '" desc="' not in line and "CheckBox" not in line]
         translated = translate(phone.observation_in("droidbot"), None).split("\n")
         missing = [line for line in own if line not in translated]
         assert len(missing) <= len(own) // 20, missing
-    assert FIRST_DIALECTS["desktop", "autoglm"].translate(desktop.observation_in("autoglm"), None).count("\n") == (
+    assert translation_of("desktop", "autoglm").translate(desktop.observation_in("autoglm"), None).count("\n") == (
         desktop.observation.count("\n")
     )
 
@@ -125,7 +128,7 @@ def test_an_episode_whose_check_asks_for_more_ends_without_a_verdict(domain: str
     assert f"the dialect {dialect} does not show" in end.info["failure"]["message"]
 
 
-@pytest.mark.parametrize(("domain", "dialect"), sorted(FIRST_DIALECTS))
+@pytest.mark.parametrize(("domain", "dialect"), TRANSLATED)
 def test_a_grounded_world_judges_every_check_in_every_dialect(domain: str, dialect: str) -> None:
     runner = EnvOptions(spec=domain, dialect=dialect, world="grounded").runner()
     ((episode, _, _),) = runner.start([0], {})
@@ -135,7 +138,7 @@ def test_a_grounded_world_judges_every_check_in_every_dialect(domain: str, diale
 
 def test_every_further_dialect_has_a_translation() -> None:
     further = {(domain, name) for domain in DOMAINS for name in list(load_spec(domain).dialects)[1:]}
-    assert further == set(FIRST_DIALECTS)
+    assert further == set(TRANSLATED)
 
 
 PAGE = """URL: http://a.example/

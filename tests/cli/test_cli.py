@@ -25,8 +25,8 @@ from agentworld_gym.cli import app
 from agentworld_gym.cli.common import printable
 from agentworld_gym.cli.play import NAMED
 from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.registration import MENU_IDS
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.registration import all_domains
+from agentworld_gym.screens import stand_in
 from agentworld_gym.teams.director import director_names, load_director
 from agentworld_gym.teams.team import load_team, team_names
 from agentworld_gym.traces import read_trace
@@ -66,7 +66,12 @@ def test_envs_lists_every_id_and_what_is_grounded() -> None:
         line.split("│")[1].strip(): line for line in agentworld("envs").stdout.splitlines() if "AgentWorld/" in line
     }
     several = [*map(load_team, team_names()), *map(load_director, director_names())]
-    assert set(rows) == {*ENV_IDS, "AgentWorld/Custom-v0", *MENU_IDS, *(one.env_id for one in several)}
+    assert set(rows) == {
+        *ENV_IDS,
+        "AgentWorld/Custom-v0",
+        *(one.menu_id for one in all_domains().values()),
+        *(one.env_id for one in several),
+    }
     assert "yes" in rows["AgentWorld/Terminal-v0"].split("│")[3]
     assert "│ chromium " in agentworld("envs").stdout
     assert agentworld("envs", "--plain").stdout.split() == list(ENV_IDS)

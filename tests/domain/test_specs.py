@@ -18,13 +18,14 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.checks.checks import passed
 from agentworld_gym.contracts import ActionKind
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
+from agentworld_gym.domain.spec import DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Check, Expect, Task, load_task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.system_message import EPISODE, FEW_SHOTS
 from agentworld_gym.retrieval.demonstrations import TEMPLATES
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import stand_in
 from agentworld_gym.text.escaping import escape
 
 ENV_NAMES = dict(zip(DOMAINS, ("MCP", "Search", "Terminal", "SWE", "Web", "Desktop", "Android"), strict=True))

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.engines import EngineError, Multilingual
 from agentworld_gym.engines.android import AndroidMachine
 from agentworld_gym.engines.catalog import load_engine

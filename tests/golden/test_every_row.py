@@ -8,8 +8,9 @@ import pytest
 from golden_rows import FOLDER, Golden
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.prompting.prompt import Prompts
 
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.engines import Span
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.matching import Match, match
 from agentworld_gym.matching.gaps import aligned, gaps_of
 from agentworld_gym.matching.plausible import plausible
 from agentworld_gym.matching.similarity import longest_common, similarity
 
-DOMAINS = sorted(ENGINES)
+DOMAINS = engine_names()
 KINDS = ("deterministic", "pre-existing", "metadata")
 texts = st.text(st.characters(codec="utf-8"), max_size=200) | st.text("ab 1\n[]{}\"'\t-:", max_size=80)
 

@@ -20,7 +20,7 @@ from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.exploring import EXPLORERS, explore, explore_beside, explorer
+from agentworld_gym.policies.exploring import explore, explore_beside, explorer, explorer_names
 from agentworld_gym.policies.following import follow
 from agentworld_gym.policies.scripted import mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
@@ -32,7 +32,7 @@ from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks import families, generate
 
 SPECS = Path(__file__).resolve().parents[2] / "domain_specs"
-DOMAINS = sorted(EXPLORERS)
+DOMAINS = sorted(explorer_names())
 HANDWRITTEN = [path for domain in DOMAINS for path in sorted((SPECS / "tasks" / domain).glob("*.yaml"))]
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)

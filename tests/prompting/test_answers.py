@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
+from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.prompting.answers import (
@@ -25,7 +26,7 @@ from agentworld_gym.prompting.answers import (
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 
 PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
 AFTER = PAGE.replace("(1)", "(2)")
@@ -122,7 +123,7 @@ PROMPTS = [
     Prompts(load_spec(domain), profile=profile, form=form)
     for domain in DOMAINS
     for profile in ("full", "compact")
-    for form in (("full", "change") if domain in GRAPHICAL else ("full",))
+    for form in (("full", "change") if is_graphical(domain) else ("full",))
 ]
 texts = st.one_of(st.sampled_from(["", " ", "\n", "\\", "\\\n", "@@ same", "@@ full", "0|", PAGE]), st.text())
 

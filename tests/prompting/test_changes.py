@@ -15,8 +15,9 @@ from worlds import predicted
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import Action, ChatRequest, Failure, FailureKind, Observation
-from agentworld_gym.domain.spec import DOMAINS, Form, Profile, load_spec
+from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.options import EnvOptions

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.text.escaping import escape, unescape
 

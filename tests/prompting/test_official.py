@@ -10,7 +10,8 @@ import gymnasium as gym
 import pytest
 
 from agentworld_gym.contracts import Action
-from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import BenchRow
@@ -19,6 +20,7 @@ from agentworld_gym.options import EnvOptions
 from agentworld_gym.prompting.official import CLOSING, JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts, filled
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.tool_definitions import tool_definitions
+from agentworld_gym.registration import official_name
 from agentworld_gym.worlds.options import WorldOptions
 
 CHECKOUT = Path(__file__).resolve().parents[3] / "shared/official/prompts"
@@ -30,7 +32,7 @@ def _folder(tmp_path: Path) -> Path:
     """A folder laid out as the official one, in other words."""
     folder = tmp_path / "prompts"
     for domain in DOMAINS:
-        own = folder / OFFICIAL_NAMES.get(domain, domain)
+        own = folder / official_name(domain)
         own.mkdir(parents=True)
         places = {"mcp": "{tool_definitions}\n\n# End\n{demonstrations}", "swe": "{tool_definitions}\n{demonstrations}"}
         own.joinpath(SYSTEM).write_text(f"# You are {{{domain}}}\n{places.get(domain, 'Answer.')}")

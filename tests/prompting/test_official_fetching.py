@@ -16,11 +16,13 @@ from loopback import servers
 from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
-from agentworld_gym.domain.spec import DOMAINS, OFFICIAL_NAMES, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import GeneratorError
 from agentworld_gym.prompting import official_fetching
 from agentworld_gym.prompting.official import JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts
 from agentworld_gym.prompting.official_fetching import COMMIT, FILES, fetch_official, official_folder
+from agentworld_gym.registration import official_name
 from agentworld_gym.worlds.options import WorldOptions, _advise
 
 CHECKOUT = Path(__file__).resolve().parents[3] / "shared/official/prompts"
@@ -69,7 +71,7 @@ def site(texts: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_every_domain_has_its_two_texts_of_one_commit() -> None:
-    names = [OFFICIAL_NAMES.get(domain, domain) for domain in DOMAINS]
+    names = [official_name(domain) for domain in DOMAINS]
     assert set(FILES) == {f"prompts/{n}/{f}" for n in names for f in (SYSTEM, JUDGE)} | {SCRIPT, "LICENSE"}
     assert len(COMMIT) == 40 and COMMIT in official_fetching.ADDRESS
     assert all(len(digest) == 64 for digest in FILES.values())
@@ -94,7 +96,7 @@ def test_the_texts_are_fetched_once_and_official_takes_them(site: tuple[str, lis
     assert official is not None and official.folder == official_folder()
     assert official.judge_request() == "{context}"
     for domain in DOMAINS:
-        named = OFFICIAL_NAMES.get(domain, domain)
+        named = official_name(domain)
         assert official.system(domain) == f"# prompts/{named}/{SYSTEM}\n"
     prompts = WorldOptions(load_spec("web"), prompts="official").templates()
     assert prompts.system(load_spec("web").handwritten_tasks()[0]).startswith(f"# prompts/web/{SYSTEM}\n")

@@ -18,8 +18,9 @@ from agentworld_gym.actions.naming import renamed
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Action, Message
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DOMAINS, DomainSpec, Profile, load_spec
+from agentworld_gym.domain.spec import DomainSpec, Profile, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import MARKER
 from agentworld_gym.prompting.prompt import Prompts

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.domain.spec import DOMAINS, Form, load_spec
+from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.prompting.wordings import FILE, WORDINGS, drawn_wording, read_wordings

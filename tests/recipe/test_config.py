@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from agentworld_gym.documents.strict import Strict, read_yaml
-from agentworld_gym.domain.spec import DOMAINS
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.config_files import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig

@@ -23,9 +23,11 @@ from agentworld_gym.rendering.drawings import DRAWINGS, WORDS
 from agentworld_gym.rendering.glyphs import drawing_of
 from agentworld_gym.rendering.style import fitted, width_of, wrapped
 from agentworld_gym.rendering.text.screen import drawing
-from agentworld_gym.screens import GRAPHICAL, read_screen
+from agentworld_gym.screens import read_screen
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
+
+GRAPHICAL = ("web", "desktop", "android")
 
 HEADER = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
 DESKTOP = f"""\

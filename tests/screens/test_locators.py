@@ -23,8 +23,8 @@ from agentworld_gym.policies.following import follow, walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
-from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve
-from agentworld_gym.screens.locate import compiled, stand_in
+from agentworld_gym.screens import Node, NotOnScreen, read_screen, resolve, stand_in
+from agentworld_gym.screens.locate import compiled
 from agentworld_gym.screens.sight import Sight, on_screen
 from agentworld_gym.tasks.source import TaskSource
 from agentworld_gym.worlds import WorldOptions, register_world

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.measure import rows_of

@@ -18,7 +18,8 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.cli import app
 from agentworld_gym.contracts import ChatRequest, Failure, Message, Observation
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.engines.catalog import load_index
 from agentworld_gym.errors import SpecError
 from agentworld_gym.generators.scripted import ScriptedGenerator

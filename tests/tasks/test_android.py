@@ -22,8 +22,7 @@ from agentworld_gym.domain.task import Task, split_of
 from agentworld_gym.engines.android.machine import AndroidMachine
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import play
-from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import read_screen, resolve, stand_in
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.android.actions import app, enter_text, hold, tap
 from agentworld_gym.tasks.android.control_cases import CASES

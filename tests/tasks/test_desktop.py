@@ -21,8 +21,7 @@ from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import play, walk
 from agentworld_gym.policies.scripted import expert_policy, menu_policy
-from agentworld_gym.screens import NotOnScreen, read_screen, resolve
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import NotOnScreen, read_screen, resolve, stand_in
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop.actions import click, press

@@ -22,8 +22,7 @@ from agentworld_gym.domain.task import Expect, Task, split_of
 from agentworld_gym.engines.web.machine import WebMachine
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.policies.following import play
-from agentworld_gym.screens import read_screen, resolve
-from agentworld_gym.screens.locate import stand_in
+from agentworld_gym.screens import read_screen, resolve, stand_in
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.control_cases import ControlCase

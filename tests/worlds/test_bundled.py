@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from agentworld_gym.cli import app
 from agentworld_gym.cli.serve import _usage
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError, WorldNotConfigured
 from agentworld_gym.generators import ScriptedGenerator
 from agentworld_gym.worlds.bundled import bundled_model, bundled_models, named_model, tiny_model

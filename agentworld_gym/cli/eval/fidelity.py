@@ -109,7 +109,7 @@ def fidelity(
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
     from agentworld_gym.documents.strict import validated
-    from agentworld_gym.engines.catalog import ENGINES
+    from agentworld_gym.engines.catalog import engine_names
     from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
     from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
@@ -130,7 +130,7 @@ def fidelity(
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
-    domains = domains or list(recorded or (["mcp"] if own else ENGINES))
+    domains = domains or list(recorded or (["mcp"] if own else engine_names()))
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
     played = f" by {', '.join(policy)}" if policy else ""

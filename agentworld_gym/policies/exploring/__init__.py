@@ -4,6 +4,6 @@ does."""
 from __future__ import annotations
 
 from agentworld_gym.policies.exploring.base import Explorer
-from agentworld_gym.policies.exploring.explorers import EXPLORERS, explore, explore_beside, explorer
+from agentworld_gym.policies.exploring.explorers import explore, explore_beside, explorer, explorer_names
 
-__all__ = ["EXPLORERS", "Explorer", "explore", "explore_beside", "explorer"]
+__all__ = ["Explorer", "explore", "explore_beside", "explorer", "explorer_names"]

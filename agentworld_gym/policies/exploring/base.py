@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.screens import GRAPHICAL, Node
+from agentworld_gym.screens import Node, is_graphical
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.tasks.vocabulary import WORDS
 
@@ -89,7 +89,7 @@ class ScreenExplorer(Explorer):
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
-        assert task.domain in GRAPHICAL
+        assert is_graphical(task.domain)
         self._sight = Sight(task.domain)
         self._seen = False
         self._touched: set[object] = set()

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 
 from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.exploring.android import PhoneExplorer
 from agentworld_gym.policies.exploring.base import Explorer
-from agentworld_gym.policies.exploring.desktop import DesktopExplorer
-from agentworld_gym.policies.exploring.mcp import ToolExplorer
-from agentworld_gym.policies.exploring.search import SearchExplorer
-from agentworld_gym.policies.exploring.swe import CodeExplorer
-from agentworld_gym.policies.exploring.web import PageExplorer
+from agentworld_gym.registration import all_domains, find_domain
 from agentworld_gym.screens import NotOnScreen
 from agentworld_gym.screens.sight import ActionStream
 
-EXPLORERS: Mapping[str, type[Explorer]] = {
-    "mcp": ToolExplorer,
-    "search": SearchExplorer,
-    "swe": CodeExplorer,
-    "web": PageExplorer,
-    "desktop": DesktopExplorer,
-    "android": PhoneExplorer,
-}
-"""The explorer of each domain but the terminal, which `explore_policy` in the module `terminal` explores."""
+
+def explorer_names() -> tuple[str, ...]:
+    """Return the domains that have an explorer; the terminal has policies of its own instead.
+
+    >>> explorer_names()[:2]
+    ('mcp', 'search')
+    """
+    return tuple(name for name, domain in all_domains().items() if domain.explorer is not None)
 
 
 def explorer(task: Task, rng: random.Random) -> Explorer:
@@ -35,9 +28,11 @@ def explorer(task: Task, rng: random.Random) -> Explorer:
     Raises:
         SpecError: the domain has no explorer.
     """
-    if task.domain not in EXPLORERS:
-        raise SpecError(task.id, "domain", task.domain, f"one of {', '.join(EXPLORERS)}")
-    return EXPLORERS[task.domain](task, rng)
+    domain = find_domain(task.domain)
+    if domain is None or domain.explorer is None:
+        raise SpecError(task.id, "domain", task.domain, f"one of {', '.join(explorer_names())}")
+    made: Explorer = domain.part("explorer")(task, rng)
+    return made
 
 
 def explore(task: Task, rng: random.Random, n: int) -> ActionStream:

@@ -3,15 +3,69 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from posixpath import relpath
 
+from agentworld_gym.actions.finish import finishes
 from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.vocabulary import STEMS, WORDS
 
 UNKNOWN_COMMANDS = ("lls", "gti status", "pythn", "cta", "greo x", "mkdr new", "hepl")
 ADMINISTRATION = ("whoami", "hostname", "pwd", "echo $HOME", "echo $USER", "echo $?", "true", "false")
+
+
+_FILE = re.compile(r"[A-Za-z][\w./-]*\.[a-z]+")
+
+
+def explore(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Look at the files of a task with a few commands."""
+    return explore_policy(task, rng, rng.randint(4, 10))
+
+
+def compute(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Take a few commands whose output has to be computed."""
+    return compute_policy(task, rng, rng.randint(4, 12))
+
+
+def blend(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Play an expert, a mixed policy or a menu policy, and look in between at what was there and at the files that it
+    touches.
+
+    Args:
+        task: The task.
+        rng: The source of the random draws.
+        slip: The probability of an error of the mixed policy.
+    """
+    streams = (expert_policy(task), mixed_policy(task, rng, slip), menu_policy(task, rng))
+    return _blend(task, rng, rng.choice(streams))
+
+
+def _blend(task: Task, rng: random.Random, actions: ActionStream) -> ActionStream:
+    touched: list[str] = []
+    finish: list[str] = []
+    for action in actions:
+        if finishes(action):
+            finish.append(action)
+        else:
+            yield action
+            touched += _FILE.findall(action)
+        while rng.random() < 0.4:
+            if touched and rng.random() < 0.6:
+                yield _look(rng, touched)
+            else:
+                yield from explore_policy(task, rng, 2 if rng.random() < 0.2 else 1)
+    # `yield from` would send what the action showed to the list.
+    for action in finish:
+        yield action
+
+
+def _look(rng: random.Random, names: Sequence[str]) -> str:
+    """Return a command that shows what became of one of some files."""
+    name = rng.choice(names)
+    return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
 
 
 def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:

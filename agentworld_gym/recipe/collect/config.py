@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import Form, Profile
-from agentworld_gym.engines.catalog import ENGINES
+from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.recipe.field_types import Positive, Share
+from agentworld_gym.registration import find_domain
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend"]
 
@@ -65,9 +66,10 @@ class CollectConfig(Strict):
     @classmethod
     def _known_variants(cls, engines: dict[str, str]) -> dict[str, str]:
         for domain, variant in engines.items():
-            if domain not in ENGINES:
-                raise ValueError(f"domains with an engine in place of {domain!r}: {', '.join(sorted(ENGINES))}")
-            variants = [name for name in ENGINES[domain].variants if name]
+            found = find_domain(domain)
+            if found is None or found.engine is None:
+                raise ValueError(f"domains with an engine in place of {domain!r}: {', '.join(engine_names())}")
+            variants = [name for name in found.variants if name]
             if variant not in variants:
                 known = f"one of {', '.join(variants)}" if variants else "no variant (its engine has none)"
                 raise ValueError(f"for {domain} {known} in place of {variant!r}")

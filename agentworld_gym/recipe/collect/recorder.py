@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TypeVar
 
 from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import OFFICIAL_NAMES, DomainSpec, Form
+from agentworld_gym.domain.spec import DomainSpec, Form
 from agentworld_gym.domain.task import Split, Task, split_seed
-from agentworld_gym.engines.catalog import ENGINES, load_index
+from agentworld_gym.engines.catalog import engine_names, has_engine, libraries_of, load_index
 from agentworld_gym.episodes.runner import EpisodeRunner
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of, installed
@@ -24,6 +24,7 @@ from agentworld_gym.recipe.collect.agents import Acting, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
+from agentworld_gym.registration import official_name
 from agentworld_gym.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.tasks import generate
 from agentworld_gym.tasks.source import TaskSource
@@ -131,7 +132,7 @@ class Recorder:
             return None
         task, domain_id = assignment.task, domain.spec.id
         data = {
-            "task": OFFICIAL_NAMES.get(domain_id, domain_id),
+            "task": official_name(domain_id),
             "id": f"{domain_id}-{self._split}-{self._seed}-{number}",
             "number": number,
             "task_id": task.id,
@@ -169,8 +170,8 @@ class _DomainRecorder:
     """One domain, ready to be played."""
 
     def __init__(self, spec: DomainSpec, config: CollectConfig) -> None:
-        if spec.id not in ENGINES:
-            raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(sorted(ENGINES))}")
+        if not has_engine(spec.id):
+            raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(engine_names())}")
         self.spec, self._config = spec, config
         self._choose()
         if config.form == "state":
@@ -192,7 +193,7 @@ class _DomainRecorder:
             source="collect",
             engine=spec.id,
             variant=parts["engine"].value.partition(":")[2],
-            libraries={library: parts[library].value for library in ENGINES[spec.id].libraries},
+            libraries={library: parts[library].value for library in libraries_of(spec.id)},
             fingerprint=world.fingerprint.digest,
             package=installed("agentworld-gym"),
         )

@@ -21,8 +21,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import DOMAINS
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.registration import find_domain
+from agentworld_gym.screens import is_graphical, observations_of
 from agentworld_gym.screens.history import History
 from agentworld_gym.screens.sight import shows
 from agentworld_gym.sessions.pools import GROUNDED
@@ -200,7 +200,7 @@ def declared_tools(row: Row) -> frozenset[str]:
     """Return the names of the tools that a session may call: those of its domain, and those its system message
     lists.
     """
-    own = [str(tool.get("name")) for tool in spec_of(row).action.tools] if row.domain in DOMAINS else []
+    own = [str(tool.get("name")) for tool in spec_of(row).action.tools] if find_domain(row.domain) is not None else []
     return frozenset([*own, *_DECLARED.findall(row.system_str)])
 
 
@@ -216,7 +216,7 @@ def _called(action: str) -> str | None:
 
 def _empty_action(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
     text = row.actions[turn].strip()
-    return text in ("", "{}", "null") or (text == "[]" and row.domain != "terminal")
+    return text in ("", "{}", "null") or (text == "[]" and not observations_of(row.domain).lists_act)
 
 
 def _undeclared_tool(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
@@ -226,7 +226,7 @@ def _undeclared_tool(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
 
 def _screen_failure(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
     """Whether a screen shows no state, a page that asks for a human, or a page that only says that a server failed."""
-    if row.domain not in GRAPHICAL or not row.observations:
+    if not is_graphical(row.domain) or not row.observations:
         return False
     text = row.observations[turn]
     if not shows(row.domain, text):
@@ -243,7 +243,7 @@ def _retry(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
 
 def _idle_turn(row: Row, turn: int, scene: Mapping[str, Any]) -> bool:
     """Whether a screen shows what it showed before."""
-    return row.domain in GRAPHICAL and bool(row.observations) and row.observations[turn] == scene["screen"]
+    return is_graphical(row.domain) and bool(row.observations) and row.observations[turn] == scene["screen"]
 
 
 _SMALL_PAGE = 2000

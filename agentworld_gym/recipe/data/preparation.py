@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import DOMAINS, Form, Profile
+from agentworld_gym.domain.spec import Form, Profile
 from agentworld_gym.process.parallel import mapped
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
@@ -19,6 +19,7 @@ from agentworld_gym.recipe.data.renaming import renamed
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
 from agentworld_gym.recipe.data.turn_weights import Weighting, classify
+from agentworld_gym.registration import find_domain
 from agentworld_gym.sessions.pools import Pool
 from agentworld_gym.sessions.rerendering import prompts_for
 from agentworld_gym.sessions.row import Row
@@ -147,7 +148,7 @@ def _prompts_for(row: Row, preparation: Preparation) -> Prompts | None:
     """Return the prompts to render a session with; None where it keeps its own, or its domain is not of this
     package.
     """
-    if row.domain not in DOMAINS:
+    if find_domain(row.domain) is None:
         return None
     prompts = prompts_for(row, preparation.profile, preparation.form)
     own = row.profile or "full", row.form or "full"

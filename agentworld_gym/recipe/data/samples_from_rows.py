@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import DOMAINS
 from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.prompting.prompt import Prompts
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
-from agentworld_gym.screens.terminal import behind_carried
+from agentworld_gym.registration import find_domain
+from agentworld_gym.screens import observations_of
 from agentworld_gym.sessions.pools import group_of
 from agentworld_gym.sessions.rerendering import (
     conversation,
@@ -108,9 +108,9 @@ def row_weights(row: Row, weighting: Weighting) -> list[float]:
     """
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)
     observations = row.observations or row.response
-    if row.domain == "terminal" and row.actions:
+    if row.actions:
         before = (row.first_observation, *row.observations)
-        observations = tuple(map(behind_carried, before, row.observations))
+        observations = tuple(map(observations_of(row.domain).behind_repetition, before, row.observations))
     return turn_weights(row.id, asked, observations, weighting, row.domain)
 
 
@@ -118,6 +118,6 @@ def _changes_of(row: Row) -> Prompts | None:
     """Return the prompts of a row in the change form whose messages hold whole screens, as those of the full profile
     do.
     """
-    if row.form != "change" or row.profile != "full" or row.domain not in DOMAINS:
+    if row.form != "change" or row.profile != "full" or find_domain(row.domain) is None:
         return None
     return prompts_for(row)

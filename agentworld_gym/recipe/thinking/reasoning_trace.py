@@ -7,33 +7,19 @@ made up, and what the observation is made of, without being a copy of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 
-from agentworld_gym.recipe.thinking.explainers import mcp, screens, search, swe, terminal
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import record_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, read_call
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.registration import find_domain
+from agentworld_gym.screens import is_graphical
 
 __all__ = ["Situation", "engine_trace"]
 
 FEWEST, MOST = 40, 150
 """The fewest and the most words of a trace: a shorter one goes on with what always holds, a longer one leaves details
 out."""
-
-EXPLAINERS: Mapping[str, Callable[[Situation], Explanation]] = MappingProxyType(
-    {
-        "terminal": terminal.explain,
-        "mcp": mcp.explain,
-        "search": search.explain,
-        "swe": swe.explain,
-        "web": screens.explain,
-        "desktop": screens.explain,
-        "android": screens.explain,
-    }
-)
-"""The function that explains a turn, by domain."""
 
 _FILLERS = (
     "What earlier turns have shown still holds, and the observation has to agree with it.",
@@ -50,7 +36,9 @@ def engine_trace(turn: Situation) -> str:
     >>> text.startswith("The agent runs `cat a.txt` in `/srv`."), "`a.txt` holds one line: `hello`." in text
     (True, True)
     """
-    explanation = EXPLAINERS.get(turn.domain, _any)(turn)
+    found = find_domain(turn.domain)
+    explain: Callable[[Situation], Explanation] = (found and found.part("explain")) or _any
+    explanation = explain(turn)
     start, end = [_sentence(explanation.asks)], [_sentence(explanation.shows)] if explanation.shows else []
     reads = list(map(_sentence, explanation.reads))
     changes = [_changed(turn, explanation)]
@@ -77,7 +65,7 @@ def _any(turn: Situation) -> Explanation:
 def _changed(turn: Situation, explanation: Explanation) -> str:
     if explanation.changes:
         return _sentence("What changes: " + "; ".join(explanation.changes))
-    if turn.changes and turn.domain in GRAPHICAL:
+    if turn.changes and is_graphical(turn.domain):
         return "Nothing that is stored changes, only what is open and in front."
     if turn.changes:
         return "Only what nobody is shown changes."

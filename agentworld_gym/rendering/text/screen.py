@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agentworld_gym.rendering.desktop.screen import surfaces
 from agentworld_gym.rendering.desktop.widgets import cell_text
-from agentworld_gym.screens import GRAPHICAL, Box, Node, read_screen
+from agentworld_gym.screens import Box, Node, screen_of
 
 _WIDEST = 160
 _PHONE = 76
@@ -23,21 +23,18 @@ def drawing(domain: str, observation: str, width: int = 100) -> str | None:
     >>> "3:[OK]" in drawing("android", shown), drawing("terminal", "$ ls")
     (True, None)
     """
-    nodes = read_screen(domain, observation) if domain in GRAPHICAL else []
-    if not nodes:
+    screen = screen_of(domain)
+    if screen is None or not screen.read(observation):
         return None
-    width = max(min(width, _WIDEST), 40)
-    if domain == "web":
-        from agentworld_gym.rendering.text.page import page
-
-        return page(nodes, observation, width)
-    return _desktop(nodes, width) if domain == "desktop" else _phone(nodes, min(width, _PHONE))
+    return screen.draw_as_text(observation, max(min(width, _WIDEST), 40))
 
 
 # The functions below draw phones.
 
 
-def _phone(nodes: Sequence[Node], width: int) -> str:
+def draw_phone(nodes: Sequence[Node], width: int) -> str:
+    """Draw the elements of a phone, at most 76 characters wide."""
+    width = min(width, _PHONE)
     pieces = [(node, _phone_piece(node)) for node in nodes if node.box is not None]
     placed = [(_anchor(node), piece) for node, piece in pieces if piece]
     return "\n".join(_framed("", _rows(placed, Box(0, 0, 1080, 2400), width - 4, 44), width))
@@ -81,7 +78,8 @@ def _named(label: str) -> str:
 # The functions below draw desktops.
 
 
-def _desktop(nodes: Sequence[Node], width: int) -> str:
+def draw_desktop(nodes: Sequence[Node], width: int) -> str:
+    """Draw the windows of a desktop."""
     shell, front, windows, behind = surfaces(nodes)
     lines: list[str] = []
     bar = [node for node in shell if node.box is not None and node.box.y < 27]

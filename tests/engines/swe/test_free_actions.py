@@ -13,7 +13,7 @@ import pytest
 from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.engines.swe.view import SweView
-from agentworld_gym.policies.exploring.free import FREE
+from agentworld_gym.policies.exploring.free.swe import free_coder
 from agentworld_gym.prompting.state_answers import StateAnswers
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
@@ -78,7 +78,7 @@ def test_equal_random_numbers_give_equal_actions() -> None:
     task = generate("swe", sorted(families("swe"))[0], 1, 0)
 
     def played(seed: int) -> list[str]:
-        actions = FREE["swe"](task, random.Random(seed), 10)
+        actions = free_coder(task, random.Random(seed), 10)
         return [next(actions), *(actions.send("") for _ in range(9))]
 
     assert played(3) == played(3) != played(4)

@@ -25,7 +25,7 @@ from agentworld_gym.cli import app
 from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.domain.spec import Form, load_spec
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import ENGINES, load_index
+from agentworld_gym.engines.catalog import engine_names, load_index
 from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
@@ -38,7 +38,7 @@ from agentworld_gym.generators.nearest import open_nearest
 from agentworld_gym.options import EnvOptions
 from agentworld_gym.progress import Tally
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import GRAPHICAL
+from agentworld_gym.screens import is_graphical
 from agentworld_gym.screens.sight import last_screen
 from agentworld_gym.sessions.row import Row
 from agentworld_gym.tasks.source import TaskSource
@@ -285,9 +285,9 @@ def recorded(domain: str) -> tuple[Row, ...]:
 
 
 @pytest.mark.parametrize("form", ["full", "change"])
-@pytest.mark.parametrize("domain", ENGINES)
+@pytest.mark.parametrize("domain", engine_names())
 def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(domain: str, form: Form):
-    if form == "change" and domain not in GRAPHICAL:
+    if form == "change" and not is_graphical(domain):
         pytest.skip("only screens are written as changes")
     rows = recorded(domain)
     world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))

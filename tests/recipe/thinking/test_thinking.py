@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import DOMAINS, load_spec
+from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.errors import SpecError
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.recipe.collect.config import CollectConfig

@@ -17,6 +17,15 @@ _LOST = 0.12
 """The share of the operands that name nothing."""
 
 
+FREE_ACTIONS = (8, 20)
+"""The fewest and the most actions of a session."""
+
+
+def free(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Take some actions of a free agent, which errs by itself."""
+    return free_coder(task, rng, rng.randint(*FREE_ACTIONS))
+
+
 def free_coder(task: Task, rng: random.Random, n: int) -> ActionStream:
     """Take `n` actions of a free agent; equal random numbers and equal observations give equal actions.
 

@@ -41,6 +41,15 @@ def grammar() -> Mapping[str, Any]:
     return {**rules, "turn": found["turn"]}
 
 
+FREE_LINES = (8, 20)
+"""The fewest and the most lines of a session."""
+
+
+def free(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Type some free lines, some of which are wrong by themselves."""
+    return free_lines(task, rng, rng.randint(*FREE_LINES))
+
+
 def free_lines(task: Task, rng: random.Random, n: int) -> ActionStream:
     """Type free-form command lines, whatever they show.
 

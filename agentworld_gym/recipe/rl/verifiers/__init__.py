@@ -17,44 +17,25 @@ foresee, or a control in force leaves no mark.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from types import ModuleType
-from typing import NamedTuple
-
 from agentworld_gym.matching.forms import is_valid
 from agentworld_gym.matching.gaps import gaps_of, right_gaps
-from agentworld_gym.recipe.rl.verifiers import android, desktop, mcp, search, swe, terminal, web
 from agentworld_gym.recipe.rl.verifiers.controls import any_by_chance, foreseeable, visible_controls
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict, Verifier
+from agentworld_gym.registration import find_domain
 from agentworld_gym.sessions.row import Row
 
-__all__ = ["VERIFIERS", "Truth", "Verdict", "unverifiable", "verify"]
+__all__ = ["Truth", "Verdict", "Verifier", "unverifiable", "verifier_of", "verify"]
 
 
-class Verifier(NamedTuple):
-    """The rules of one domain."""
+def verifier_of(domain: str) -> Verifier | None:
+    """Return the rules of a domain; None where it has none.
 
-    error: re.Pattern[str]
-    """The pattern of an error."""
-
-    checks: Callable[[Truth, str], dict[str, bool]]
-    """The checks of the domain's form, by name."""
-
-
-def _of(module: ModuleType) -> Verifier:
-    return Verifier(module.ERROR, module.checks)
-
-
-VERIFIERS: Mapping[str, Verifier] = {
-    "mcp": _of(mcp),
-    "search": _of(search),
-    "terminal": _of(terminal),
-    "swe": _of(swe),
-    "web": _of(web),
-    "desktop": _of(desktop),
-    "android": _of(android),
-}
+    >>> verifier_of("chess") is None
+    True
+    """
+    found = find_domain(domain)
+    rules: Verifier | None = None if found is None else found.part("verifier")
+    return rules
 
 
 def unverifiable(row: Row) -> str:
@@ -65,7 +46,7 @@ def unverifiable(row: Row) -> str:
     >>> unverifiable(row)
     'no grounded truth in the row'
     """
-    if row.domain not in VERIFIERS:
+    if verifier_of(row.domain) is None:
         return f"no rules for the domain {row.domain}"
     if not (row.observations and row.spans and row.actions):
         return "no grounded truth in the row"
@@ -89,10 +70,9 @@ def verify(row: Row, prediction: str) -> Verdict:
     >>> verify(row, "$ wc -l a\n3 a\n$").passed, dict(verify(row, "$ wc -l a\n4 a\n$").checks)
     (True, {'form': True, 'content': False, 'errors': True, 'echo': True, 'prompt': True, 'lines': True})
     """
-    truth, reason = Truth.of(row), unverifiable(row)
-    if truth is None or reason:
+    truth, reason, verifier = Truth.of(row), unverifiable(row), verifier_of(row.domain)
+    if truth is None or verifier is None or reason:
         return Verdict(False, skipped=reason)
-    verifier = VERIFIERS[row.domain]
     true, predicted = (visible_controls(row.controls, row.domain, text) for text in (truth.text, prediction))
     if true != predicted and any_by_chance(row.controls, true ^ predicted):
         return Verdict(False, skipped="a control strikes by chance")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 from agentworld_gym.screens import read_screen
 
-ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:no element|not installed|cannot )\b)")
+_ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:no element|not installed|cannot )\b)")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
@@ -22,3 +22,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
         "classes": [node.role for node in predicted] == [node.role for node in nodes],
         "bounds": all(node.box is not None and node.box.width >= 0 and node.box.height >= 0 for node in predicted),
     }
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
-_MARKS: Mapping[str, Mapping[str, re.Pattern[str]]] = {
-    domain: {control: re.compile(pattern) for control, pattern in marks.items()}
-    for domain, marks in {
-        "terminal": {
-            "intermittent-errors": r"bash: fork: Resource temporarily unavailable",
-            "partial-failure": r"write error: Resource temporarily unavailable",
-        },
-        "mcp": {
-            "intermittent-errors": r'"code": ?503, "message": "Service Unavailable: upstream timeout',
-            "pagination": r'"next_cursor"',
-            "partial-failure": r'"errors": \[',
-            "permission-denied": r'"code": ?403',
-            "slow-service": r'"status": "pending", "job_id"',
-        },
-        "search": {
-            "intermittent-errors": r"HTTP 403|HTTP 429|timed out",
-            "pagination": r"Part \d+ of \d+\.",
-            "truncated-output": r"\[content truncated\]",
-            "slow-service": r"timed out after 30 seconds",
-        },
-        "swe": {
-            "intermittent-errors": r"Could not resolve host",
-            "partial-failure": r"test_sum_is_quick",
-        },
-        "web": {"intermittent-errors": r"ERR_CONNECTION_RESET|502 Bad Gateway"},
-        "desktop": {"intermittent-errors": r"[Cc]onnection .*refused"},
-        "android": {"intermittent-errors": r"isn't responding"},
-    }.items()
-}
+from agentworld_gym.registration import find_domain
+
+
+@lru_cache(maxsize=64)
+def _marks(domain: str) -> Mapping[str, re.Pattern[str]]:
+    """Return what an observation bears where a control has struck, by the control."""
+    found = find_domain(domain)
+    marks = {} if found is None else found.control_marks
+    return {control: re.compile(pattern) for control, pattern in marks.items()}
 
 
 def foreseeable(controls: Mapping[str, float], domain: str) -> bool:
@@ -42,7 +23,7 @@ def foreseeable(controls: Mapping[str, float], domain: str) -> bool:
     >>> foreseeable({"pagination": 0.3}, "mcp"), foreseeable({"stale-data": 0.3}, "mcp"), foreseeable({}, "web")
     (True, False, True)
     """
-    marks = _MARKS.get(domain, {})
+    marks = _marks(domain)
     return all(strength in (0.0, 1.0) or name in marks for name, strength in controls.items())
 
 
@@ -52,7 +33,7 @@ def visible_controls(controls: Mapping[str, float], domain: str, observation: st
     >>> sorted(visible_controls({"pagination": 0.3}, "mcp", '{"rows": [], "next_cursor": "p2"}'))
     ['pagination']
     """
-    marks = _MARKS.get(domain, {})
+    marks = _marks(domain)
     return frozenset(
         name
         for name, strength in controls.items()

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 from agentworld_gym.screens import read_screen
 
-ERROR = re.compile(r"(?m)^(?:Traceback |\w*Error: )")
+_ERROR = re.compile(r"(?m)^(?:Traceback |\w*Error: )")
 WIDTH, HEIGHT = 1920, 1080
 
 
@@ -28,3 +28,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
             for node in predicted
         ),
     }
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

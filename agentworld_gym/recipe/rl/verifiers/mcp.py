@@ -6,9 +6,9 @@ import re
 
 from agentworld_gym.documents.plain_json import read_unique
 from agentworld_gym.matching.forms import normalised
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 
-ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
+_ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
@@ -31,3 +31,7 @@ def _keys(text: str) -> list[str] | None:
     except (ValueError, RecursionError):
         return None
     return sorted(value) if isinstance(value, dict) else []
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 
-ERROR = re.compile(r"^(?:Error\b|Key not found$)", re.MULTILINE)
+_ERROR = re.compile(r"^(?:Error\b|Key not found$)", re.MULTILINE)
 YEARS = 30
 """The most years between a date and the true one in its place."""
 
@@ -33,3 +33,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
 
 def _years(text: str) -> list[int]:
     return [int(date[1]) for date in _DATE.finditer(text)]
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 
-ERROR = re.compile(
+_ERROR = re.compile(
     r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)"
     r"|^(?:Failed to edit\b|Exit code \d|<tool_use_error>)|^Exit Code: (?!0$)\S+"
 )
@@ -25,3 +25,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     if numbers := _NUMBERED.findall(truth.text):
         checks["numbering"] = numbers == _NUMBERED.findall(prediction)
     return checks
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

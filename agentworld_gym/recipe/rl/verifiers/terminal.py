@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 
 _PROBLEMS = "No such file|cannot |not found|denied|Is a directory|Not a directory|invalid|missing"
-ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")
+_ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")
 
 
 def checks(truth: Truth, prediction: str) -> dict[str, bool]:
@@ -16,3 +16,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     """
     true, predicted = truth.text.split("\n"), prediction.split("\n")
     return {"echo": true[0] == predicted[0], "prompt": true[-1] == predicted[-1], "lines": len(true) == len(predicted)}
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.screens.sight import last_screen
@@ -86,3 +87,14 @@ def screen_before(row: Row) -> str:
 
 SHORTEST = 4
 """The number of characters from which on a written line says something where it is found again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """The rules of one domain."""
+
+    error: re.Pattern[str]
+    """The pattern of an error."""
+
+    checks: Callable[[Truth, str], dict[str, bool]]
+    """The checks of the domain's form, by name: a function of the truth and the prediction."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth
+from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
 from agentworld_gym.screens import read_screen
 from agentworld_gym.screens.web import location
 
-ERROR = re.compile(r"(?m)^### (?:Error|Result\n(?:Error|Ref ))|^Error:|^TimeoutError|net::ERR_")
+_ERROR = re.compile(r"(?m)^### (?:Error|Result\n(?:Error|Ref ))|^Error:|^TimeoutError|net::ERR_")
 _SECTION = re.compile(r"(?m)^### (.*)$")
 
 
@@ -26,3 +26,7 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
         checks["references"] = len(handles) == len(set(handles))
         checks["nodes"] = len(nodes) == len(predicted)
     return checks
+
+
+VERIFIER = Verifier(_ERROR, checks)
+"""The rules."""

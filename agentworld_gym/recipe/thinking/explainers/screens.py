@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.actions.browser_calls import reference as reference_of
@@ -19,11 +21,6 @@ _POINT = re.compile(r"(?:pyautogui\.\w+\(|coordinates=\[)(\d+), ?(\d+)")
 _URL = re.compile(r"^- Page URL: (.*)$", re.MULTILINE)
 _CODE = "### Ran Playwright code\n```js\n"
 _TITLE = re.compile(r"^- Page Title: (.*)$", re.MULTILINE)
-_OWN = {
-    "web": re.compile(r"(?:tab|browser|cookie|session)/"),
-    "desktop": re.compile(r"(?:pointer|windows/|browser/|order|clipboard|folders/|files/)"),
-    "android": re.compile(r"(?:tasks/|front|launcher|keyboard|recents|time)"),
-}
 _VERBS = {
     "browser_click": "clicks",
     "click": "clicks",
@@ -38,17 +35,45 @@ _VERBS = {
 }
 
 
-def explain(turn: Situation) -> Explanation:
-    """Return the parts of the reasoning about a screen."""
+Identity = Callable[[Situation, list[Node], list[Node]], str]
+"""A function of a turn and the elements before and after it, which describes what is in front now if it is new."""
+
+Doing = Callable[[Situation, list[Node]], tuple[str, list[str]]]
+"""A function of a turn and the elements before it, which returns what the action asks for and what it touches."""
+
+
+def explain_page(turn: Situation) -> Explanation:
+    """Return the parts of the reasoning about a page."""
+    return _explain(turn, _web, re.compile(r"(?:tab|browser|cookie|session)/"), _address)
+
+
+def explain_desktop(turn: Situation) -> Explanation:
+    """Return the parts of the reasoning about a desktop, whose files may change too."""
+    own = re.compile(r"(?:pointer|windows/|browser/|order|clipboard|folders/|files/)")
+    explanation = _explain(turn, _desktop, own, _front("frame", "dialog"))
+    kept = [change for change in turn.changes if change.field.startswith("files/")]
+    paths = [change.model_copy(update={"field": change.field.removeprefix("files")}) for change in kept]
+    return replace(explanation, changes=[*explanation.changes, *file_clauses(turn, paths, "/")])
+
+
+def explain_phone(turn: Situation) -> Explanation:
+    """Return the parts of the reasoning about a phone."""
+    return _explain(turn, _android, re.compile(r"(?:tasks/|front|launcher|keyboard|recents|time)"), _front("TextView"))
+
+
+def _explain(turn: Situation, doing: Doing, own: re.Pattern[str], identity: Identity) -> Explanation:
+    """Explain a turn on a screen.
+
+    Args:
+        turn: The turn.
+        doing: What tells what the action does.
+        own: The fields that only the engine keeps.
+        identity: What tells what is in front.
+    """
     nodes = read_screen(turn.domain, turn.before)
-    asks, reads = _DOING[turn.domain](turn, nodes)
-    own = _OWN[turn.domain]
+    asks, reads = doing(turn, nodes)
     changes = record_clauses(turn, lambda field: own.match(field) is None)
-    if turn.domain == "desktop":
-        kept = [change for change in turn.changes if change.field.startswith("files/")]
-        paths = [change.model_copy(update={"field": change.field.removeprefix("files")}) for change in kept]
-        changes += file_clauses(turn, paths, "/")
-    return Explanation(asks, reads, changes, _shows(turn, nodes))
+    return Explanation(asks, reads, changes, _shows(turn, nodes, identity))
 
 
 def _web(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
@@ -103,9 +128,6 @@ def _desktop(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     return asks, reads
 
 
-_DOING = {"web": _web, "android": _android, "desktop": _desktop}
-
-
 def _of_node(turn: Situation, node: Node | None, reference: str) -> list[str]:
     if node is None:
         return [f"The reference {turn.cite(reference)} is not in the snapshot"] if turn.cite(reference) else []
@@ -157,7 +179,7 @@ def called(turn: Situation, node: Node | None) -> str:
     return f"the {words(node.role)} {label}" if label else f"a {words(node.role)} without a name"
 
 
-def _shows(turn: Situation, before: list[Node]) -> str:
+def _shows(turn: Situation, before: list[Node], identity: Identity) -> str:
     text = turn.observation
     if text.startswith("### Error"):
         message = next((line for line in text.split("\n")[1:] if line.strip()), "")
@@ -175,7 +197,7 @@ def _shows(turn: Situation, before: list[Node]) -> str:
     come, gone = _difference(before, after), _difference(after, before)
     new = [turn.show(label) for label in come]
     old = [turn.cite(label) for label in gone]
-    opened = _identity(turn, before, after)
+    opened = identity(turn, before, after)
     if opened or len(come) + len(gone) > (len(before) + len(after)) / 3:
         where = f": {opened}" if opened else ""
         shown = several(new, 4) or "other elements"
@@ -224,20 +246,26 @@ def _states(node: Node) -> list[str]:
     return [state for state in _STATES if state in node.flags or state in node.description.split(", ")]
 
 
-def _identity(turn: Situation, before: list[Node], after: list[Node]) -> str:
-    """Describe what is in front, if that is something else than before."""
-    if turn.domain == "web":
-        old, new = _found(_URL, turn.before), _found(_URL, turn.observation)
-        if old == new or not new:
-            return ""
-        title = turn.show(_found(_TITLE, turn.observation), 80)
-        return f"its address is {turn.show(new, 100)}" + (f" and its title {title}" if title else "")
-    roles = ("frame", "dialog") if turn.domain == "desktop" else ("TextView",)
-    old_names, new_names = ([node.label for node in nodes if node.role in roles][:1] for nodes in (before, after))
-    if old_names == new_names or not new_names:
+def _address(turn: Situation, before: list[Node], after: list[Node]) -> str:
+    """Describe the page that is open, if that is another one than before."""
+    old, new = _found(_URL, turn.before), _found(_URL, turn.observation)
+    if old == new or not new:
         return ""
-    name = turn.show(plain(new_names[0]), 80)
-    return f"in front is {name}" if name else ""
+    title = turn.show(_found(_TITLE, turn.observation), 80)
+    return f"its address is {turn.show(new, 100)}" + (f" and its title {title}" if title else "")
+
+
+def _front(*roles: str) -> Identity:
+    """Return what describes the first element of some roles, if that is another one than before."""
+
+    def describe(turn: Situation, before: list[Node], after: list[Node]) -> str:
+        old_names, new_names = ([node.label for node in nodes if node.role in roles][:1] for nodes in (before, after))
+        if old_names == new_names or not new_names:
+            return ""
+        name = turn.show(plain(new_names[0]), 80)
+        return f"in front is {name}" if name else ""
+
+    return describe
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:

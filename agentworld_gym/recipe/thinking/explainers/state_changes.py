@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agentworld_gym.engines import Scalar
 from agentworld_gym.recipe.thinking.situation import Situation, amount, plain, several
+from agentworld_gym.screens import screen_of
 from agentworld_gym.sessions.row import Change
 
 MOST = 4
@@ -53,8 +54,9 @@ def _field(turn: Situation, change: Change) -> str:
 
 
 def _internal(turn: Situation, value: Scalar) -> bool:
-    """Whether a value is a number by which only the engine of a phone or a desktop tells things apart."""
-    return turn.domain in ("android", "desktop") and plain(value).isdigit() and len(plain(value)) < 3
+    """Whether a value is a number by which only the engine of a screen without references tells things apart."""
+    screen = screen_of(turn.domain)
+    return screen is not None and screen.numbers_things and plain(value).isdigit() and len(plain(value)) < 3
 
 
 def _sum(turn: Situation, change: Change) -> str:

@@ -1,0 +1,1 @@
+"""The phone, as one domain."""

@@ -1,0 +1,56 @@
+"""The screens of phones: lists of elements in several dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.screens import android
+from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.screen import Screen
+
+
+class PhoneScreen(Screen):
+    """Lists of elements with indices and bounds."""
+
+    stand_in = "0"
+    example = '{"action_type": "click", "index": @{Button \'Save\'}}'
+    numbers_things = True
+
+    def read(self, observation: str) -> list[Node]:
+        """Return the elements, whatever the dialect."""
+        return android.read(observation)
+
+    def targets(self, parsed: Any) -> Iterator[str | tuple[int, int]]:
+        """Yield the index or the point of an action."""
+        if not isinstance(parsed, dict):
+            return
+        if "index" in parsed:
+            yield str(parsed["index"])
+        elif all(isinstance(parsed.get(key), int) for key in "xy"):
+            yield parsed["x"], parsed["y"]
+
+    def is_readable(self, observation: str) -> bool:
+        """Whether every line behind the head is an element."""
+        lines = {node.line for node in self.read(observation)}
+        rows = observation.rstrip("\n").split("\n")
+        return all(number in lines for number in range(android.head_of(observation), len(rows)))
+
+    def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
+        """Draw a phone, 1080 by 2400 pixels; see `Screen.draw`."""
+        from agentworld_gym.rendering.android.screen import draw
+
+        return draw(self.read(observation)).pixels(scale)
+
+    def draw_as_text(self, observation: str, width: int) -> str:
+        """Draw the phone with characters."""
+        from agentworld_gym.rendering.text.screen import draw_phone
+
+        return draw_phone(self.read(observation), width)
+
+    def is_blank(self, observation: str) -> bool:
+        """Whether only the head of a screen is shown."""
+        return android.head_of(observation) > 0

@@ -1,0 +1,44 @@
+"""The desktop: what the domain is made of."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from agentworld_gym.registration import Domain
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines import Engine
+
+
+def open_engine(variant: str) -> Engine:
+    """Return the engine."""
+    from agentworld_gym.engines.desktop import DesktopMachine
+
+    return DesktopMachine
+
+
+def versions(variant: str) -> dict[str, str]:
+    """Return the version of SQLite."""
+    return {"sqlite": sqlite3.sqlite_version}
+
+
+DOMAIN = Domain(
+    id="desktop",
+    env_id="AgentWorld/Desktop-v0",
+    official_name="os",
+    engine=f"{__name__}:open_engine",
+    libraries=("bashkit", "jinja2", "lxml"),
+    versions=f"{__name__}:versions",
+    scenarios=("web",),
+    view="agentworld_gym.engines.desktop:DesktopView",
+    screen="agentworld_gym.domains.desktop.screen:DesktopScreen",
+    translations={"autoglm": "agentworld_gym.domains.desktop.translations:AUTOGLM"},
+    families="agentworld_gym.tasks.desktop:FAMILIES",
+    control_cases="agentworld_gym.tasks.desktop.control_cases:CASES",
+    explorer="agentworld_gym.policies.exploring.desktop:DesktopExplorer",
+    strangers="agentworld_gym.domains.desktop.strangers:ProgramStrangers",
+    explain="agentworld_gym.recipe.thinking.explainers.screens:explain_desktop",
+    verifier="agentworld_gym.recipe.rl.verifiers.desktop:VERIFIER",
+    control_marks={"intermittent-errors": r"[Cc]onnection .*refused"},
+)

@@ -1,0 +1,51 @@
+"""The screens of the desktop: tables of the accessibility tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.screens import desktop
+from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.screen import Screen
+
+_POSITION = re.compile(r"(?:\(|coordinates=\[)\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
+
+
+class DesktopScreen(Screen):
+    """Tables of elements with their places, at which code points."""
+
+    stand_in = "1, 1"
+    example = "pyautogui.click(@{push-button 'Save'})"
+    numbers_things = True
+
+    def read(self, observation: str) -> list[Node]:
+        """Return the rows of the table."""
+        return desktop.read(observation)
+
+    def targets(self, parsed: Any) -> Iterator[str | tuple[int, int]]:
+        """Yield the points in the code."""
+        for x, y in _POSITION.findall(parsed if isinstance(parsed, str) else ""):
+            yield int(x), int(y)
+
+    def is_readable(self, observation: str) -> bool:
+        """Whether every line behind the header is a row."""
+        lines = {node.line for node in self.read(observation)}
+        rows = observation.rstrip("\n").split("\n")
+        return all(number in lines for number in range(int(rows[0].startswith("tag\t")), len(rows)))
+
+    def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
+        """Draw a desktop, 1920 by 1080 pixels; see `Screen.draw`."""
+        from agentworld_gym.rendering.desktop.screen import draw
+
+        return draw(self.read(observation)).pixels(scale)
+
+    def draw_as_text(self, observation: str, width: int) -> str:
+        """Draw the windows with characters."""
+        from agentworld_gym.rendering.text.screen import draw_desktop
+
+        return draw_desktop(self.read(observation), width)

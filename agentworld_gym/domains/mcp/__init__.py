@@ -1,0 +1,1 @@
+"""Tool servers, as one domain."""

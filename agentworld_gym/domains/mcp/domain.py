@@ -1,0 +1,50 @@
+"""Tool servers: what the domain is made of."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from agentworld_gym.registration import Domain
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines import Engine
+
+
+def open_engine(variant: str) -> Engine:
+    """Return the engine."""
+    from agentworld_gym.engines.mcp import ToolMachine
+
+    return ToolMachine
+
+
+def versions(variant: str) -> dict[str, str]:
+    """Return the version of SQLite, whose errors and orders an agent sees."""
+    return {"sqlite": sqlite3.sqlite_version}
+
+
+DOMAIN = Domain(
+    id="mcp",
+    env_id="AgentWorld/MCP-v0",
+    engine=f"{__name__}:open_engine",
+    versions=f"{__name__}:versions",
+    view="agentworld_gym.engines.mcp.view:ToolView",
+    observations="agentworld_gym.domains.mcp.observations:ToolObservations",
+    translations={
+        "mcpmark": "agentworld_gym.domains.mcp.translations:MCPMARK",
+        "awm": "agentworld_gym.domains.mcp.translations:AWM",
+    },
+    families="agentworld_gym.tasks.mcp:FAMILIES",
+    control_cases="agentworld_gym.tasks.mcp.control_cases:CASES",
+    explorer="agentworld_gym.policies.exploring.mcp:ToolExplorer",
+    strangers="agentworld_gym.domains.mcp.strangers:ToolStrangers",
+    explain="agentworld_gym.recipe.thinking.explainers.mcp:explain",
+    verifier="agentworld_gym.recipe.rl.verifiers.mcp:VERIFIER",
+    control_marks={
+        "intermittent-errors": r'"code": ?503, "message": "Service Unavailable: upstream timeout',
+        "pagination": r'"next_cursor"',
+        "partial-failure": r'"errors": \[',
+        "permission-denied": r'"code": ?403',
+        "slow-service": r'"status": "pending", "job_id"',
+    },
+)

@@ -1,0 +1,1 @@
+"""The search, as one domain."""

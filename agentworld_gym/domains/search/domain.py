@@ -1,0 +1,45 @@
+"""The search: what the domain is made of."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from agentworld_gym.registration import Domain
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines import Engine
+
+
+def open_engine(variant: str) -> Engine:
+    """Return the engine."""
+    from agentworld_gym.engines.search.machine import SearchMachine
+
+    return SearchMachine
+
+
+def versions(variant: str) -> dict[str, str]:
+    """Return the version of SQLite."""
+    return {"sqlite": sqlite3.sqlite_version}
+
+
+DOMAIN = Domain(
+    id="search",
+    env_id="AgentWorld/Search-v0",
+    engine=f"{__name__}:open_engine",
+    libraries=("bm25s", "numpy"),
+    versions=f"{__name__}:versions",
+    index="agentworld_gym.engines.search.web_index:SearchIndex",
+    observations="agentworld_gym.domains.search.observations:SearchObservations",
+    families="agentworld_gym.tasks.search:FAMILIES",
+    control_cases="agentworld_gym.tasks.search.control_cases:CASES",
+    explorer="agentworld_gym.policies.exploring.search:SearchExplorer",
+    explain="agentworld_gym.recipe.thinking.explainers.search:explain",
+    verifier="agentworld_gym.recipe.rl.verifiers.search:VERIFIER",
+    control_marks={
+        "intermittent-errors": r"HTTP 403|HTTP 429|timed out",
+        "pagination": r"Part \d+ of \d+\.",
+        "truncated-output": r"\[content truncated\]",
+        "slow-service": r"timed out after 30 seconds",
+    },
+)

@@ -1,0 +1,43 @@
+"""Repositories: what the domain is made of."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from agentworld_gym.registration import Domain
+
+if TYPE_CHECKING:
+    from agentworld_gym.engines import Engine
+
+
+def open_engine(variant: str) -> Engine:
+    """Return the engine, whose variants differ in what runs Python."""
+    from agentworld_gym.engines.swe import SweEngine
+
+    return SweEngine(variant)
+
+
+def versions(variant: str) -> dict[str, str]:
+    """Return the version of the Python that runs code, where it is this one."""
+    return {"python": platform.python_version()} if variant == "bubblewrap" else {}
+
+
+DOMAIN = Domain(
+    id="swe",
+    env_id="AgentWorld/SWE-v0",
+    engine=f"{__name__}:open_engine",
+    variants=("auto", "bubblewrap", "monty"),
+    libraries=("bashkit", "pydantic-monty"),
+    versions=f"{__name__}:versions",
+    view="agentworld_gym.engines.swe.view:SweView",
+    observations="agentworld_gym.domains.swe.observations:CodeObservations",
+    translations={"claude-code": "agentworld_gym.domains.swe.translations:CLAUDE_CODE"},
+    families="agentworld_gym.tasks.swe:FAMILIES",
+    control_cases="agentworld_gym.tasks.swe.control_cases:CASES",
+    explorer="agentworld_gym.policies.exploring.swe:CodeExplorer",
+    policies={"free": "agentworld_gym.policies.exploring.free.swe:free"},
+    explain="agentworld_gym.recipe.thinking.explainers.swe:explain",
+    verifier="agentworld_gym.recipe.rl.verifiers.swe:VERIFIER",
+    control_marks={"intermittent-errors": r"Could not resolve host", "partial-failure": r"test_sum_is_quick"},
+)

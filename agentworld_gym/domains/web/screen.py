@@ -1,0 +1,83 @@
+"""The screens of the web: pages as the tools of a browser show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.screens import web
+from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.screen import Screen
+from agentworld_gym.screens.sight import LOOK
+
+LONGEST_REFERENCE = 12
+"""The most characters of a text that may be a reference."""
+
+
+class WebScreen(Screen):
+    """Pages: snapshots of the accessibility tree, whose elements have references."""
+
+    stand_in = "e1"
+    example = "click('@{button 'Save'}')"
+    look_tool = LOOK
+
+    def read(self, observation: str) -> list[Node]:
+        """Return the elements of the snapshot."""
+        return web.read(observation)
+
+    def targets(self, parsed: Any) -> Iterator[str | tuple[int, int]]:
+        """Yield every short text in the arguments of a call, each of which may be a reference."""
+        if isinstance(parsed, dict):
+            yield from _texts(parsed.get("arguments"))
+
+    def is_readable(self, observation: str) -> bool:
+        """Whether every item of the snapshot is an element, a property or a text, and its fence is closed."""
+        _, start, rest = observation.partition("```yaml\n")
+        if not start:
+            return True
+        body, end, after = rest.partition("\n```")
+        items = [line for line in body.split("\n") if line.strip()]
+        if not end or (after.strip() and not after.lstrip().startswith("### ")):
+            return False
+        if not all(line.lstrip(" ").startswith("- ") for line in items):
+            return False
+        properties = sum(line.lstrip(" ").startswith("- /") for line in items)
+        return len(self.read(observation)) + properties >= len(items)
+
+    def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
+        """Draw a page, 1280 by 800 pixels or longer; see `Screen.draw`."""
+        from agentworld_gym.rendering.web.page import draw
+
+        return draw(self.read(observation), observation).pixels(scale)
+
+    def draw_as_text(self, observation: str, width: int) -> str:
+        """Draw a page with characters."""
+        from agentworld_gym.rendering.text.page import page
+
+        return page(self.read(observation), observation, width)
+
+    def is_blank(self, observation: str) -> bool:
+        """Whether a page is shown that has nothing on it."""
+        return web.is_page(observation)
+
+    def without_report(self, observation: str) -> str:
+        """Return the part that shows the page."""
+        return web.page_of(observation)
+
+    def identity(self, observation: str) -> Sequence[str]:
+        """Return the address and the title."""
+        return web.location(observation)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and len(value) <= LONGEST_REFERENCE:
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
