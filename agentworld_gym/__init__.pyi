@@ -42,6 +42,8 @@ from .prompting.agent_prompt import (
 )
 from .registration import (
     ENV_IDS as ENV_IDS,
+    Domain as Domain,
+    register_domain as register_domain,
 )
 from .worlds.registry import (
     register_world as register_world,

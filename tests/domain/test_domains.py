@@ -1,0 +1,176 @@
+"""A domain is one record: no code asks for its name, and one that somebody else wrote is taken like those that ship."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import agentworld_gym
+from agentworld_gym import Domain, SpecError, register_domain
+from agentworld_gym.domains import DOMAINS
+from agentworld_gym.registration import all_domains, find_domain, resolved
+
+PACKAGE = Path(agentworld_gym.__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
+LAMPS = ROOT / "tests" / "helpers" / "lamp_domain"
+TEXTWORLD = ROOT / "examples" / "textworld_domain"
+CONFIG = """\
+name: lamps
+collect: {policies: {expert: 0.3, mixed: 0.3, explore: 0.4}, levels: {1: 1.0}}
+data: {domains: [lamp], episodes: 24, workers: 1, max_tokens: 1024, validation: 4}
+preparation: {pool: null, context_weight: 0.1}
+model:
+  shape: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, vocab_size: 512, max_position_embeddings: 1024}
+  tokenizer_samples: 20
+train: {max_seconds: 2, batch_tokens: 1024, muon_lr: 0.014, adamw_lr: 2.0e-3}
+"""
+
+
+def comparisons(tree: ast.AST) -> list[int]:
+    """The lines in which something is compared with, or looked up by, the names of domains."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            asked = any("domain" in ast.unparse(side) or ast.unparse(side).endswith("spec.id") for side in sides)
+            texts = [leaf.value for side in sides for leaf in ast.walk(side) if isinstance(leaf, ast.Constant)]
+            if asked and set(DOMAINS).intersection(text for text in texts if isinstance(text, str)):
+                found.append(node.lineno)
+        elif isinstance(node, ast.Dict):
+            keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+            if len(keys.intersection(DOMAINS)) > 1:
+                found.append(node.lineno)
+    return found
+
+
+def test_no_code_asks_for_the_name_of_a_domain() -> None:
+    asking = {
+        f"{path.relative_to(PACKAGE)}:{line}"
+        for path in PACKAGE.rglob("*.py")
+        for line in comparisons(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    # What a glyph is called, and which application an element belongs to, are other names.
+    assert {place for place in asking if not place.startswith("rendering/")} == set()
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_every_reference_of_a_domain_leads_somewhere(name: str) -> None:
+    domain = find_domain(name)
+    assert domain is not None
+    fields = {field: getattr(domain, field) for field in Domain.__dataclass_fields__}
+    references = [value for value in fields.values() if isinstance(value, str) and ":" in value]
+    references += [*domain.translations.values(), *domain.policies.values()]
+    assert references and all(resolved(reference) is not None for reference in references)
+
+
+def test_a_reference_that_leads_nowhere_is_named() -> None:
+    with pytest.raises(SpecError, match=r"agentworld_gym\.tasks:NOTHING"):
+        Domain(id="x", env_id="AgentWorld/X-v0", families="agentworld_gym.tasks:NOTHING").part("families")
+
+
+@pytest.mark.parametrize(
+    ("domain", "key"),
+    [
+        (Domain(id="Web", env_id="AgentWorld/A-v0"), "id"),
+        (Domain(id="a", env_id="A-v0"), "env_id"),
+        (Domain(id="web", env_id="AgentWorld/A-v0"), "id"),
+        (Domain(id="a", env_id="AgentWorld/Web-v0"), "env_id"),
+        (Domain(id="a", env_id="AgentWorld/Custom-v0"), "env_id"),
+    ],
+)
+def test_a_domain_that_cannot_be_registered_is_refused(domain: Domain, key: str) -> None:
+    before = dict(all_domains())
+    with pytest.raises(SpecError) as raised:
+        register_domain(domain)
+    assert raised.value.key == key and dict(all_domains()) == before
+
+
+def run(folder: Path, path: Path, *arguments: str) -> str:
+    """Run Python in a folder, with a package that was installed at a path."""
+    environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{ROOT}", "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def command(folder: Path, path: Path, *arguments: str) -> str:
+    """Run a command of `agentworld`."""
+    return run(folder, path, "-m", "agentworld_gym", *arguments)
+
+
+PLAY = """
+import gymnasium as gym
+env = gym.make("lamp_domain:AgentWorld/Lamp-v0", levels=[2])
+observation, info = env.reset(seed=3)
+task = env.unwrapped.task
+twin = env.unwrapped.fork()
+steps = [env.step(action) for action in task.expert]
+assert steps[-1][4]["success"] and [twin.step(action)[0] for action in task.expert] == [step[0] for step in steps]
+many = gym.make_vec("AgentWorld/Lamp-v0", num_envs=3)
+many.reset(seed=0)
+assert list(many.step(["look"] * 3)[0])[0].startswith(tuple("abcgilprtw"))
+menu = gym.make("AgentWorld/LampMenu-v0")
+_, info = menu.reset(seed=0)
+menu.step(0)
+print(task.domain, task.family)
+"""
+
+
+def test_a_domain_of_an_installed_package_is_played_recorded_trained_and_measured(tmp_path: Path) -> None:
+    assert run(tmp_path, LAMPS, "-c", PLAY) == "lamp light\n"
+    assert "AgentWorld/Lamp-v0" in command(tmp_path, LAMPS, "envs", "--plain").split()
+    assert "lamp: ok" in command(tmp_path, LAMPS, "specs", "check", "lamp")
+    (tmp_path / "lamps.yaml").write_text(CONFIG)
+    command(tmp_path, LAMPS, "train", "cpt", "lamps.yaml", "--out", "runs/lamps")
+    world = ("--world", "transformers:runs/lamps/model", "--profile", "compact", "--sampling", "thinking=false")
+    command(tmp_path, LAMPS, "eval", "fidelity", "lamp", *world, "--tasks", "2", "--plans", "0", "--nearest", "6")
+    [measured] = json.loads((tmp_path / "fidelity.json").read_text())["domains"]
+    assert measured["domain"] == "lamp" and measured["steps"] > 0
+    command(tmp_path, LAMPS, "eval", "transfer", "lamp", "--policy", "expert", "--world", "grounded", "--tasks", "2")
+    transfer = json.loads((tmp_path / "transfer.json").read_text())
+    assert transfer["dream"]["success"]["share"] == transfer["grounded"]["success"]["share"] == 1.0
+
+
+def wheel_of(sources: Path, folder: Path) -> Path:
+    """Build the wheel of a package, and unpack it as an installation does."""
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    subprocess.run([*pip, str(sources)], check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "installed")
+    return folder / "installed"
+
+
+def test_the_wheel_of_the_example_names_its_domain_and_holds_its_data(tmp_path: Path) -> None:
+    installed = wheel_of(TEXTWORLD, tmp_path)
+    [points] = installed.glob("*.dist-info/entry_points.txt")
+    assert "[agentworld_gym.domains]\ntextworld = agentworld_textworld:DOMAIN" in points.read_text()
+    package = {path.relative_to(installed) for path in installed.rglob("*") if path.suffix in (".py", ".yaml", ".j2")}
+    assert package == {
+        path.relative_to(TEXTWORLD)
+        for path in (TEXTWORLD / "agentworld_textworld").rglob("*")
+        if path.suffix in (".py", ".yaml", ".j2")
+    }
+    assert "AgentWorld/TextWorld-v0" in command(tmp_path, installed, "envs", "--plain").split()
+
+
+def test_the_example_is_no_longer_than_300_lines() -> None:
+    files = [path for path in TEXTWORLD.rglob("*") if path.suffix in (".py", ".yaml", ".j2", ".toml")]
+    assert sum(len(path.read_text().splitlines()) for path in files) <= 300
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("textworld") is None, reason="TextWorld is not installed")
+def test_experts_win_the_games_of_textworld(tmp_path: Path) -> None:
+    installed = wheel_of(TEXTWORLD, tmp_path)
+    shown = command(tmp_path, installed, "rollout", "textworld", "--policy", "expert", "--episodes", "3", "--out", "t")
+    [row] = [line.split() for line in shown.splitlines() if line.startswith("quest")]
+    assert set(row) >= {"3", "1.00"}
