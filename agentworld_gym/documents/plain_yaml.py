@@ -7,13 +7,18 @@ holds. The data of a document is therefore counted before it is built.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.composer import Composer
+from yaml.constructor import SafeConstructor
+from yaml.resolver import Resolver
 
 from agentworld_gym.errors import SpecError
 
@@ -60,18 +65,21 @@ def check_plain(value: Any) -> None:
     raise ValueError(f"nested at most {MAX_DEPTH} deep, and never within itself")
 
 
-class _Loader(yaml.SafeLoader):
-    """The safe loader, which counts what it reads."""
+class _Counting(Composer, SafeConstructor):
+    """Composes and builds plain data from the events of a parser, and counts what it reads."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    peek_event: Any
+    check_event: Any
+
+    def count(self) -> None:
+        """Begin to count."""
         self._depth = 0
         self._sizes: dict[int, int] = {}
         self._kept: list[Any] = []
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose a node; its size is known once it is whole."""
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        mark = self.peek_event().start_mark
         is_alias = self.check_event(yaml.AliasEvent)
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -110,7 +118,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
         seen.add(key.value)
 
 
-def _finite(loader: _Loader, node: Any) -> float:
+def _finite(loader: SafeConstructor, node: Any) -> float:
     """Read a number that JSON can hold."""
     value = float(loader.construct_yaml_float(node))
     if not math.isfinite(value):
@@ -118,7 +126,7 @@ def _finite(loader: _Loader, node: Any) -> float:
     return value
 
 
-def _whole(loader: _Loader, node: Any) -> int:
+def _whole(loader: SafeConstructor, node: Any) -> int:
     """Read a whole number in any base."""
     if len(node.value) > MAX_DIGITS:
         problem = f"a number of more than {MAX_DIGITS} digits"
@@ -126,8 +134,38 @@ def _whole(loader: _Loader, node: Any) -> int:
     return int(loader.construct_yaml_int(node))
 
 
-_Loader.add_constructor("tag:yaml.org,2002:float", _finite)
-_Loader.add_constructor("tag:yaml.org,2002:int", _whole)
+_Counting.add_constructor("tag:yaml.org,2002:float", _finite)  # type: ignore[type-var]
+_Counting.add_constructor("tag:yaml.org,2002:int", _whole)  # type: ignore[type-var]
+
+
+class _Loader(_Counting, yaml.SafeLoader):
+    """Reads by the parser in Python, whose errors are the same everywhere."""
+
+    def __init__(self, text: str) -> None:
+        yaml.SafeLoader.__init__(self, text)
+        self.count()
+
+
+def _fast_loader() -> type[_Counting] | None:
+    """Return what reads by the parser in C, several times as fast; PyYAML may be built without it."""
+    parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", None)
+    if parser is None:
+        return None
+
+    class FastLoader(_Counting, parser, Resolver):  # type: ignore[misc]
+        def __init__(self, text: str) -> None:
+            parser.__init__(self, text)
+            Composer.__init__(self)
+            SafeConstructor.__init__(self)
+            Resolver.__init__(self)
+            self.count()
+
+    return FastLoader
+
+
+_FAST = _fast_loader()
+_READ_APART = re.compile(r"\ufeff|(?<![^\s\[{,])!(?![^\s\]},])")
+"""What the two parsers read as different data: a byte order mark, and a tag without a name."""
 
 
 def load_yaml(text: str, file: str | Path) -> Any:
@@ -152,13 +190,22 @@ def load_yaml(text: str, file: str | Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "the whole file"
         raise SpecError(file, where, getattr(error, "problem", None) or str(error), "valid YAML") from error
-    except (ValueError, RecursionError) as error:
-        # A day that does not exist, or a number of too many digits, is a ValueError.
+    except (ValueError, LookupError, AttributeError, RecursionError) as error:
+        # A day that does not exist, or a number of too many digits, is a ValueError; PyYAML reads a text with the tag
+        # of a number, a truth value or a day without a look at it.
         raise SpecError(file, "the whole file", str(error), "valid YAML") from error
 
 
 def _parsed(text: str) -> Any:
-    loader = _Loader(text)
+    # What the fast parser refuses, the other one judges, which has the better words for it too.
+    if _FAST is not None and not _READ_APART.search(text):
+        with suppress(yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
+            return _read_by(_FAST, text)
+    return _read_by(_Loader, text)
+
+
+def _read_by(loader_class: Callable[[str], Any], text: str) -> Any:
+    loader = loader_class(text)
     try:
         return loader.get_single_data()
     finally:

@@ -76,8 +76,12 @@ def readings(answer: str, question: str = "") -> tuple[str, ...]:
     ... ]
     [True, True, False, False, False]
     """
-    if len(answer) > LONGEST:
-        return (answer,)
+    return (answer,) if len(answer) > LONGEST else _readings(answer, question)
+
+
+@lru_cache(maxsize=64)
+def _readings(answer: str, question: str) -> tuple[str, ...]:
+    """Return the readings of a text that is not too long; it is compared with one right answer after the other."""
     bare = _undressed(plain_text(answer).strip())
     cores = (core.rstrip(_STOPS) for core in (bare, *_cores(bare, _words_of(question))))
     return tuple(dict.fromkeys((answer, bare, *cores)))

@@ -11,6 +11,7 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from agentworld_gym.documents.plain_json import read_unique
@@ -73,6 +74,8 @@ _CURRENCIES = {
 _ARTICLE = re.compile(r"\Aan? ")
 _RULE = re.compile(r"[-=: |+]*[-=][-=: |+]*")
 _LONGEST_JSON = 100_000
+_SHORT = 200
+"""The most characters of a text whose normal form is kept."""
 
 T = TypeVar("T", str, tuple[str, ...])
 
@@ -103,6 +106,10 @@ def normalised(text: str) -> str:
     >>> normalised("1 PM"), normalised("9:05"), normalised("9:05 a.m."), normalised("25:00")
     ('13:00', '09:05', '09:05', '25:00')
     """
+    return _short_normalised(text) if len(text) <= _SHORT else _normalised(text)
+
+
+def _normalised(text: str) -> str:
     plain = plain_text(text)
     plain = plain if plain.isascii() else _unaccented(plain)
     plain = _SPACE.sub(" ", plain).lstrip(f"{_EDGES}@#").rstrip(_EDGES).casefold()
@@ -115,6 +122,10 @@ def normalised(text: str) -> str:
         return _clock(match) or plain
     number = _plain_number(plain)
     return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
+
+
+# Every reading of an answer has the same items, and every answer is compared with the same right ones.
+_short_normalised = lru_cache(maxsize=4096)(_normalised)
 
 
 def numbers_in(text: str) -> list[float]:
@@ -313,7 +324,7 @@ def _apart(part: str, right: Set[str], separators: Sequence[re.Pattern[str]]) ->
     item = normalised(part)
     if not item:
         return []
-    after = normalised(part.rpartition(": ")[2])
+    after = normalised(part.rpartition(": ")[2]) if ": " in part else item
     if item in right or after in right:
         return [item if item in right else after]
     if bare := _without_article(item, right):

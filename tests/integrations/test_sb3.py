@@ -451,7 +451,7 @@ def test_ppo_learns_a_grounded_family_that_chance_does_not_solve():
     options: dict[str, Any] = {"world": "grounded", "families": ["copy_move"], "levels": [1]}
     env = make_sb3_env(TERMINAL, num_envs=8, seed=0, max_steps=12, **options)
     untrained = train_ppo(env, 0).model
-    trained = train_ppo(env, 5000).model
+    trained = train_ppo(env, 3000).model
     env.close()
     before = evaluate_policy(untrained, TERMINAL, range(30), deterministic=False, **options)
     after = evaluate_policy(trained, TERMINAL, range(30), **options)
