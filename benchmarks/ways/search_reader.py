@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.engines.search.fictional_world import FictionalWorld
-from agentworld_gym.engines.search.theme import Question, Theme, load_theme, theme_names
-from agentworld_gym.tasks.search.questions import WORLDS, world_of_split
+from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld
+from agentworld_gym.domains.search.engine.theme import Question, Theme, load_theme, theme_names
+from agentworld_gym.domains.search.tasks.questions import WORLDS, world_of_split
 
 Reading = Generator[str, str, "Found"]
 """Yields actions, is sent what they show, and returns what was found."""

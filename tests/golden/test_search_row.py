@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from golden_rows import Golden
 
-from agentworld_gym.engines.search.machine import SearchMachine
+from agentworld_gym.domains.search.engine.machine import SearchMachine
 
 ROW = Golden("search.yaml", "search")
 ATLAS = "https://en.atlas.example/wiki/Lake_Orvel"

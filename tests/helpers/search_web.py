@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.domains.search.engine.fictional_world import build_world
+from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.engines import Controls
-from agentworld_gym.engines.search.fictional_world import build_world
-from agentworld_gym.engines.search.machine import SearchMachine
 
 SPEC = load_spec("search")
 WORLD = build_world("harbours", 12)

@@ -16,8 +16,8 @@ from agentworld_gym.contracts import Failure, FailureKind, Observation
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains.search.engine.state import StatedPage
 from agentworld_gym.engines.catalog import load_index
-from agentworld_gym.engines.search.state import StatedPage
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.judging.bench_rows import bench_row

@@ -15,9 +15,9 @@ from agentworld_gym.actions.parser import ActionParser
 from agentworld_gym.contracts import Failure, FailureKind, Observation
 from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task
+from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.engines import Controls
 from agentworld_gym.engines.catalog import load_index
-from agentworld_gym.engines.search.machine import SearchMachine
 from agentworld_gym.errors import AnswerError
 from agentworld_gym.generators.scripted import ScriptedGenerator
 from agentworld_gym.prompting.prompt import Prompts

@@ -10,12 +10,12 @@ import pytest
 
 from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.task import Split, split_seed
-from agentworld_gym.engines.search.theme import load_theme, theme_names
+from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
+from agentworld_gym.domains.search.tasks.questions import world_of_split
 from agentworld_gym.engines.tables.word_lists import held_out_words
 from agentworld_gym.tasks import families, generate
 from agentworld_gym.tasks.desktop import vocabulary as desktop
 from agentworld_gym.tasks.mcp.held_out import service_of
-from agentworld_gym.tasks.search.questions import world_of_split
 from agentworld_gym.tasks.swe.repository import templates
 from agentworld_gym.tasks.vocabulary import FOLDERS, KEYS, NAMES, STEMS, WORDS, Pool, common_pool
 

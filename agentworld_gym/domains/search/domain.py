@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.engines.search.machine import SearchMachine
+    from agentworld_gym.domains.search.engine.machine import SearchMachine
 
     return SearchMachine
 
@@ -29,13 +29,13 @@ DOMAIN = Domain(
     engine=f"{__name__}:open_engine",
     libraries=("bm25s", "numpy"),
     versions=f"{__name__}:versions",
-    index="agentworld_gym.engines.search.web_index:SearchIndex",
+    index="agentworld_gym.domains.search.engine.web_index:SearchIndex",
     observations="agentworld_gym.domains.search.observations:SearchObservations",
-    families="agentworld_gym.tasks.search:FAMILIES",
-    control_cases="agentworld_gym.tasks.search.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.search:SearchExplorer",
-    explain="agentworld_gym.recipe.thinking.explainers.search:explain",
-    verifier="agentworld_gym.recipe.rl.verifiers.search:VERIFIER",
+    families="agentworld_gym.domains.search.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.search.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.search.explorer:SearchExplorer",
+    explain="agentworld_gym.domains.search.explanations:explain",
+    verifier="agentworld_gym.domains.search.verifier:VERIFIER",
     control_marks={
         "intermittent-errors": r"HTTP 403|HTTP 429|timed out",
         "pagination": r"Part \d+ of \d+\.",

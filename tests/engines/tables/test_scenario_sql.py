@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from agentworld_gym.documents.data_folder import data_folder
+from agentworld_gym.domains.search.engine.fictional_world import build_world
 from agentworld_gym.engines.mcp.service import generated, load_service
-from agentworld_gym.engines.search.fictional_world import build_world
 from agentworld_gym.engines.web.sites.site import load_site
 from agentworld_gym.errors import SpecError
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.search.answer_leaks import Guard
-from agentworld_gym.engines.search.index import COMMON, words_of
-from agentworld_gym.engines.search.page_reader import TRUNCATED
-from agentworld_gym.engines.search.state import Hidden
+from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.index import COMMON, words_of
+from agentworld_gym.domains.search.engine.page_reader import TRUNCATED
+from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.text.dates import iso
 

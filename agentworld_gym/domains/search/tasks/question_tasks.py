@@ -9,9 +9,9 @@ from itertools import zip_longest
 from typing import Any
 
 from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.engines.search.fictional_world import Page
+from agentworld_gym.domains.search.engine.fictional_world import Page
+from agentworld_gym.domains.search.tasks.questions import Asked, ask
 from agentworld_gym.tasks.family import Draft
-from agentworld_gym.tasks.search.questions import Asked, ask
 
 MENU = {1: 13, 2: 15, 3: 16}
 """How many actions the menu of each level offers."""

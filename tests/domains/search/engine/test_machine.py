@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, started
 
+from agentworld_gym.domains.search.engine.index import Index, Query, index_of
+from agentworld_gym.domains.search.engine.machine import SearchMachine
+from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.engines import Engine, EngineError, Machine
 from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.engines.search.index import Index, Query, index_of
-from agentworld_gym.engines.search.machine import SearchMachine
-from agentworld_gym.engines.search.pages import Page
-from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.errors import SpecError
 from agentworld_gym.options import EnvOptions
 

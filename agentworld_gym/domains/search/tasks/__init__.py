@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentworld_gym.domain.task import Split
+from agentworld_gym.domains.search.tasks.question_tasks import draft
 from agentworld_gym.tasks.family import Draft, Family
-from agentworld_gym.tasks.search.question_tasks import draft
 
 
 def _family(questions: str, nearest: int = 0) -> Family:

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from agentworld_gym.engines.search.address import Address, address_of
-from agentworld_gym.engines.search.fictional_world import build_world
-from agentworld_gym.engines.search.pages import Page
+from agentworld_gym.domains.search.engine.address import Address, address_of
+from agentworld_gym.domains.search.engine.fictional_world import build_world
+from agentworld_gym.domains.search.engine.pages import Page
 
 COMMON = frozenset(
     re.findall(

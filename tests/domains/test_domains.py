@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -141,8 +142,9 @@ def test_a_domain_of_an_installed_package_is_played_recorded_trained_and_measure
 
 def wheel_of(sources: Path, folder: Path) -> Path:
     """Build the wheel of a package, and unpack it as an installation does."""
+    copy = shutil.copytree(sources, folder / "sources")  # A build leaves files beside its sources.
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
-    subprocess.run([*pip, str(sources)], check=True, capture_output=True)
+    subprocess.run([*pip, str(copy)], check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")

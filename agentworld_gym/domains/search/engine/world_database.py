@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.engines.search.theme import Column, Table, Theme, Value
+from agentworld_gym.domains.search.engine.theme import Column, Table, Theme, Value
 from agentworld_gym.engines.tables.database import building, quoted
 from agentworld_gym.errors import SpecError
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from agentworld_gym.documents.strict import Strict, validated
-from agentworld_gym.engines.search.address import address_of
-from agentworld_gym.engines.search.pages import Page
+from agentworld_gym.domains.search.engine.address import address_of
+from agentworld_gym.domains.search.engine.pages import Page
 
 
 def _as_text(value: Any) -> Any:

@@ -6,8 +6,8 @@ import re
 import sys
 from functools import lru_cache
 
-from agentworld_gym.engines.search.answer_leaks import Guard
-from agentworld_gym.engines.search.index import COMMON, Query, words_of
+from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.index import COMMON, Query, words_of
 
 LONGEST = 200
 """The number of characters of the longest quotation of one passage; a snippet has up to two."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentworld_gym.domains.search.engine.index import index_of
+from agentworld_gym.domains.search.engine.page_reader import Reader
+from agentworld_gym.domains.search.engine.results import MAX_QUERIES, SearchEngine
+from agentworld_gym.domains.search.engine.state import Hidden, SearchState
 from agentworld_gym.engines import Controls
-from agentworld_gym.engines.search.index import index_of
-from agentworld_gym.engines.search.page_reader import Reader
-from agentworld_gym.engines.search.results import MAX_QUERIES, SearchEngine
-from agentworld_gym.engines.search.state import Hidden, SearchState
 from agentworld_gym.errors import AnswerError, SpecError
 
 

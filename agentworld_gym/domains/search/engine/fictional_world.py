@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.engines.search.pages import Page, render_pages
-from agentworld_gym.engines.search.theme import Theme, load_theme
-from agentworld_gym.engines.search.world_database import build_database, read_tables
+from agentworld_gym.domains.search.engine.pages import Page, render_pages
+from agentworld_gym.domains.search.engine.theme import Theme, load_theme
+from agentworld_gym.domains.search.engine.world_database import build_database, read_tables
 from agentworld_gym.engines.tables.database import opened
 
 __all__ = ["FictionalWorld", "Page", "build_world"]

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from agentworld_gym.domains.search.engine.address import Address, address_of
+from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.index import Index, Query
+from agentworld_gym.domains.search.engine.misinformation import Forger, corrected
+from agentworld_gym.domains.search.engine.page_reader import Web
+from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.snippets import snippet, wanted_of
+from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.engines import Controls, Span
-from agentworld_gym.engines.search.address import Address, address_of
-from agentworld_gym.engines.search.answer_leaks import Guard
-from agentworld_gym.engines.search.index import Index, Query
-from agentworld_gym.engines.search.misinformation import Forger, corrected
-from agentworld_gym.engines.search.page_reader import Web
-from agentworld_gym.engines.search.pages import Page
-from agentworld_gym.engines.search.snippets import snippet, wanted_of
-from agentworld_gym.engines.search.state import Hidden
 from agentworld_gym.text.dates import month_first
 
 PER_QUERY = 10
