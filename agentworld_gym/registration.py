@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,6 +30,7 @@ CUSTOM_ID = "AgentWorld/Custom-v0"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _ENV_ID = re.compile(r"AgentWorld/[A-Za-z0-9]+-v\d+")
+_REFERENCES = ("engine", "versions", "view", "index", "screen", "observations", "families", "control_cases", "explorer")
 _TEXTS = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
 _MENUS = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")
 
@@ -96,8 +99,8 @@ class Domain:
     """A function of a task and random numbers that returns an `agentworld_gym.policies.exploring.Explorer`."""
 
     policies: Mapping[str, str] = field(default_factory=dict)
-    """Further policies that record sessions, or other ones than those of the explorer, by name; each is a function of a
-    task, random numbers and the probability of a slip, and returns a stream of actions."""
+    """The policies `compute` and `free`, and `explore` and `blend` instead of those of the explorer, by name: functions
+    of a task, random numbers and the probability of a slip, which return a stream of actions."""
 
     strangers: str | None = None
     """A function that returns the `agentworld_gym.domain.strangers.Strangers`: what a task or an action names that a
@@ -163,34 +166,66 @@ class _Registry:
     def __init__(self) -> None:
         self.domains: dict[str, Domain] = {}
         self.env_ids: dict[str, str] = {}
-        self._is_installed_read = False
+        self._lock = threading.RLock()
+        self._is_read = self._is_reading = False
 
     def add(self, domain: Domain) -> None:
-        known = self.domains.get(domain.id)
-        if known == domain:
-            return
+        with self._lock:
+            if self.domains.get(domain.id) == domain:
+                return
+            self._check(domain)
+            self.domains[domain.id] = domain
+            self.env_ids[domain.env_id] = domain.id
+            _register(domain.env_id, domain.id, _TEXTS)
+            _register(domain.menu_id, domain.id, _MENUS)
+
+    def _check(self, domain: Domain) -> None:
+        """Raise an error where a domain cannot be told from others, or says nothing that could be loaded."""
         for key, value, pattern in (("id", domain.id, _ID), ("env_id", domain.env_id, _ENV_ID)):
             if not pattern.fullmatch(value):
                 raise SpecError("register_domain", key, value, f"a name such as {pattern.pattern}")
-        if known is not None:
+        others = self.domains.values()
+        if domain.id in {name for one in others for name in (one.id, one.official_name)}:
             raise SpecError("register_domain", "id", domain.id, "a name that no other domain has")
-        if domain.env_id in self.env_ids or domain.env_id == CUSTOM_ID:
+        taken = {CUSTOM_ID, *(env_id for one in others for env_id in (one.env_id, one.menu_id))}
+        if not taken.isdisjoint((domain.env_id, domain.menu_id)):
             raise SpecError("register_domain", "env_id", domain.env_id, "an id that no other domain has")
-        self.domains[domain.id] = domain
-        self.env_ids[domain.env_id] = domain.id
-        _register(domain.env_id, domain.id, _TEXTS)
-        _register(domain.menu_id, domain.id, _MENUS)
+        if domain.official_name and find_by_official_name(domain.official_name) is not None:
+            raise SpecError("register_domain", "official_name", domain.official_name, "a name of no other domain")
+        if domain.spec is not None and not isinstance(domain.spec, Path):
+            raise SpecError("register_domain", "spec", domain.spec, "a pathlib.Path of a YAML file")
+        if domain.spec is None and domain.id not in shipped_domains():
+            raise SpecError("register_domain", "spec", None, "the path of the YAML file of its spec")
+        for key in _REFERENCES:
+            value = getattr(domain, key)
+            if value is not None and not isinstance(value, str):
+                raise SpecError("register_domain", key, value, "a reference, as module:name")
 
     def read_installed(self) -> None:
-        """Add the domains of installed packages."""
-        if self._is_installed_read:
+        """Add the domains of installed packages. One that cannot be loaded is left out with a warning, so that it costs
+        nobody the other ones.
+        """
+        if self._is_read:
             return
-        self._is_installed_read = True
-        for point in entry_points(group=ENTRY_POINTS):
-            domain = point.load()
-            if not isinstance(domain, Domain):
-                raise SpecError(f"entry point {point.value}", point.name, domain, "an agentworld_gym.Domain")
-            self.add(domain)
+        with self._lock:
+            if self._is_read or self._is_reading:
+                return
+            self._is_reading = True
+            for point in entry_points(group=ENTRY_POINTS):
+                try:
+                    domain = point.load()
+                    if not isinstance(domain, Domain):
+                        raise SpecError(f"entry point {point.value}", point.name, domain, "an agentworld_gym.Domain")
+                    self.add(domain)
+                except Exception as error:
+                    package = point.dist.name if point.dist is not None else point.value
+                    warnings.warn(
+                        f"the domain {point.name} of the package {package} is left out, as it cannot be loaded: "
+                        f"{type(error).__name__}: {error}",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+            self._is_read, self._is_reading = True, False
 
 
 _REGISTRY = _Registry()
@@ -201,8 +236,8 @@ ENV_IDS: Mapping[str, str] = MappingProxyType(_REGISTRY.env_ids)
 def register_domain(domain: Domain) -> None:
     """Make a domain known: ids, menus, vectors, recording, training, evaluation and the command line then take it.
 
-    An installed package does not have to call this: it names its domains in the group `agentworld_gym.domains` of its
-    entry points, which the command line reads. A second call with an equal domain does nothing.
+    A second call with an equal domain does nothing. The command line and processes that start anew know a domain of an
+    installed package by its entry point, in the group `agentworld_gym.domains`.
 
     Args:
         domain: The domain.
@@ -238,7 +273,39 @@ def all_domains() -> Mapping[str, Domain]:
     ['mcp', 'search', 'terminal', 'swe', 'web', 'desktop', 'android']
     """
     _REGISTRY.read_installed()
-    return MappingProxyType(_REGISTRY.domains)
+    return dict(_REGISTRY.domains)
+
+
+def shipped_domains() -> tuple[str, ...]:
+    """Return the names of the domains that ship.
+
+    >>> shipped_domains()[:2]
+    ('mcp', 'search')
+    """
+    names: tuple[str, ...] = importlib.import_module(SHIPPED).DOMAINS
+    return names
+
+
+def domain_of_env(env_id: str) -> str | None:
+    """Return the domain of an id that `gym.make` knows; None where it is of no domain. An unknown id is looked for in
+    installed packages.
+
+    >>> domain_of_env("AgentWorld/Web-v0"), domain_of_env("agentworld_gym:AgentWorld/Web-v0"), domain_of_env("Chess-v0")
+    ('web', 'web', None)
+    """
+    name = env_id.rpartition(":")[2]
+    if name not in ENV_IDS and name.startswith("AgentWorld/"):
+        _REGISTRY.read_installed()
+    return ENV_IDS.get(name)
+
+
+def find_by_official_name(name: str) -> Domain | None:
+    """Return the domain that AgentWorldBench calls by a name of its own; None where there is none.
+
+    >>> find_by_official_name("os").id, find_by_official_name("web"), find_by_official_name("")
+    ('desktop', None, None)
+    """
+    return next((one for one in _REGISTRY.domains.values() if name and one.official_name == name), None)
 
 
 def official_name(domain: str) -> str:
@@ -253,7 +320,7 @@ def official_name(domain: str) -> str:
 
 def register_envs() -> None:
     """Register the domains that ship, the same with menus, and the custom one. A second call does nothing."""
-    for name in importlib.import_module(SHIPPED).DOMAINS:
+    for name in shipped_domains():
         _REGISTRY.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
     _register(CUSTOM_ID, None, _TEXTS)
 

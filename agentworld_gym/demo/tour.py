@@ -12,7 +12,7 @@ from agentworld_gym.contracts import Failure, Message
 from agentworld_gym.domain.spec import load_spec
 from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.registration import shipped_domains
 from agentworld_gym.screens.sight import Sight
 from agentworld_gym.worlds import WorldOptions
 
@@ -40,7 +40,7 @@ def messages_of_all_domains() -> Iterator[Shown]:
     >>> [shown.env_id for shown in messages_of_all_domains()][:2]
     ['AgentWorld/MCP-v0', 'AgentWorld/Search-v0']
     """
-    for env_id, domain in ENV_IDS.items():
+    for domain in shipped_domains():
         spec = load_spec(domain)
         task = spec.handwritten_tasks()[0]
         world = WorldOptions(spec).language(ScriptedGenerator(lambda request: ""))
@@ -49,7 +49,7 @@ def messages_of_all_domains() -> Iterator[Shown]:
         first = Sight(domain, [session.observation]).resolve(task.expert[0])
         assert first is not None
         action = ActionParser(spec).parse(first, task.tools)
-        yield Shown(env_id, spec.title, action.raw, tuple(world.messages(session, action)))
+        yield Shown(spec.env_id, spec.title, action.raw, tuple(world.messages(session, action)))
 
 
 @dataclass(frozen=True)

@@ -164,8 +164,8 @@ def _fast_loader() -> type[_Counting] | None:
 
 
 _FAST = _fast_loader()
-_READ_APART = re.compile(r"\ufeff|(?<![^\s\[{,])!(?![^\s\]},])")
-"""What the two parsers read as different data: a byte order mark, and a tag without a name."""
+_READ_APART = re.compile(r"[\ufeff\t]|(?<![^\s\[{,])!(?![^\s\]},])")
+"""What the two parsers do not read alike: a byte order mark, a tab, and a tag without a name."""
 
 
 def load_yaml(text: str, file: str | Path) -> Any:

@@ -24,7 +24,7 @@ from agentworld_gym.domain.sampling import Sampling
 from agentworld_gym.domain.task import Task, load_task
 from agentworld_gym.errors import MissingFile, SpecError
 from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.registration import ENV_IDS, all_domains, find_domain
+from agentworld_gym.registration import all_domains, domain_of_env, find_domain
 
 Form = Literal["full", "change", "state"]
 """How a world model writes the next state: the whole screen, its change against the current one, or the change of the
@@ -359,8 +359,8 @@ def load_spec(source: str) -> DomainSpec:
     """
     if (match := _WITH_DIALECT.fullmatch(str(source))) and not Path(source).exists():
         return load_spec(match["source"]).in_dialect(match["dialect"])
-    domain = ENV_IDS.get(str(source).rpartition(":")[2], source)
-    if find_domain(str(domain)) is not None:
+    domain = domain_of_env(str(source)) or str(source)
+    if find_domain(domain) is not None:
         return _of_domain(domain)
     if not Path(source).exists():
         raise MissingFile(

@@ -18,7 +18,7 @@ from agentworld_gym.env import AgentWorldEnv
 from agentworld_gym.errors import SpecError, install
 from agentworld_gym.prompting.agent_prompt import agent_prompt
 from agentworld_gym.prompting.parsing import strip_thinking
-from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.registration import all_domains
 from agentworld_gym.text.escaping import escape, unescape
 
 try:
@@ -119,7 +119,7 @@ class AgentWorldGemEnv(gem.Env):  # type: ignore[misc,unused-ignore]
 
 
 def register_envs() -> None:
-    """Register the seven domains under their ids, for `gem.make` and `gem.make_vec`. A second call does nothing.
+    """Register all domains under their ids, for `gem.make` and `gem.make_vec`. A second call does nothing.
 
     >>> register_envs()
     >>> env = gem.make("AgentWorld/Terminal-v0", world="scripted", seed=7)
@@ -129,6 +129,6 @@ def register_envs() -> None:
     """
     from gem.envs.registration import ENV_REGISTRY
 
-    for env_id, domain in ENV_IDS.items():
-        if env_id not in ENV_REGISTRY:
-            gem.register(env_id, f"{__name__}:{AgentWorldGemEnv.__name__}", spec=domain)
+    for domain in all_domains().values():
+        if domain.env_id not in ENV_REGISTRY:
+            gem.register(domain.env_id, f"{__name__}:{AgentWorldGemEnv.__name__}", spec=domain.id)

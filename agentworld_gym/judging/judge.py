@@ -16,7 +16,6 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Message
 from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.engines.catalog import engine_names
 from agentworld_gym.errors import SpecError
 from agentworld_gym.fingerprint import digest_of
 from agentworld_gym.generators.handles import addresses_of
@@ -24,6 +23,7 @@ from agentworld_gym.judging.bench_rows import BenchRow
 from agentworld_gym.prompting.official import JUDGE, OfficialPrompts, formatted
 from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement, parse_judgement, parse_verdict
 from agentworld_gym.prompting.templates import ticks
+from agentworld_gym.registration import shipped_domains
 from agentworld_gym.text.escaping import escape
 
 TRIES = 3
@@ -147,7 +147,7 @@ def _words(official: OfficialPrompts | None) -> list[Any]:
     """Return all that judges are told beside the rows."""
     if official is not None:
         return [_source(), dict(official.texts(JUDGE)), official.judge_request()]
-    return [_source(), dict(CRITERIA), *map(_system, engine_names())]
+    return [_source(), dict(CRITERIA), *map(_system, sorted(shipped_domains()))]
 
 
 @lru_cache(maxsize=32)

@@ -100,4 +100,5 @@ def _elements(domain: str, observation: str) -> list[Hashable] | None:
         for node in read_screen(domain, observation)
     ]
     screen = screen_of(domain)
-    return elements if screen is None else [*elements, tuple(screen.identity(observation))]
+    identity = () if screen is None else tuple(screen.identity(observation))
+    return [*elements, identity] if identity else elements

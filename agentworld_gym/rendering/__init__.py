@@ -11,8 +11,7 @@ from io import BytesIO
 import numpy as np
 
 from agentworld_gym.rendering.canvas import Pixels, RenderingUnavailable, pillow
-from agentworld_gym.screens import is_graphical, screen_of
-from agentworld_gym.screens.sight import shows
+from agentworld_gym.screens import screen_of
 
 MODAL = "\n### Modal state\n"
 """The heading that takes the place of a page while a dialog of the browser is open."""
@@ -37,7 +36,7 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     (240, 108, 3)
     """
     screen = screen_of(domain)
-    if screen is not None and shows(domain, observation):
+    if screen is not None and (screen.read(observation) or screen.draws_blank(observation)):
         return screen.draw(observation, scale)
     from agentworld_gym.rendering import transcript
 
@@ -59,9 +58,10 @@ def from_png(data: bytes) -> Pixels:
 def latest(domain: str, observations: Sequence[str]) -> str:
     """Return the last observation that shows a screen, with the dialog that has opened over it since, or the last
     one."""
-    if is_graphical(domain):
+    screen = screen_of(domain)
+    if screen is not None:
         for observation in reversed(observations):
-            if shows(domain, observation):
+            if screen.read(observation) or screen.draws_blank(observation):
                 _, opened, dialog = observations[-1].partition(MODAL)
                 return observation if MODAL in observation else observation + opened + dialog
     return observations[-1]

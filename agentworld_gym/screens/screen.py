@@ -27,6 +27,9 @@ class Screen(ABC):
     numbers_things = False
     """Whether the engine tells windows and apps apart by small numbers that no agent sees."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     @abstractmethod
     def read(self, observation: str) -> list[Node]:
         """Return the elements that an observation shows, in the order of its lines; lines that are none are passed
@@ -59,6 +62,10 @@ class Screen(ABC):
 
     def is_blank(self, observation: str) -> bool:
         """Whether an observation without elements shows a screen all the same: an empty one."""
+        return False
+
+    def draws_blank(self, observation: str) -> bool:
+        """Whether a screen without elements is worth a picture."""
         return False
 
     def without_report(self, observation: str) -> str:

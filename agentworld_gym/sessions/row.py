@@ -17,7 +17,7 @@ from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.spec import Form, Profile, load_spec
 from agentworld_gym.domain.task import Split
 from agentworld_gym.engines import Kind, Scalar
-from agentworld_gym.registration import all_domains, find_domain
+from agentworld_gym.registration import find_by_official_name, find_domain
 
 FORMAT = 1
 """The version of the row format; it rises when a key changes its meaning."""
@@ -324,7 +324,8 @@ def domain_of(task: str) -> str:
     ('desktop', 'mcp')
     """
     name = task.rsplit("/", 1)[-1]
-    return next((ours.id for ours in all_domains().values() if ours.official_name == name), name)
+    found = find_by_official_name(name)
+    return name if found is None else found.id
 
 
 def changes_between(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> tuple[Change, ...]:

@@ -75,7 +75,9 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         if len(menu) >= MENU_MIN:
             break
     else:
-        raise RuntimeError(f"family {name} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted")
+        raise RuntimeError(
+            f"family {name} of {domain} gave menus of {len(menu)} actions, at least {MENU_MIN} wanted: add distractors"
+        )
     expert = (*draft.expert, draft.finish)
     return Task(
         id=f"{name}-{level}-{seed}",

@@ -73,7 +73,7 @@ class Stage:
         resolved = self._sight.resolve(action)
         if resolved is None:
             return None
-        observation = self.machine.act(json.loads(resolved) if resolved.startswith(("{", "[")) else resolved)
+        observation = self.machine.act(_parsed(resolved))
         self._observations.append(observation)
         self._sight.see(observation)
         self._probed.clear()
@@ -181,3 +181,11 @@ def without_right_answers(distractors: Iterable[str], success: Sequence[Check]) 
         return all(answer.holds(finish.answer) for answer in expected)
 
     return [action for action in distractors if not is_right(action)]
+
+
+def _parsed(action: str) -> Any:
+    """Return an action as a parser gives it: data where it is JSON, else the text."""
+    try:
+        return json.loads(action)
+    except ValueError:
+        return action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.registration import domain_of_env
 from agentworld_gym.traces.diff import compare, turns_of
 from agentworld_gym.traces.log import TraceEpisode, TraceStep
 
@@ -36,7 +36,7 @@ def domain_of(env_id: str) -> str:
     >>> domain_of("AgentWorld/Terminal-v0"), domain_of("AgentWorld/Custom-v0")
     ('terminal', 'AgentWorld/Custom-v0')
     """
-    return ENV_IDS.get(env_id, env_id)
+    return domain_of_env(env_id) or env_id
 
 
 def outcome(episode: TraceEpisode) -> str:

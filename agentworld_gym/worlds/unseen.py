@@ -18,7 +18,7 @@ from agentworld_gym.documents.strict import Strict
 from agentworld_gym.domain.strangers import Strangers
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import UnseenWarning
-from agentworld_gym.registration import all_domains, find_domain
+from agentworld_gym.registration import find_domain, shipped_domains
 
 _MOST_NAMED = 8
 
@@ -173,7 +173,7 @@ def _known(names: tuple[str, ...] | None, known: Callable[[Strangers], Iterable[
         ValueError: None knows one of them.
     """
     if names is not None:
-        there = sorted({name for domain in all_domains() for name in known(strangers_of(domain))})
+        there = sorted({name for domain in shipped_domains() for name in known(strangers_of(domain))})
         if unknown := set(names).difference(there):
             raise ValueError(f"some of {', '.join(there)}, which {', '.join(sorted(unknown))} is not")
     return names
@@ -182,7 +182,7 @@ def _known(names: tuple[str, ...] | None, known: Callable[[Strangers], Iterable[
 @lru_cache(maxsize=16)
 def _tools(scenarios: tuple[str, ...]) -> frozenset[str]:
     """Return the names of the tools of some scenarios, with their server and without it."""
-    strangers = [strangers_of(domain) for domain in all_domains()]
+    strangers = [strangers_of(domain) for domain in shipped_domains()]
     return frozenset(
         tool
         for one in strangers

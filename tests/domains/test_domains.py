@@ -85,6 +85,10 @@ def test_a_reference_that_leads_nowhere_is_named() -> None:
         (Domain(id="web", env_id="AgentWorld/A-v0"), "id"),
         (Domain(id="a", env_id="AgentWorld/Web-v0"), "env_id"),
         (Domain(id="a", env_id="AgentWorld/Custom-v0"), "env_id"),
+        (Domain(id="a", env_id="AgentWorld/WebMenu-v0"), "env_id"),
+        (Domain(id="os", env_id="AgentWorld/A-v0"), "id"),
+        (Domain(id="a", env_id="AgentWorld/A-v0", official_name="os"), "official_name"),
+        (Domain(id="a", env_id="AgentWorld/A-v0"), "spec"),
     ],
 )
 def test_a_domain_that_cannot_be_registered_is_refused(domain: Domain, key: str) -> None:
@@ -109,6 +113,10 @@ def command(folder: Path, path: Path, *arguments: str) -> str:
 
 PLAY = """
 import gymnasium as gym
+from concurrent.futures import ThreadPoolExecutor
+from agentworld_gym import load_spec
+with ThreadPoolExecutor(8) as pool:
+    assert {spec.id for spec in pool.map(load_spec, ["AgentWorld/Lamp-v0"] * 8)} == {"lamp"}
 env = gym.make("lamp_domain:AgentWorld/Lamp-v0", levels=[2])
 observation, info = env.reset(seed=3)
 task = env.unwrapped.task
@@ -138,6 +146,18 @@ def test_a_domain_of_an_installed_package_is_played_recorded_trained_and_measure
     command(tmp_path, LAMPS, "eval", "transfer", "lamp", "--policy", "expert", "--world", "grounded", "--tasks", "2")
     transfer = json.loads((tmp_path / "transfer.json").read_text())
     assert transfer["dream"]["success"]["share"] == transfer["grounded"]["success"]["share"] == 1.0
+
+
+def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path: Path) -> None:
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[agentworld_gym.domains]\nbroken = nothing_there:DOMAIN\n")
+    code = "from agentworld_gym.registration import all_domains; print(*all_domains())"
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert set(DOMAINS) <= set(done.stdout.split())
+    assert "the domain broken of the package broken is left out" in done.stderr and "nothing_there" in done.stderr
 
 
 def wheel_of(sources: Path, folder: Path) -> Path:

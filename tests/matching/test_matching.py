@@ -276,3 +276,14 @@ def test_only_what_means_nothing_is_normalised() -> None:
     assert match("search", "Title: A", "title: a").normalised
     assert match("mcp", '{"b":1, "a": 2}', '{"a": 2, "b": 1}').normalised
     assert not match("mcp", '{"a": 1}', '{"a": "1"}').normalised
+
+
+@pytest.mark.parametrize("domain", ["android", "desktop"])
+def test_a_screen_whose_elements_are_all_wrong_has_none_of_the_tree(domain: str) -> None:
+    screens = {
+        "android": '[ 0] | android.widget.Button | text="{}" | bounds=[0,0][9,9]',
+        "desktop": "tag\tname\ttext\tclass\tdescription\tposition\tsize\npush-button\t{}\t\t\t\t(1, 1)\t(9, 9)",
+    }
+    shown = screens[domain]
+    assert match(domain, shown.format("Save"), shown.format("Save"), []).tree == 1.0
+    assert match(domain, shown.format("Quit"), shown.format("Save"), []).tree == 0.0

@@ -19,14 +19,14 @@ from agentworld_gym.prompting.answers import (
     ChangeAnswers,
     IndexedAnswers,
     MarkedAnswers,
-    PageAnswers,
+    ScreenAnswers,
     WholeAnswers,
     answer_codec,
 )
 from agentworld_gym.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.prompting.parsing import parse_completion
 from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import is_graphical
+from agentworld_gym.screens import is_graphical, screen_of
 
 PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
 AFTER = PAGE.replace("(1)", "(2)")
@@ -44,7 +44,7 @@ def lake() -> Task:
 @pytest.mark.parametrize(
     ("domain", "profile", "form", "codec"),
     [
-        ("web", "full", "full", PageAnswers()),
+        ("web", "full", "full", ScreenAnswers(screen_of("web"))),
         ("web", "full", "change", ChangeAnswers()),
         ("web", "compact", "change", MarkedAnswers(ChangeAnswers())),
         ("web", "compact", "full", MarkedAnswers(WholeAnswers())),
@@ -66,7 +66,7 @@ def test_only_answers_of_an_index_ask_for_the_task() -> None:
 
 CODECS = [
     WholeAnswers(),
-    PageAnswers(),
+    ScreenAnswers(screen_of("web")),
     ChangeAnswers(),
     MarkedAnswers(WholeAnswers()),
     MarkedAnswers(ChangeAnswers()),
@@ -94,7 +94,8 @@ def test_the_displayed_screen_has_the_numbers_that_changes_name() -> None:
     assert WholeAnswers().display("a\nb") == "a\nb"
     page = "### Page\n- Page URL: http://a/\n### Snapshot\n```yaml\n- main [ref=e2]\n```"
     ran = f"### Ran Playwright code\n```js\nx\n```\n{page}\n### Events\n- [LOG] a"
-    assert (PageAnswers().display(ran), PageAnswers().display("URL: a")) == (page, "URL: a")
+    codec = ScreenAnswers(screen_of("web"))
+    assert (codec.display(ran), codec.display("URL: a")) == (page, "URL: a")
 
 
 def test_every_turn_shows_the_screen_whose_lines_an_answer_names() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
 
 from agentworld_gym.registration import Domain
@@ -20,6 +19,8 @@ def open_engine(variant: str) -> Engine:
 
 def versions(variant: str) -> dict[str, str]:
     """Return the version of SQLite."""
+    import sqlite3
+
     return {"sqlite": sqlite3.sqlite_version}
 
 

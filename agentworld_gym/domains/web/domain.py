@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
 
 from agentworld_gym.registration import Domain
@@ -24,6 +23,8 @@ def open_engine(variant: str) -> Engine:
 
 def versions(variant: str) -> dict[str, str]:
     """Return the version of SQLite, and those of the browser and of what drives it where one plays."""
+    import sqlite3
+
     found = {"sqlite": sqlite3.sqlite_version}
     if variant == "chromium":
         from agentworld_gym.engines.web.chromium.machine import chromium_version

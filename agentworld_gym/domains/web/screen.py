@@ -63,6 +63,10 @@ class WebScreen(Screen):
         """Whether a page is shown that has nothing on it."""
         return web.is_page(observation)
 
+    def draws_blank(self, observation: str) -> bool:
+        """Whether a page is shown that has nothing on it."""
+        return web.is_page(observation)
+
     def without_report(self, observation: str) -> str:
         """Return the part that shows the page."""
         return web.page_of(observation)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from agentworld_gym.integrations.pettingzoo.aec import AgentWorldAECEnv
 from agentworld_gym.integrations.pettingzoo.director_env import AgentWorldDirectorEnv
 from agentworld_gym.integrations.pettingzoo.parallel import AgentWorldParallelEnv
-from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.registration import all_domains
 from agentworld_gym.teams.director import director_names, load_director
 from agentworld_gym.teams.team import load_team, team_names
 
 
 def register_envs() -> None:
-    """Register the seven domains for agents with equal rights, and the teams, with both APIs of PettingZoo.
+    """Register all domains for agents with equal rights, and the teams, with both APIs of PettingZoo.
 
     Directors are registered with the AEC API alone, because nobody acts while a director chooses. A second call does
     nothing.
@@ -25,7 +25,7 @@ def register_envs() -> None:
     """
     from pettingzoo.env_registry.registration import aec_registry, parallel_registry, register
 
-    made = {env_id: {"spec": domain} for env_id, domain in ENV_IDS.items()}
+    made = {domain.env_id: {"spec": domain.id} for domain in all_domains().values()}
     for name in team_names():
         team = load_team(name)
         if team.env_id is not None:

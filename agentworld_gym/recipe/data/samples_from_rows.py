@@ -108,7 +108,7 @@ def row_weights(row: Row, weighting: Weighting) -> list[float]:
     """
     asked = row.actions or (*row.prompt[:-1], row.current_prompt)
     observations = row.observations or row.response
-    if row.actions:
+    if row.actions and row.observations:
         before = (row.first_observation, *row.observations)
         observations = tuple(map(observations_of(row.domain).behind_repetition, before, row.observations))
     return turn_weights(row.id, asked, observations, weighting, row.domain)

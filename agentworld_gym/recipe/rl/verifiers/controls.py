@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from agentworld_gym.registration import find_domain
 
 
-@lru_cache(maxsize=64)
 def _marks(domain: str) -> Mapping[str, re.Pattern[str]]:
     """Return what an observation bears where a control has struck, by the control."""
     found = find_domain(domain)
     marks = {} if found is None else found.control_marks
-    return {control: re.compile(pattern) for control, pattern in marks.items()}
+    return {control: re.compile(pattern) for control, pattern in marks.items()}  # `re` keeps what it compiled.
 
 
 def foreseeable(controls: Mapping[str, float], domain: str) -> bool:
