@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentworld_gym.recipe.data.samples_from_rows import row_weights
+from agentworld_gym.recipe.data.turn_weights import Weighting
 from agentworld_gym.sessions.row import Row, domain_of
 
 
@@ -26,4 +27,4 @@ def test_turns_without_kept_observations_have_weights(domain: str) -> None:
         total_turns=2,
         actions=["one", "two"],
     )
-    assert row_weights(row, "equal") == [1.0, 1.0]
+    assert row_weights(row, Weighting(rule="equal")) == [1.0, 1.0]
