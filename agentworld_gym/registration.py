@@ -190,7 +190,7 @@ class _Registry:
         taken = {CUSTOM_ID, *(env_id for one in others for env_id in (one.env_id, one.menu_id))}
         if not taken.isdisjoint((domain.env_id, domain.menu_id)):
             raise SpecError("register_domain", "env_id", domain.env_id, "an id that no other domain has")
-        if domain.official_name and find_by_official_name(domain.official_name) is not None:
+        if domain.official_name in {one.official_name for one in others if one.official_name}:
             raise SpecError("register_domain", "official_name", domain.official_name, "a name of no other domain")
         if domain.spec is not None and not isinstance(domain.spec, Path):
             raise SpecError("register_domain", "spec", domain.spec, "a pathlib.Path of a YAML file")
@@ -201,9 +201,15 @@ class _Registry:
             if value is not None and not isinstance(value, str):
                 raise SpecError("register_domain", key, value, "a reference, as module:name")
 
+    def read_shipped(self) -> None:
+        """Add the domains that ship."""
+        for name in shipped_domains():
+            if name not in self.domains:
+                self.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
+
     def read_installed(self) -> None:
-        """Add the domains of installed packages. One that cannot be loaded is left out with a warning, so that it costs
-        nobody the other ones.
+        """Add the domains that ship, and those of installed packages. One of these that cannot be loaded is left out with
+        a warning, so that it costs nobody the other ones.
         """
         if self._is_read:
             return
@@ -211,6 +217,7 @@ class _Registry:
             if self._is_read or self._is_reading:
                 return
             self._is_reading = True
+            self.read_shipped()
             for point in entry_points(group=ENTRY_POINTS):
                 try:
                     domain = point.load()
@@ -305,6 +312,7 @@ def find_by_official_name(name: str) -> Domain | None:
     >>> find_by_official_name("os").id, find_by_official_name("web"), find_by_official_name("")
     ('desktop', None, None)
     """
+    _REGISTRY.read_shipped()
     return next((one for one in _REGISTRY.domains.values() if name and one.official_name == name), None)
 
 
@@ -320,8 +328,7 @@ def official_name(domain: str) -> str:
 
 def register_envs() -> None:
     """Register the domains that ship, the same with menus, and the custom one. A second call does nothing."""
-    for name in shipped_domains():
-        _REGISTRY.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
+    _REGISTRY.read_shipped()
     _register(CUSTOM_ID, None, _TEXTS)
 
 
