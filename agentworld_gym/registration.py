@@ -208,8 +208,9 @@ class _Registry:
                 self.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
 
     def read_installed(self) -> None:
-        """Add the domains that ship, and those of installed packages. One of these that cannot be loaded is left out with
-        a warning, so that it costs nobody the other ones.
+        """Add the domains that ship, and those of installed packages.
+
+        One that cannot be loaded is left out with a warning, so that it costs nobody the other ones.
         """
         if self._is_read:
             return
