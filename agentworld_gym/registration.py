@@ -7,7 +7,7 @@ import re
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -30,7 +30,6 @@ CUSTOM_ID = "AgentWorld/Custom-v0"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _ENV_ID = re.compile(r"AgentWorld/[A-Za-z0-9]+-v\d+")
-_REFERENCES = ("engine", "versions", "view", "index", "screen", "observations", "families", "control_cases", "explorer")
 _TEXTS = ("agentworld_gym.env:AgentWorldEnv", "agentworld_gym.vector:AgentWorldVectorEnv")
 _MENUS = ("agentworld_gym.menu_env:menu_env", "agentworld_gym.menu_env:menu_vector_env")
 
@@ -87,7 +86,7 @@ class Domain:
     """A function that returns the `agentworld_gym.screens.observations.Observations`, which compares texts."""
 
     translations: Mapping[str, str] = field(default_factory=dict)
-    """The `agentworld_gym.screens.translation.Translation` of each dialect that shows less than the first one."""
+    """The `agentworld_gym.screens.observations.Translation` of each dialect that shows less than the first one."""
 
     families: str | None = None
     """The families of tasks by name: functions as `agentworld_gym.tasks.Family`."""
@@ -196,7 +195,7 @@ class _Registry:
             raise SpecError("register_domain", "spec", domain.spec, "a pathlib.Path of a YAML file")
         if domain.spec is None and domain.id not in shipped_domains():
             raise SpecError("register_domain", "spec", None, "the path of the YAML file of its spec")
-        for key in _REFERENCES:
+        for key in (one.name for one in fields(domain) if one.type == "str | None"):
             value = getattr(domain, key)
             if value is not None and not isinstance(value, str):
                 raise SpecError("register_domain", key, value, "a reference, as module:name")
@@ -295,8 +294,8 @@ def shipped_domains() -> tuple[str, ...]:
 
 
 def domain_of_env(env_id: str) -> str | None:
-    """Return the domain of an id that `gym.make` knows; None where it is of no domain. An unknown id is looked for in
-    installed packages.
+    """Return the domain of an id that `gym.make` knows, with or without a module before it; None where it is of no
+    domain. An unknown id is looked for in installed packages.
 
     >>> domain_of_env("AgentWorld/Web-v0"), domain_of_env("agentworld_gym:AgentWorld/Web-v0"), domain_of_env("Chess-v0")
     ('web', 'web', None)

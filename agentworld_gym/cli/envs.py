@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from agentworld_gym.cli.common import examples, stdout
+from agentworld_gym.cli.common import complain, examples, stdout
+from agentworld_gym.errors import SpecError
 
 WORLDS = {
     "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
@@ -34,12 +35,17 @@ def envs(
 
     from agentworld_gym.domain.spec import load_spec
     from agentworld_gym.engines.catalog import has_engine
-    from agentworld_gym.registration import all_domains
+    from agentworld_gym.registration import all_domains, menu_id_of
     from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
     from agentworld_gym.teams.team import load_team, team_names
     from agentworld_gym.worlds.bundled import bundled_models
 
-    specs, models = [load_spec(domain) for domain in all_domains()], bundled_models()
+    specs, models = [], bundled_models()
+    for domain in all_domains():
+        try:
+            specs.append(load_spec(domain))
+        except SpecError as error:
+            complain(error)
     if plain:
         for spec in specs:
             typer.echo(spec.env_id)
@@ -54,8 +60,8 @@ def envs(
         table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
     table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
     menus = Table("id", "domain", title="Menus and vectors (Stable-Baselines3)")
-    for domain in all_domains().values():
-        menus.add_row(domain.menu_id, domain.id)
+    for spec in specs:
+        menus.add_row(menu_id_of(spec.env_id), spec.id)
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
     for team in map(load_team, team_names()):
         together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))

@@ -45,7 +45,12 @@ def _check(name: str) -> int:
 
     spec = load_spec(spec_source(name))
     if spec.env_id not in gym.registry:
-        raise SpecError(spec.path, "env_id", spec.env_id, f"a registered id; {CUSTOM_ID} takes any spec")
+        raise SpecError(
+            spec.path,
+            "env_id",
+            spec.env_id,
+            f"a registered id: install the package that names it, or take {CUSTOM_ID}, which plays any spec",
+        )
     parser = ActionParser(spec)
     for number, example in enumerate(spec.action.examples):
         if (problem := parser.parse(example, ()).error) is not None:

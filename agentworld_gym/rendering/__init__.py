@@ -11,7 +11,8 @@ from io import BytesIO
 import numpy as np
 
 from agentworld_gym.rendering.canvas import Pixels, RenderingUnavailable, pillow
-from agentworld_gym.screens import screen_of
+from agentworld_gym.screens import is_graphical, screen_of
+from agentworld_gym.screens.sight import shows
 
 MODAL = "\n### Modal state\n"
 """The heading that takes the place of a page while a dialog of the browser is open."""
@@ -36,7 +37,7 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     (240, 108, 3)
     """
     screen = screen_of(domain)
-    if screen is not None and (screen.read(observation) or screen.draws_blank(observation)):
+    if screen is not None and shows(domain, observation):
         return screen.draw(observation, scale)
     from agentworld_gym.rendering import transcript
 
@@ -58,10 +59,9 @@ def from_png(data: bytes) -> Pixels:
 def latest(domain: str, observations: Sequence[str]) -> str:
     """Return the last observation that shows a screen, with the dialog that has opened over it since, or the last
     one."""
-    screen = screen_of(domain)
-    if screen is not None:
+    if is_graphical(domain):
         for observation in reversed(observations):
-            if screen.read(observation) or screen.draws_blank(observation):
+            if shows(domain, observation):
                 _, opened, dialog = observations[-1].partition(MODAL)
                 return observation if MODAL in observation else observation + opened + dialog
     return observations[-1]

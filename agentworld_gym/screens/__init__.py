@@ -15,9 +15,8 @@ from typing import Any
 from agentworld_gym.registration import find_domain, resolved
 from agentworld_gym.screens.locate import NotOnScreen, has_locator, put_in, resolve
 from agentworld_gym.screens.node import Box, Node
-from agentworld_gym.screens.observations import Observations
+from agentworld_gym.screens.observations import Observations, Translation
 from agentworld_gym.screens.screen import Screen
-from agentworld_gym.screens.translation import Translation
 
 __all__ = [
     "Box",

@@ -1,8 +1,10 @@
-"""How the observations of a domain are compared: what of their form is due, and what of it means nothing."""
+"""How the observations of a domain are compared, and how those of a dialect are read in its first one."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from agentworld_gym.documents.plain_json import read_unique
@@ -66,3 +68,19 @@ def json_value(text: str) -> tuple[Any] | None:
         return (read_unique(stripped),)
     except (ValueError, RecursionError):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """How the observations of a dialect are read in the first dialect, and what they do not tell."""
+
+    translate: Callable[[str, Any], str]
+    """The function that writes what an action showed in the first dialect, as far as it tells; it takes the observation
+    and the action as its parser read it."""
+
+    untold: re.Pattern[str]
+    """The words of a pattern that asks for what the dialect never shows."""
+
+    readings: Callable[[str, Any], tuple[str, ...]] = lambda translated, _: (translated,)
+    """The function that returns what a translated observation of an action may stand for, where the dialect leaves it
+    open. There is nothing where it does not tell what the first dialect would show."""

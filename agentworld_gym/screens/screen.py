@@ -64,10 +64,6 @@ class Screen(ABC):
         """Whether an observation without elements shows a screen all the same: an empty one."""
         return False
 
-    def draws_blank(self, observation: str) -> bool:
-        """Whether a screen without elements is worth a picture."""
-        return False
-
     def without_report(self, observation: str) -> str:
         """Return the part of an observation that shows the screen, without what the tool reported."""
         return observation

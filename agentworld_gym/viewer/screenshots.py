@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 
 from agentworld_gym.rendering import RenderingUnavailable, picture
-from agentworld_gym.screens import screen_of
+from agentworld_gym.screens.sight import shows
 
 SCALE = 0.4
 QUALITY = 60
@@ -45,8 +45,7 @@ class Screens:
         """Return the number of the drawing of an observation; None where it shows no screen or is not drawn."""
         if observation in self.drawn:
             return self.drawn[observation]
-        screen = screen_of(domain)
-        if screen is None or not (screen.read(observation) or screen.draws_blank(observation)):
+        if not shows(domain, observation):
             return None
         if len(self.images) >= self.limit:
             self.left_out.add(observation)

@@ -160,6 +160,13 @@ def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path
     assert "the domain broken of the package broken is left out" in done.stderr and "nothing_there" in done.stderr
 
 
+def test_a_domain_whose_spec_is_broken_costs_nobody_the_list(tmp_path: Path) -> None:
+    installed = shutil.copytree(LAMPS, tmp_path / "installed")
+    (installed / "lamp_domain" / "lamp.yaml").write_text("id: lamp\n")
+    shown = command(tmp_path, installed, "envs", "--plain").split()
+    assert "AgentWorld/Terminal-v0" in shown and "AgentWorld/Lamp-v0" not in shown
+
+
 def wheel_of(sources: Path, folder: Path) -> Path:
     """Build the wheel of a package, and unpack it as an installation does."""
     copy = shutil.copytree(sources, folder / "sources")  # A build leaves files beside its sources.

@@ -396,3 +396,10 @@ def test_a_name_that_the_page_writes_beside_a_field_is_drawn_once():
 def test_the_status_bar_of_a_phone_makes_nothing_up():
     pixels = picture("android", '[ 0] | android.widget.TextView | text="Hi" | bounds=[48,300][900,400]')
     assert pixels is not None and (pixels[:110] == pixels[0, 0]).all()
+
+
+def test_a_phone_without_elements_is_drawn_as_an_empty_screen() -> None:
+    blank = "**Current Phone State:**\n• **App:** Clock\n\nCurrent Clickable UI elements:\n"
+    shown = '[ 3] | android.widget.Button | text="OK" | bounds=[0,0][200,90]'
+    assert latest("android", [shown, blank]) == blank
+    assert picture("android", blank, 0.1).shape == picture("android", shown, 0.1).shape == (240, 108, 3)

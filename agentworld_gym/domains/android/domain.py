@@ -24,8 +24,8 @@ DOMAIN = Domain(
     view="agentworld_gym.engines.android:AndroidView",
     screen="agentworld_gym.domains.android.screen:PhoneScreen",
     translations={
-        "droidrun": "agentworld_gym.domains.android.translations:DROIDRUN",
-        "droidbot": "agentworld_gym.domains.android.translations:DROIDBOT",
+        "droidrun": "agentworld_gym.domains.android.screen:DROIDRUN",
+        "droidbot": "agentworld_gym.domains.android.screen:DROIDBOT",
     },
     families="agentworld_gym.tasks.android:FAMILIES",
     control_cases="agentworld_gym.tasks.android.control_cases:CASES",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.screens import android
+from agentworld_gym.screens.android import translation
 from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.observations import Translation
 from agentworld_gym.screens.screen import Screen
 
 
@@ -54,3 +57,23 @@ class PhoneScreen(Screen):
     def is_blank(self, observation: str) -> bool:
         """Whether only the head of a screen is shown."""
         return android.head_of(observation) > 0
+
+
+_FLAGS = r"checked|selected|focused|editable|clickable|scrollable"
+_BESIDE = r'"(?:\\?\ )?(?:desc|hint)=|hint='
+"""A description beside a text, or the hint of a field."""
+
+
+def _translate(shown: str, _: Any) -> str:
+    return translation.in_androidworld(shown)
+
+
+def _readings(translated: str, _: Any) -> tuple[str, ...]:
+    return translation.readings(translated)
+
+
+DROIDRUN = Translation(_translate, re.compile(rf"{_BESIDE}|bounds=|\b(?:{_FLAGS})\b"), _readings)
+"""The dialect of DroidRun."""
+
+DROIDBOT = Translation(_translate, re.compile(_BESIDE), _readings)
+"""The dialect of DroidBot."""

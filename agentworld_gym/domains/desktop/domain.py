@@ -17,24 +17,17 @@ def open_engine(variant: str) -> Engine:
     return DesktopMachine
 
 
-def versions(variant: str) -> dict[str, str]:
-    """Return the version of SQLite."""
-    import sqlite3
-
-    return {"sqlite": sqlite3.sqlite_version}
-
-
 DOMAIN = Domain(
     id="desktop",
     env_id="AgentWorld/Desktop-v0",
     official_name="os",
     engine=f"{__name__}:open_engine",
     libraries=("bashkit", "jinja2", "lxml"),
-    versions=f"{__name__}:versions",
+    versions="agentworld_gym.engines.tables.database:sqlite_version",
     scenarios=("web",),
     view="agentworld_gym.engines.desktop:DesktopView",
     screen="agentworld_gym.domains.desktop.screen:DesktopScreen",
-    translations={"autoglm": "agentworld_gym.domains.desktop.translations:AUTOGLM"},
+    translations={"autoglm": "agentworld_gym.domains.desktop.screen:AUTOGLM"},
     families="agentworld_gym.tasks.desktop:FAMILIES",
     control_cases="agentworld_gym.tasks.desktop.control_cases:CASES",
     explorer="agentworld_gym.policies.exploring.desktop:DesktopExplorer",

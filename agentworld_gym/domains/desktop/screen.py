@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.screens import desktop
 from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.observations import Translation
 from agentworld_gym.screens.screen import Screen
 
 _POSITION = re.compile(r"(?:\(|coordinates=\[)\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
@@ -49,3 +50,12 @@ class DesktopScreen(Screen):
         from agentworld_gym.rendering.text.screen import draw_desktop
 
         return draw_desktop(self.read(observation), width)
+
+
+_FLAGS = r"checked|selected|focused|editable|clickable|scrollable"
+
+AUTOGLM = Translation(
+    lambda shown, _: desktop.seven_columns(shown),
+    re.compile(rf"(?:\\t|\t){{2}}|\b(?:{_FLAGS}|expanded|disabled|class)\b"),
+)
+"""The dialect of AutoGLM-OS."""

@@ -17,23 +17,16 @@ def open_engine(variant: str) -> Engine:
     return ToolMachine
 
 
-def versions(variant: str) -> dict[str, str]:
-    """Return the version of SQLite, whose errors and orders an agent sees."""
-    import sqlite3
-
-    return {"sqlite": sqlite3.sqlite_version}
-
-
 DOMAIN = Domain(
     id="mcp",
     env_id="AgentWorld/MCP-v0",
     engine=f"{__name__}:open_engine",
-    versions=f"{__name__}:versions",
+    versions="agentworld_gym.engines.tables.database:sqlite_version",
     view="agentworld_gym.engines.mcp.view:ToolView",
     observations="agentworld_gym.domains.mcp.observations:ToolObservations",
     translations={
-        "mcpmark": "agentworld_gym.domains.mcp.translations:MCPMARK",
-        "awm": "agentworld_gym.domains.mcp.translations:AWM",
+        "mcpmark": "agentworld_gym.domains.mcp.observations:MCPMARK",
+        "awm": "agentworld_gym.domains.mcp.observations:AWM",
     },
     families="agentworld_gym.tasks.mcp:FAMILIES",
     control_cases="agentworld_gym.tasks.mcp.control_cases:CASES",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
-from agentworld_gym.screens.observations import Observations, json_value
+from agentworld_gym.screens.observations import Observations, Translation, json_value
 
 
 class ToolObservations(Observations):
@@ -20,3 +21,12 @@ class ToolObservations(Observations):
         if value is None:
             return super().normalised(text)
         return json.dumps(value[0], sort_keys=True, ensure_ascii=False)
+
+
+_NAMES = re.compile(r"calling tool|Unknown tool")
+
+MCPMARK = Translation(lambda shown, _: shown, _NAMES)
+"""The dialect of MCPMark."""
+
+AWM = Translation(lambda shown, _: shown.removeprefix("Error: "), _NAMES)
+"""The dialect of Agent World Model."""

@@ -17,19 +17,12 @@ def open_engine(variant: str) -> Engine:
     return SearchMachine
 
 
-def versions(variant: str) -> dict[str, str]:
-    """Return the version of SQLite."""
-    import sqlite3
-
-    return {"sqlite": sqlite3.sqlite_version}
-
-
 DOMAIN = Domain(
     id="search",
     env_id="AgentWorld/Search-v0",
     engine=f"{__name__}:open_engine",
     libraries=("bm25s", "numpy"),
-    versions=f"{__name__}:versions",
+    versions="agentworld_gym.engines.tables.database:sqlite_version",
     index="agentworld_gym.domains.search.engine.web_index:SearchIndex",
     observations="agentworld_gym.domains.search.observations:SearchObservations",
     families="agentworld_gym.domains.search.tasks:FAMILIES",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from agentworld_gym.screens.observations import Observations
+from agentworld_gym.screens import claude_code
+from agentworld_gym.screens.observations import Observations, Translation
 
 _ENVELOPE = re.compile(
     r"(?m)^(?:Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID):"
@@ -25,3 +27,11 @@ class CodeObservations(Observations):
         if truth.startswith("Command:"):
             return predicted.startswith("Command:") and _ENVELOPE.findall(predicted) == _ENVELOPE.findall(truth)
         return _NUMBERED.search(predicted) is not None or _NUMBERED.match(truth) is None
+
+
+def _readings(translated: str, call: Any) -> tuple[str, ...]:
+    return (translated,) if claude_code.is_report(translated, call) else ()
+
+
+CLAUDE_CODE = Translation(claude_code.as_report, re.compile(r"(?!)"), _readings)
+"""The dialect of Claude Code."""

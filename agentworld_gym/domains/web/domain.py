@@ -23,9 +23,9 @@ def open_engine(variant: str) -> Engine:
 
 def versions(variant: str) -> dict[str, str]:
     """Return the version of SQLite, and those of the browser and of what drives it where one plays."""
-    import sqlite3
+    from agentworld_gym.engines.tables.database import sqlite_version
 
-    found = {"sqlite": sqlite3.sqlite_version}
+    found = sqlite_version()
     if variant == "chromium":
         from agentworld_gym.engines.web.chromium.machine import chromium_version
         from agentworld_gym.fingerprint import installed
@@ -43,7 +43,7 @@ DOMAIN = Domain(
     versions=f"{__name__}:versions",
     view="agentworld_gym.engines.web.view:WebView",
     screen="agentworld_gym.domains.web.screen:WebScreen",
-    translations={"browsergym": "agentworld_gym.domains.web.translations:BROWSERGYM"},
+    translations={"browsergym": "agentworld_gym.domains.web.screen:BROWSERGYM"},
     families="agentworld_gym.tasks.web:FAMILIES",
     control_cases="agentworld_gym.tasks.web.control_cases:CASES",
     explorer="agentworld_gym.policies.exploring.web:PageExplorer",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.screens import web
+from agentworld_gym.screens.bid_trees import as_snapshot
 from agentworld_gym.screens.node import Node
+from agentworld_gym.screens.observations import Translation
 from agentworld_gym.screens.screen import Screen
 from agentworld_gym.screens.sight import LOOK
+from agentworld_gym.screens.web import QUIET_TOOLS
 
 LONGEST_REFERENCE = 12
 """The most characters of a text that may be a reference."""
@@ -63,10 +67,6 @@ class WebScreen(Screen):
         """Whether a page is shown that has nothing on it."""
         return web.is_page(observation)
 
-    def draws_blank(self, observation: str) -> bool:
-        """Whether a page is shown that has nothing on it."""
-        return web.is_page(observation)
-
     def without_report(self, observation: str) -> str:
         """Return the part that shows the page."""
         return web.page_of(observation)
@@ -85,3 +85,16 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
+
+
+def _readings(translated: str, call: Any) -> tuple[str, ...]:
+    is_quiet = isinstance(call, Mapping) and call.get("name") in QUIET_TOOLS
+    return () if is_quiet or not translated.startswith("### ") else (translated,)
+
+
+BROWSERGYM = Translation(
+    lambda shown, _: as_snapshot(shown),
+    re.compile(r"/url|/placeholder|level=|cursor=|\bgeneric\b|Playwright code|Console|Events|Open tabs|Result"),
+    _readings,
+)
+"""The dialect of BrowserGym."""

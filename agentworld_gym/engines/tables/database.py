@@ -300,3 +300,12 @@ def _authorize(action: int, first: str | None, second: str | None, _base: str | 
 def _authorize_building(action: int, first: str | None, second: str | None, base: str | None, inner: str | None) -> int:
     allowed = action in _BUILDING or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
     return sqlite3.SQLITE_OK if allowed else _authorize(action, first, second, base, inner)
+
+
+def sqlite_version(variant: str = "") -> dict[str, str]:
+    """Return the version of SQLite, whose errors and orders an agent sees, for a fingerprint.
+
+    >>> list(sqlite_version())
+    ['sqlite']
+    """
+    return {"sqlite": sqlite3.sqlite_version}

@@ -17,6 +17,8 @@ from agentworld_gym.tasks.vocabulary import WORDS
 T = TypeVar("T")
 FRESH_TRIES = 12
 """How many drafts an explorer makes to find an action that it has not done yet."""
+SESSION = (8, 20)
+"""The fewest and the most actions of a session in which an agent explores or acts freely."""
 LONGEST = 40
 """The longest text of a state that is typed as a whole; longer ones are only taken apart into words."""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.domain.task import Task
 from agentworld_gym.errors import SpecError
 from agentworld_gym.policies.exploring import explore, explore_beside
+from agentworld_gym.policies.exploring.base import SESSION
 from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.registration import find_domain, resolved
@@ -21,9 +22,6 @@ from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 AWARE = "aware"
 """The name of the policy in sessions where a solver faces a control that it knows."""
-
-EXPLORED = (8, 20)
-"""The fewest and the most actions of an explorer."""
 
 BLENDED = (3, 10)
 """The fewest and the most explored actions beside another policy's."""
@@ -74,7 +72,7 @@ def _stream(domain: str, policy: PolicyName) -> Stream | None:
 
 
 def _explore(task: Task, rng: random.Random, slip: float) -> ActionStream:
-    return explore(task, rng, rng.randint(*EXPLORED))
+    return explore(task, rng, rng.randint(*SESSION))
 
 
 def _blend(task: Task, rng: random.Random, slip: float) -> ActionStream:

@@ -8,6 +8,7 @@ from posixpath import basename, dirname, join, normpath, relpath
 from shlex import quote
 
 from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.exploring.base import SESSION
 from agentworld_gym.policies.exploring.free.contents import Contents
 from agentworld_gym.policies.exploring.free.swe_lines import ShellLines
 from agentworld_gym.policies.exploring.swe import CodeExplorer, tool
@@ -17,13 +18,9 @@ _LOST = 0.12
 """The share of the operands that name nothing."""
 
 
-FREE_ACTIONS = (8, 20)
-"""The fewest and the most actions of a session."""
-
-
 def free(task: Task, rng: random.Random, slip: float) -> ActionStream:
     """Take some actions of a free agent, which errs by itself."""
-    return free_coder(task, rng, rng.randint(*FREE_ACTIONS))
+    return free_coder(task, rng, rng.randint(*SESSION))
 
 
 def free_coder(task: Task, rng: random.Random, n: int) -> ActionStream:

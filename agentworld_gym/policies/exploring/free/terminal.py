@@ -18,6 +18,7 @@ from typing import Any
 from agentworld_gym.documents.data_folder import data_folder
 from agentworld_gym.documents.strict import read_yaml
 from agentworld_gym.domain.task import Task
+from agentworld_gym.policies.exploring.base import SESSION
 from agentworld_gym.screens.sight import ActionStream
 from agentworld_gym.tasks.vocabulary import STEMS, WORDS
 
@@ -41,13 +42,9 @@ def grammar() -> Mapping[str, Any]:
     return {**rules, "turn": found["turn"]}
 
 
-FREE_LINES = (8, 20)
-"""The fewest and the most lines of a session."""
-
-
 def free(task: Task, rng: random.Random, slip: float) -> ActionStream:
     """Type some free lines, some of which are wrong by themselves."""
-    return free_lines(task, rng, rng.randint(*FREE_LINES))
+    return free_lines(task, rng, rng.randint(*SESSION))
 
 
 def free_lines(task: Task, rng: random.Random, n: int) -> ActionStream:
