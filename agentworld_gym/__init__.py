@@ -11,7 +11,7 @@ The ids of the environments are registered when this package is imported. Every 
 
 import lazy_loader
 
-from agentworld_gym.registration import register_envs
+from agentworld_gym.core.registration import register_envs
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-from .contracts import (
+from .core.contracts import (
     Action as Action,
     ChatRequest as ChatRequest,
     Completion as Completion,
@@ -10,19 +10,19 @@ from .contracts import (
     Usage as Usage,
     World as World,
 )
-from .domain.sampling import (
+from .core.domain.sampling import (
     Sampling as Sampling,
 )
-from .domain.spec import (
+from .core.domain.spec import (
     DomainSpec as DomainSpec,
     load_spec as load_spec,
 )
-from .domain.task import (
+from .core.domain.task import (
     Check as Check,
     Expect as Expect,
     Task as Task,
 )
-from .errors import (
+from .base.errors import (
     AgentWorldError as AgentWorldError,
     ClosedError as ClosedError,
     FingerprintMismatch as FingerprintMismatch,
@@ -33,14 +33,14 @@ from .errors import (
     UnknownOption as UnknownOption,
     WorldNotConfigured as WorldNotConfigured,
 )
-from .fingerprint import (
+from .base.fingerprint import (
     Fingerprint as Fingerprint,
     Part as Part,
 )
-from .prompting.agent_prompt import (
+from .llm.prompting.agent_prompt import (
     agent_prompt as agent_prompt,
 )
-from .registration import (
+from .core.registration import (
     ENV_IDS as ENV_IDS,
     Domain as Domain,
     register_domain as register_domain,

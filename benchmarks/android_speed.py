@@ -15,11 +15,11 @@ import resource
 import time
 from typing import Any
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.android import AndroidMachine
-from agentworld_gym.engines.android.apps import apps
-from agentworld_gym.screens import read_screen
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.domains.android.engine import AndroidMachine
+from agentworld_gym.domains.android.engine.apps import apps
 
 EPISODE = 60
 TITLES = [app.title for app in apps().values() if app.icon]

@@ -14,11 +14,11 @@ import argparse
 import re
 from collections import Counter
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.fidelity.measure import record
+from agentworld_gym.llm.bundled import bundled_model
+from agentworld_gym.llm.sessions.rerendering import prompts_for
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-from agentworld_gym.sessions.rerendering import prompts_for
-from agentworld_gym.worlds.bundled import bundled_model
 
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 NAME = re.compile(r"\{[^{}]*\}")

@@ -32,11 +32,11 @@ sys.path.append(str(ROOT / "tests" / "helpers"))
 
 import awm_worlds  # noqa: E402
 
-from agentworld_gym.actions.toolset import example_call  # noqa: E402
-from agentworld_gym.engines.awm.engine import AwmEngine  # noqa: E402
-from agentworld_gym.engines.awm.files import AwmFiles  # noqa: E402
-from agentworld_gym.engines.awm.libraries import VARIABLE  # noqa: E402
-from agentworld_gym.engines.awm.machine import AwmMachine, act_all  # noqa: E402
+from agentworld_gym.core.actions.toolset import example_call  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.libraries import VARIABLE  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine, act_all  # noqa: E402
 
 SERVER = ROOT / "benchmarks" / "awm_server.py"
 CALLS = 60

@@ -29,7 +29,7 @@ import awm_factory  # noqa: E402
 import awm_styles  # noqa: E402
 import awm_worlds  # noqa: E402
 
-from agentworld_gym.domain.spec import load_spec  # noqa: E402
+from agentworld_gym.core.domain.spec import load_spec  # noqa: E402
 from agentworld_gym.recipe.collect.config import CollectConfig  # noqa: E402
 from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
 

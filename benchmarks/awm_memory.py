@@ -30,11 +30,11 @@ import awm_many  # noqa: E402
 import awm_worlds  # noqa: E402
 from awm import KEEPING, cpu_of, eight_worlds, family_of, memory_of, show  # noqa: E402
 
-from agentworld_gym.actions.toolset import example_call  # noqa: E402
-from agentworld_gym.engines.awm.engine import AwmEngine  # noqa: E402
-from agentworld_gym.engines.awm.files import AwmFiles  # noqa: E402
-from agentworld_gym.engines.awm.machine import AwmMachine, act_all  # noqa: E402
-from agentworld_gym.engines.awm.process_limit import PROCESSES, WORLDS  # noqa: E402
+from agentworld_gym.core.actions.toolset import example_call  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine, act_all  # noqa: E402
+from agentworld_gym.domains.mcp.awm.engine.process_limit import PROCESSES, WORLDS  # noqa: E402
 
 LOOKS = (0, 1, 2, 10, 50)
 """After how many calls the memory of a process is looked at."""

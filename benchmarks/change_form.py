@@ -21,16 +21,16 @@ from math import nan
 from statistics import mean
 from typing import Any
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import has_engine
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.scripted import expert_policy, menu_policy
-from agentworld_gym.prompting.changes import SAME, apply, diff, numbered
-from agentworld_gym.screens import read_screen
-from agentworld_gym.screens.sight import ActionStream, on_screen
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines.catalog import has_engine
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.core.screens.sight import ActionStream, on_screen
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.prompting.changes import SAME, apply, diff, numbered
 
 DOMAINS = ("web", "desktop", "android")
 TARGET = 15.0

@@ -15,11 +15,11 @@ import sys
 from collections.abc import Sequence
 from math import sqrt
 
-from agentworld_gym.engines.catalog import engine_names
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.following import play
-from agentworld_gym.tasks.control_cases import ControlCase, control_cases
+from agentworld_gym.agents.policies.following import play
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.tasks.control_cases import ControlCase, control_cases
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 HEADER = ("domain", "control", "strength", "family", "level", "changed %", "expert, off", "expert, on", "knowing, on")
 STEPS = 60

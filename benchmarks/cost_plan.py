@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import stub
 
-from agentworld_gym.cost import Cost, total_of
+from agentworld_gym.evaluation.cost import Cost, total_of
 
 ANSWER = "<predicted_observation>\nuser@host:~$ ls\nnotes.txt  report.txt\nuser@host:~$ \n</predicted_observation>"
 TOLERANCE = 0.1

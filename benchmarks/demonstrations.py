@@ -30,17 +30,17 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, ActionKind
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Controls, Multilingual
-from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.prompting.few_shots import Demonstration
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Action, ActionKind
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Controls, Multilingual
+from agentworld_gym.core.engines.catalog import load_engine
+from agentworld_gym.llm.prompting.few_shots import Demonstration
+from agentworld_gym.llm.sessions.rerendering import task_of
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.sessions.rerendering import task_of
 
 SEED = 20260101
 EXPLORING = ("explore", "blend")

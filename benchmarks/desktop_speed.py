@@ -14,10 +14,10 @@ import resource
 import time
 from typing import Any
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.screens import NotOnScreen, read_screen, resolve
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.screens import NotOnScreen, read_screen, resolve
+from agentworld_gym.domains.desktop.engine import DesktopMachine
 
 FOLDER = "/home/user/Documents"
 FILES = {f"{FOLDER}/note {number}.txt": f"Note {number}\nof some lines\n" * 5 for number in range(20)}
@@ -85,7 +85,7 @@ def steps(name: str, controls: Controls, count: int = 1500) -> float:
 
 def task_steps(seeds: int = 8) -> tuple[float, int] | None:
     """Steps per second over the experts of generated tasks, and their number; None where there are no families."""
-    from agentworld_gym.tasks import families, generate
+    from agentworld_gym.core.tasks import families, generate
 
     spent, count = 0.0, 0
     for family in families("desktop"):

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.training.checkpoints import Checkpoints

@@ -17,20 +17,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import ActionKind, ChatRequest
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import ActionKind, ChatRequest
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Machine, Multilingual
+from agentworld_gym.core.engines.catalog import load_engine
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.core.tasks import generate
+from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.engines import Machine, Multilingual
-from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.generators.scripted import ScriptedGenerator
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.screens.sight import Sight
-from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.source import TaskSource
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.worlds import WorldOptions
 
 _ACTION = re.compile(r"(?s)\*\*Action:\*\*\n(`{3,})\w*\n(.*?)\n\1(?:\n|\Z)")

@@ -27,14 +27,14 @@ from urllib.parse import urlsplit
 import orjson
 import stub
 
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines.catalog import engine_names
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.evaluation.bench.runner import BenchRun, Model
-from agentworld_gym.generators import ServerGenerator
-from agentworld_gym.judging.bench_rows import BenchRows
-from agentworld_gym.judging.judge import Judge, judge_messages
-from agentworld_gym.prompting.parsing import NO_OUTPUT, parse_completion, parse_judgement
+from agentworld_gym.llm.generators import ServerGenerator
+from agentworld_gym.llm.judging.bench_rows import BenchRows
+from agentworld_gym.llm.judging.judge import Judge, judge_messages
+from agentworld_gym.llm.prompting.parsing import NO_OUTPUT, parse_completion, parse_judgement
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 

@@ -18,12 +18,12 @@ import time
 from statistics import median
 from typing import Any
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.engines.catalog import engine_names
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.screens.sight import Sight
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 STEPS = 12
 

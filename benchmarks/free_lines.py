@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 LINES = Path(__file__).with_suffix("")
 GROUNDED = {"swe": "grounded:monty"}

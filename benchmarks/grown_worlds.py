@@ -27,15 +27,15 @@ from rich.console import Console
 from rich.table import Table
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.domain.task import split_seed
+from agentworld_gym.agents.policies.playing import open_policy, play
+from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
+from agentworld_gym.core.domain.task import split_seed
+from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
+from agentworld_gym.domains.mcp.synth.grow.growth import growable_scenarios
+from agentworld_gym.domains.mcp.tasks.grown import RULED
 from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
-from agentworld_gym.policies.playing import open_policy, play
-from agentworld_gym.statistics.bootstrap import bootstrap_interval
-from agentworld_gym.synth.grow.folder import GrowConfig, grow_worlds
-from agentworld_gym.synth.grow.growth import growable_scenarios
-from agentworld_gym.tasks.mcp.grown import RULED
 
 ENV = "AgentWorld/MCP-v0"
 

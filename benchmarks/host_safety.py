@@ -31,17 +31,17 @@ import sealed
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import ActionKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Controls, EngineError, Machine
-from agentworld_gym.engines.catalog import engine_names, load_engine
-from agentworld_gym.engines.swe.python.backends import open_sandbox
-from agentworld_gym.engines.swe.python.bubblewrap import MAX_MEMORY
-from agentworld_gym.screens import is_graphical
-from agentworld_gym.screens.sight import Sight
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import ActionKind
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Controls, EngineError, Machine
+from agentworld_gym.core.engines.catalog import engine_names, load_engine
+from agentworld_gym.core.screens import is_graphical
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
+from agentworld_gym.domains.swe.engine.python.bubblewrap import MAX_MEMORY
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 from hostile import ESCAPES, HOSTILE

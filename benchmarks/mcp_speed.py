@@ -14,12 +14,12 @@ import resource
 import time
 from typing import Any
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.mcp import ToolMachine, generated, load_service, scenario_names
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.domains.mcp.engine import ToolMachine, generated, load_service, scenario_names
 
 Episode = tuple[dict[str, Any], list[dict[str, Any]]]
 """A state and the actions of one session."""

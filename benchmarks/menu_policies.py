@@ -28,14 +28,14 @@ from rich.table import Table
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 
-from agentworld_gym.domain.task import Task
+from agentworld_gym.agents.policies.menu_agent import MenuAgent
+from agentworld_gym.agents.policies.playing import Played, Policy, open_policy, play
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.text_encoder import ATOM
 from agentworld_gym.integrations.sb3 import MenuPolicy, bootstrap_interval, make_sb3_env
 from agentworld_gym.integrations.sb3.ppo import DEFAULTS
-from agentworld_gym.policies.menu_agent import MenuAgent
-from agentworld_gym.policies.playing import Played, Policy, open_policy, play
-from agentworld_gym.policies.text_encoder import ATOM
-from agentworld_gym.tasks.source import TaskSource
-from agentworld_gym.tasks.vocabulary import FOLDERS, NAMES, STEMS, WORDS
+from agentworld_gym.kit.vocabulary import FOLDERS, NAMES, STEMS, WORDS
 
 TERMINAL = "AgentWorld/Terminal-v0"
 ALGORITHMS = {"MaskablePPO": MaskablePPO, "PPO": PPO}

@@ -20,12 +20,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.planning.imagination import OtherWorld
-from agentworld_gym.planning.planner import Planner
-from agentworld_gym.planning.search import BeamSearch, BestOfN, Search, TreeSearch
-from agentworld_gym.policies.playing import Policy, open_policy, play
-from agentworld_gym.statistics.proportions import proportion
+from agentworld_gym.agents.planning.imagination import OtherWorld
+from agentworld_gym.agents.planning.planner import Planner
+from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, Search, TreeSearch
+from agentworld_gym.agents.policies.playing import Policy, open_policy, play
+from agentworld_gym.base.statistics.proportions import proportion
+from agentworld_gym.envs.options import EnvOptions
 
 WORLDS = {"swe": "grounded:monty"}
 console = Console()

@@ -30,14 +30,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.episodes.step import Transition
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.envs.episodes.step import Transition
+from agentworld_gym.envs.text_encoder import TextEncoder
 from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import DEFAULTS, Point, Training, train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
-from agentworld_gym.policies.text_encoder import TextEncoder
-from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 WORLDS = {"swe": "grounded:monty"}
 """Where the grounded world has variants: the one that is there on every machine."""

@@ -27,9 +27,9 @@ import stub
 from aiohttp import web
 from ray.cluster_utils import Cluster
 
+from agentworld_gym.agents.policies.playing import FunctionPolicy
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.ray import play_on_ray
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import FunctionPolicy
 
 ANSWER = "<predicted_observation>\nuser@host:~$ ls\nnotes.txt  report.txt\nuser@host:~$ \n</predicted_observation>"
 NODES = 4

@@ -27,10 +27,10 @@ from pathlib import Path
 from hacks import acts, answers, forged_code, forged_shell, forged_views
 from hacks.playing import ALL, STEPS, Attack, Case, drawn, open_case, try_out
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 ATTACKS: tuple[Attack, ...] = (
     *answers.ATTACKS,

@@ -20,10 +20,10 @@ from collections.abc import Collection, Iterator, Sequence
 from ways import android, desktop, mcp, search, swe, terminal, web
 from ways.playing import Played, Ways, play
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 DOMAINS: dict[str, Ways] = {
     "android": android.WAYS,

@@ -12,20 +12,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from agentworld_gym.contracts import ChatRequest, Failure
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Split
-from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.base.statistics.bootstrap import interval
+from agentworld_gym.core.contracts import ChatRequest, Failure
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.prompting.parsing import parse_completion
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.gspo import train
 from agentworld_gym.recipe.rl.verifiers import verify
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.row_reading import read_rows
-from agentworld_gym.statistics.bootstrap import interval
 
 HARD = ("edit_in_place", "filter_lines", "sort_unique", "pipeline", "aggregate_csv")
 LONGEST = 1500

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from itertools import cycle, islice
 from typing import Any
 
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.fictional_world import build_world
 from agentworld_gym.domains.search.engine.index import index_of
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.theme import theme_names
-from agentworld_gym.engines import Controls
 
 Call = dict[str, Any]
 HIDDEN = {"question": "How many are there?", "answer": "1,740"}

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Split, Task
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Split, Task
+from agentworld_gym.core.tasks.source import TaskSource
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 WORD = re.compile(r"[^\W\d_]{3,}")

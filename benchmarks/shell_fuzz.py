@@ -23,12 +23,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.terminal.harmless import harmless
-from agentworld_gym.engines.terminal.keyboard import EnteredScript
-from agentworld_gym.engines.terminal.parser import Incomplete, TooDeep, Unexpected, parse
-from agentworld_gym.engines.terminal.shell import Shell
-from agentworld_gym.engines.terminal.state import TerminalState
+from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.terminal.engine.harmless import harmless
+from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
+from agentworld_gym.domains.terminal.engine.parser import Incomplete, TooDeep, Unexpected, parse
+from agentworld_gym.domains.terminal.engine.shell import Shell
+from agentworld_gym.domains.terminal.engine.state import TerminalState
 
 MEMORY = 2 << 30
 SECONDS = 8.0

@@ -19,11 +19,11 @@ from typing import Any
 import torch
 from stable_baselines3 import PPO
 
+from agentworld_gym.agents.policies.playing import open_policy, play
+from agentworld_gym.base.statistics.proportions import proportion
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.sb3 import MenuPolicy, bootstrap_interval, evaluate_policy, make_sb3_env
 from agentworld_gym.integrations.sb3.ppo import DEFAULTS
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import open_policy, play
-from agentworld_gym.statistics.proportions import proportion
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "clients" / "cleanrl_ppo.py"
 POLICIES: dict[str, Any] = {"MenuPolicy": MenuPolicy, "MlpPolicy": "MlpPolicy"}

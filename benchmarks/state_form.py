@@ -20,21 +20,21 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, get_args
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import Form, load_spec
-from agentworld_gym.domain.task import Split
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.catalog import load_engine, load_view
-from agentworld_gym.engines.web.sites.site import site_names
-from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import Form, load_spec
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.engines.catalog import load_engine, load_view
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.domains.web.engine.sites.site import site_names
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
+from agentworld_gym.llm.sessions.rerendering import prompts_for, rendered_turns, task_of
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
-from agentworld_gym.sessions.rerendering import prompts_for, rendered_turns, task_of
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.tasks import families, generate
 
 STEPS = 40
 Walk = tuple[dict[str, Any], Callable[[Any, random.Random], Any]]

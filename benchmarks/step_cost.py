@@ -14,7 +14,7 @@ import time
 import gymnasium as gym
 
 from agentworld_gym import register_world
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.llm.generators import ScriptedGenerator
 
 ENV_ID = "AgentWorld/Terminal-v0"
 ANSWER = (

@@ -14,9 +14,9 @@ import sys
 import time
 from collections import Counter
 
-from agentworld_gym.engines.swe.python.backends import open_sandbox
-from agentworld_gym.engines.swe.python.sandbox import PythonResult, PythonSandbox
-from agentworld_gym.tasks.swe.repository import ROOT, draw_repository, templates
+from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
+from agentworld_gym.domains.swe.engine.python.sandbox import PythonResult, PythonSandbox
+from agentworld_gym.domains.swe.tasks.repository import ROOT, draw_repository, templates
 
 ARGUMENTS = (["-q"], ["-v"], [], ["-q", "-x"], ["-q", "--tb=short"])
 

@@ -13,8 +13,8 @@ import time
 from itertools import cycle, islice
 from typing import Any
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines.swe import SweEngine, SweMachine
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.domains.swe.engine import SweEngine, SweMachine
 
 Call = dict[str, Any]
 

@@ -27,14 +27,14 @@ import synth_author  # noqa: E402
 from synth_author import Author, Fault, instead, nothing, prose, refusal, replaced  # noqa: E402
 
 import agentworld_gym  # noqa: E402, F401
-from agentworld_gym.domain.sampling import Sampling  # noqa: E402
-from agentworld_gym.generators import open_generator  # noqa: E402
-from agentworld_gym.synth.backends.awm import AwmBackend  # noqa: E402
-from agentworld_gym.synth.backends.awm_files import recorded_solutions  # noqa: E402
-from agentworld_gym.synth.backends.declarative import DeclarativeBackend  # noqa: E402
-from agentworld_gym.synth.config import SynthConfig  # noqa: E402
-from agentworld_gym.synth.pipeline import WORLDS, Synthesis  # noqa: E402
-from agentworld_gym.synth.report import PAPER, SynthReport  # noqa: E402
+from agentworld_gym.core.domain.sampling import Sampling  # noqa: E402
+from agentworld_gym.domains.mcp.synth.backends.awm import AwmBackend  # noqa: E402
+from agentworld_gym.domains.mcp.synth.backends.awm_files import recorded_solutions  # noqa: E402
+from agentworld_gym.domains.mcp.synth.backends.declarative import DeclarativeBackend  # noqa: E402
+from agentworld_gym.domains.mcp.synth.config import SynthConfig  # noqa: E402
+from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis  # noqa: E402
+from agentworld_gym.domains.mcp.synth.report import PAPER, SynthReport  # noqa: E402
+from agentworld_gym.llm.generators import open_generator  # noqa: E402
 
 SPOILED = ("glass_works", "dog_school")
 """The two worlds that never hold: the author has no sheet of them."""

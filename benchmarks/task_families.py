@@ -14,14 +14,14 @@ import sys
 from collections.abc import Iterable
 from statistics import mean, median
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import engine_names
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.following import walk
-from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.agents.policies.following import walk
+from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, nothing_policy
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 HEADER = ("family", "level", "expert %", "nothing %", "random menu %", "random score", "expert steps", "menu", "fields")
 

@@ -25,7 +25,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentworld_gym.engines.terminal import EngineError, TerminalMachine
+from agentworld_gym.domains.terminal.engine import EngineError, TerminalMachine
 
 CASES = Path(__file__).with_name("terminal_parity_cases.txt")
 HOME = "/home/dev"

@@ -10,7 +10,7 @@ import resource
 import time
 from itertools import cycle, islice
 
-from agentworld_gym.engines.terminal import TerminalMachine
+from agentworld_gym.domains.terminal.engine import TerminalMachine
 
 STATE = {
     "files": {

@@ -23,8 +23,8 @@ import gymnasium as gym
 import numpy as np
 
 import agentworld_gym  # noqa: F401  (registers the ids)
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.domain.spec import load_spec
 
 TARGET = 60.0
 

@@ -22,7 +22,8 @@ import numpy as np
 import torch
 import transformers
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
@@ -32,7 +33,6 @@ from agentworld_gym.recipe.training.model import make_model, make_tokenizer
 from agentworld_gym.recipe.training.model_config import ModelConfig, ModelShape
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Trainer
-from agentworld_gym.sessions.row_reading import read_rows
 
 DOMAINS = ("terminal", "mcp")
 SIZES = {

@@ -32,7 +32,7 @@ from transformers import Qwen2Tokenizer, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import qwen3_chat_template
 
-from agentworld_gym.actions.finish import VERB
+from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward
 from agentworld_gym.integrations.trl_environments import environment_factory
 

@@ -26,9 +26,9 @@ import orjson
 import stub
 
 import agentworld_gym  # noqa: F401  (registers the ids)
-from agentworld_gym.contracts import ChatRequest
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.generators import ServerGenerator
+from agentworld_gym.core.contracts import ChatRequest
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.generators import ServerGenerator
 
 ANSWER = "<predicted_observation>\nuser@host:~$ ls\nnotes.txt  report.txt\nuser@host:~$ \n</predicted_observation>"
 ACTIONS = ("ls -la", "cat notes.txt", "wc -l < notes.txt", "mkdir -p out", "cp notes.txt out/", "pwd", "date")

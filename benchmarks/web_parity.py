@@ -21,8 +21,8 @@ from typing import Any
 
 from web_walk import next_action, signing_in, states
 
-from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
-from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.domains.web.engine.chromium.machine import ChromiumEngine
+from agentworld_gym.domains.web.engine.machine import WebMachine
 
 _CODE = re.compile(r"### Ran Playwright code\n```js\n(.*?)\n```\n?", re.S)
 _ERROR = re.compile(r"^((?:Timeout)?Error: .*)$", re.M)

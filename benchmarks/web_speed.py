@@ -17,7 +17,7 @@ from typing import Any
 
 from web_walk import Action, next_action, states
 
-from agentworld_gym.engines.web.machine import WebMachine
+from agentworld_gym.domains.web.engine.machine import WebMachine
 
 Walk = tuple[dict[str, Any], int, list[Action]]
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentworld_gym.engines.web.machine import WebMachine
-from agentworld_gym.engines.web.sites.site import load_site, site_names
+from agentworld_gym.domains.web.engine.machine import WebMachine
+from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
 
 Action = dict[str, Any]
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentworld_gym.cli import app
+from agentworld_gym.cli.app import app
 from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures, Run
 
 HEAD = ("domain", "steps", "exact, true history", "own history", "copy", "nearest", "probes agree", "consistency ratio")

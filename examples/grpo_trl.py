@@ -38,13 +38,13 @@ from transformers import (
 )
 from trl import GRPOConfig, GRPOTrainer
 
-from agentworld_gym.generators.pretrained.catalog import model_source
+from agentworld_gym.agents.policies.playing import Played, ScriptedPolicy, play
+from agentworld_gym.agents.policies.scripted import mixed_policy
+from agentworld_gym.base.statistics.bootstrap import Share
+from agentworld_gym.base.statistics.proportions import proportion
+from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.integrations.trl import EnvironmentRollout, environment_reward, observation_tokens, seed_of
-from agentworld_gym.policies.playing import Played, ScriptedPolicy, play
-from agentworld_gym.policies.scripted import mixed_policy
-from agentworld_gym.statistics.bootstrap import Share
-from agentworld_gym.statistics.proportions import proportion
-from agentworld_gym.text.escaping import escape
+from agentworld_gym.llm.generators.pretrained.catalog import model_source
 
 SYSTEM = "Act."
 """The system message of the tiny model; every token of it costs time, and it knows no English."""

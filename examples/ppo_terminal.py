@@ -14,11 +14,11 @@ import argparse
 import torch
 from sb3_contrib import MaskablePPO
 
+from agentworld_gym.agents.policies.menu_policy import MenuPolicy
+from agentworld_gym.agents.progress import live
 from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import DEFAULTS, CurveCallback, Point
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
-from agentworld_gym.policies.menu_policy import MenuPolicy
-from agentworld_gym.progress import live
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--world", default="grounded", help="who plays the terminal")

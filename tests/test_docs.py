@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from agentworld_gym.cli import app
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.engines.android import scenario as android_scenario
-from agentworld_gym.engines.catalog import engine_names
-from agentworld_gym.engines.desktop.state import DesktopState
-from agentworld_gym.engines.web.sites import initial_state as web_start
-from agentworld_gym.tasks import families
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.tasks import families
+from agentworld_gym.domains.android.engine import scenario as android_scenario
+from agentworld_gym.domains.desktop.engine.state import DesktopState
+from agentworld_gym.domains.web.engine.sites import initial_state as web_start
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")

@@ -29,8 +29,8 @@ def test_no_circle_of_files() -> None:
 
 def test_a_circle_of_files_would_be_seen() -> None:
     files = imports()
-    files["agentworld_gym.errors"].add("agentworld_gym.env")
-    with pytest.raises(CycleError, match=r"agentworld_gym\.errors"):
+    files["agentworld_gym.base.errors"].add("agentworld_gym.envs.env")
+    with pytest.raises(CycleError, match=r"agentworld_gym\.base\.errors"):
         TopologicalSorter(files).prepare()
 
 

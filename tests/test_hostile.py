@@ -9,14 +9,14 @@ import pytest
 from hostile import HOSTILE
 from worlds import DOMAIN_IDS, dream, language_world, make, predicted
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Failure
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Failure
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import is_graphical
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 IDS = [repr(text[:30]) for text in HOSTILE]
 SPECIAL = re.compile(r"<\||</?(think|predicted_observation|final_evaluation|tool_call|tool_response)\b", re.IGNORECASE)

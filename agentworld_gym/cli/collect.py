@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from agentworld_gym.base.errors import AgentWorldError, SpecError, install
 from agentworld_gym.cli.common import (
     DialectOption,
     TensorBoardOption,
@@ -19,7 +20,6 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.cli.outputs import writable_folder
-from agentworld_gym.errors import AgentWorldError, SpecError, install
 
 
 def collect(
@@ -72,15 +72,15 @@ def collect(
 
     A run that was stopped, even by a kill, goes on where it was when it is started again.
     """
-    from agentworld_gym.documents.strict import validated
-    from agentworld_gym.domain.spec import load_spec
-    from agentworld_gym.progress import live
+    from agentworld_gym.agents.progress import live
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.core.domain.spec import load_spec
+    from agentworld_gym.llm.sessions.parquet import write_parquet
+    from agentworld_gym.llm.sessions.row_reading import read_rows
     from agentworld_gym.recipe.collect.config import CollectConfig
     from agentworld_gym.recipe.collect.data_card.card import write_card
     from agentworld_gym.recipe.collect.recording_file import collect as record
     from agentworld_gym.recipe.config_files import load_config
-    from agentworld_gym.sessions.parquet import write_parquet
-    from agentworld_gym.sessions.row_reading import read_rows
 
     if out.suffix == ".parquet":
         raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")

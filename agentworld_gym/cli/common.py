@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from rich.console import Console
 from typer.core import TyperGroup
 
+from agentworld_gym.base.documents.strict import expectation
+from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 from agentworld_gym.cli.outputs import writable_out
-from agentworld_gym.documents.strict import expectation
-from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 
 GREEDY = 'sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
 """How a small model that our recipe trained from scratch is sampled."""
@@ -118,7 +118,7 @@ def evaluated_split(world: str, asked: str | None) -> str:
     >>> evaluated_split("tiny", None), evaluated_split("tiny", "train"), evaluated_split("awm:worlds+tiny", None)
     ('validation', 'train', 'train')
     """
-    from agentworld_gym.worlds.registry import brings_tasks
+    from agentworld_gym.worlds.own_tasks import brings_tasks
 
     if not brings_tasks(world):
         return asked or "validation"
@@ -245,7 +245,7 @@ def spec_source(name: str) -> str:
     >>> spec_source("AgentWorld/Android-v0:droidrun")
     'android:droidrun'
     """
-    from agentworld_gym.registration import all_domains
+    from agentworld_gym.core.registration import all_domains
 
     if name.endswith((".yaml", ".yml")):
         return name
@@ -269,7 +269,7 @@ def source_in_dialect(name: str, dialect: str | None) -> str:
     >>> source_in_dialect("swe", None), source_in_dialect("swe", "claude-code"), source_in_dialect("swe:cli", None)
     ('swe', 'swe:claude-code', 'swe')
     """
-    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.core.domain.spec import load_spec
 
     source = spec_source(name)
     named = load_spec(source)
@@ -279,7 +279,7 @@ def source_in_dialect(name: str, dialect: str | None) -> str:
 
 
 def env_options(name: str, **options: Any) -> dict[str, Any]:
-    """Return the keyword arguments of `agentworld_gym.options.EnvOptions` that a user asked for.
+    """Return the keyword arguments of `agentworld_gym.envs.options.EnvOptions` that a user asked for.
 
     Args:
         name: The environment: a domain, an id, or the path of a spec.
@@ -344,7 +344,7 @@ def counting(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
         total: How much there is to do.
         unit: The word for what is counted.
     """
-    from agentworld_gym.progress import Meter, TerminalProgress
+    from agentworld_gym.agents.progress import Meter, TerminalProgress
 
     meter = Meter(total, unit)
     meter.reached(0)

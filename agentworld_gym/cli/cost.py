@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.cli.common import (
     Commands,
     ControlOption,
@@ -28,12 +29,11 @@ from agentworld_gym.cli.common import (
 )
 from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.cost import Cost, GpuPrice
-    from agentworld_gym.episodes.episode import Episode
-    from agentworld_gym.episodes.step import Transition
+    from agentworld_gym.envs.episodes.episode import Episode
+    from agentworld_gym.envs.episodes.step import Transition
+    from agentworld_gym.evaluation.cost import Cost, GpuPrice
 
 BUSY = 0.5
 """The share of the planned load below which the command says that it was measured under a lower one."""
@@ -89,7 +89,7 @@ def plan(
     **language: Any,
 ) -> None:
     """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
-    from agentworld_gym.cost import Plan, first_failure, planned, rates_of, total_of
+    from agentworld_gym.evaluation.cost import Plan, first_failure, planned, rates_of, total_of
 
     if out is not None:
         writable(out, "--out")
@@ -144,7 +144,7 @@ def run(
     gpus: GpusOption = 1,
 ) -> None:
     """Add up what a run did cost, from its traces; probes and judges stand apart."""
-    from agentworld_gym.cost import read_plan, total_of
+    from agentworld_gym.evaluation.cost import read_plan, total_of
 
     spent = total_of(path)
     columns = {} if against is None else {"planned": read_plan(against)}
@@ -159,10 +159,10 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
     A step is one that the world answers, so that `finish` is none.
     One step of an episode that is not recorded goes ahead, because the first answer of a process takes longer.
     """
-    from agentworld_gym.actions.finish import finishes
-    from agentworld_gym.options import EnvOptions
-    from agentworld_gym.policies.playing import open_policy, play
-    from agentworld_gym.progress import Meter, TerminalProgress
+    from agentworld_gym.agents.policies.playing import open_policy, play
+    from agentworld_gym.agents.progress import Meter, TerminalProgress
+    from agentworld_gym.core.actions.finish import finishes
+    from agentworld_gym.envs.options import EnvOptions
 
     options = EnvOptions(**given)
     limit = min(most - 1, steps or most, options.domain_spec().limits.max_steps)
@@ -198,7 +198,7 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
 
 
 def _price(hour: float | None, gpus: int) -> GpuPrice | None:
-    from agentworld_gym.cost import GpuPrice
+    from agentworld_gym.evaluation.cost import GpuPrice
 
     return None if hour is None else GpuPrice(hour=hour, gpus=gpus)
 

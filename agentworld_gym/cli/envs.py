@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import complain, examples, stdout
-from agentworld_gym.errors import SpecError
 
 WORLDS = {
     "auto": "$AGENTWORLD_WORLD where that is set, else grounded",
@@ -33,12 +33,12 @@ def envs(
     """List the environments, and the worlds that can play them."""
     from rich.table import Column, Table
 
-    from agentworld_gym.domain.spec import load_spec
-    from agentworld_gym.engines.catalog import has_engine
-    from agentworld_gym.registration import all_domains, menu_id_of
-    from agentworld_gym.teams.director import DIRECTOR, director_names, load_director
-    from agentworld_gym.teams.team import load_team, team_names
-    from agentworld_gym.worlds.bundled import bundled_models
+    from agentworld_gym.agents.teams.director import DIRECTOR, director_names, load_director
+    from agentworld_gym.agents.teams.team import load_team, team_names
+    from agentworld_gym.core.domain.spec import load_spec
+    from agentworld_gym.core.engines.catalog import has_engine
+    from agentworld_gym.core.registration import all_domains, menu_id_of
+    from agentworld_gym.llm.bundled import bundled_models
 
     specs, models = [], bundled_models()
     for domain in all_domains():

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import FAILED, examples, printable, stdout
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.importers import Tally
+    from agentworld_gym.recipe.importers import Tally
 
 
 def import_recordings(
@@ -35,9 +35,9 @@ def import_recordings(
 
     What has no place in a row is counted and named. Exit 1 if no row came of it.
     """
+    from agentworld_gym.base.documents.json_lines import JsonlWriter
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.documents.json_lines import JsonlWriter
-    from agentworld_gym.importers import Importer
+    from agentworld_gym.recipe.importers import Importer
 
     for path in paths:
         if not path.exists():

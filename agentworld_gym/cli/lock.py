@@ -20,7 +20,7 @@ from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
-    from agentworld_gym.lock import Lock
+    from agentworld_gym.core.lock import Lock
 
 
 @with_language_options
@@ -39,8 +39,8 @@ def lock(
     A lock that is there is replaced, and the output says so. With --check, exit 1 if the world is another one than the
     file pins.
     """
-    from agentworld_gym.lock import Lock
-    from agentworld_gym.options import EnvOptions
+    from agentworld_gym.core.lock import Lock
+    from agentworld_gym.envs.options import EnvOptions
 
     options = EnvOptions(**env_options(env, world=world, judge=judge, **language))
     if check is not None:

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import Commands, examples, stderr, stdout
-from agentworld_gym.errors import SpecError
 
 models = typer.Typer(cls=Commands, no_args_is_help=True, help="Fetch small public models.")
 
@@ -25,10 +25,10 @@ def get(
     Then `transformers:NAME` and `vllm:NAME` play worlds with it. $AGENTWORLD_CACHE names another folder for the cache.
     A bundled model, such as tiny-terminal-state, is written there in the format that other programs load.
     """
-    from agentworld_gym.generators.pretrained.catalog import MODELS
-    from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
-    from agentworld_gym.generators.pretrained.fetching import fetch
-    from agentworld_gym.worlds.bundled import bundled_models
+    from agentworld_gym.llm.bundled import bundled_models
+    from agentworld_gym.llm.generators.pretrained.catalog import MODELS
+    from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
+    from agentworld_gym.llm.generators.pretrained.fetching import fetch
 
     bundled, console = bundled_models(), stderr()
     if name in bundled:
@@ -46,8 +46,8 @@ def list_models() -> None:
     """List the models that can be fetched, with where those that were lie, and the bundled ones."""
     from rich.table import Table
 
-    from agentworld_gym.generators.pretrained.catalog import MODELS, is_fetched, model_folder
-    from agentworld_gym.worlds.bundled import bundled_models
+    from agentworld_gym.llm.bundled import bundled_models
+    from agentworld_gym.llm.generators.pretrained.catalog import MODELS, is_fetched, model_folder
 
     table = Table("name", "what", "license", "folder")
     for model in MODELS.values():

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
 
 
 def writable(path: Path, option: str) -> Path:
@@ -24,7 +24,7 @@ def writable(path: Path, option: str) -> Path:
 
     >>> writable(Path("/dev/null/report.html"), "--out")
     Traceback (most recent call last):
-    agentworld_gym.errors.SpecError: command line: --out: got '/dev/null/report.html', expected ...
+    agentworld_gym.base.errors.SpecError: command line: --out: got '/dev/null/report.html', expected ...
     """
     try:
         if path.is_dir():
@@ -50,9 +50,9 @@ def writable_folder(path: Path, option: str) -> Path:
     Raises:
         SpecError: Nothing can be written there.
 
-    >>> writable_folder(Path("/dev/null/runs"), "--out")
+    >>> writable_folder(Path("/dev/null/a"), "--out")
     Traceback (most recent call last):
-    agentworld_gym.errors.SpecError: command line: --out: got '/dev/null/runs', expected a folder that can be written
+    agentworld_gym.base.errors.SpecError: command line: --out: got '/dev/null/a', expected a folder that can be written
     """
     nearest = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):

@@ -28,7 +28,7 @@ from agentworld_gym.cli.common import (
 from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
-    from agentworld_gym.env import AgentWorldEnv
+    from agentworld_gym.envs.env import AgentWorldEnv
 
 HELP = """\
 Whatever you type is the action, as an agent would write it. Besides:
@@ -60,7 +60,7 @@ def play(
     **language: Any,
 ) -> None:
     """Play one episode yourself. `:help` lists what else can be typed."""
-    from agentworld_gym.env import AgentWorldEnv
+    from agentworld_gym.envs.env import AgentWorldEnv
 
     made = AgentWorldEnv(
         **env_options(
@@ -141,7 +141,7 @@ class Game:
             self.gained.pop()
             self._show(self.current.episode.observation)
         elif line == ":screen":
-            from agentworld_gym.rendering import latest
+            from agentworld_gym.kit.rendering import latest
 
             episode = self.current.episode
             self._show(latest(episode.task.domain, episode.observations))
@@ -162,14 +162,14 @@ class Game:
             self._write(f"{line} is unknown; the words are {', '.join(WORDS)}, and anything else is the action")
         else:
             self.console.print(Text(HELP.rstrip(), style="dim"))
-            from agentworld_gym.screens import screen_of
+            from agentworld_gym.core.screens import screen_of
 
             if (screen := screen_of(self.current.task.domain)) is not None:
                 self.console.print(Text(f"An element of the screen by its name: {screen.example}", style="dim"))
 
     def _step(self, action: str) -> bool:
         """Do one action, and return whether the episode is over."""
-        from agentworld_gym.screens.sight import Sight
+        from agentworld_gym.core.screens.sight import Sight
 
         episode = self.current.episode
         try:
@@ -197,8 +197,8 @@ class Game:
 
     def _show(self, observation: str) -> None:
         """Print an observation; that of a graphical domain as a drawing of its screen."""
-        from agentworld_gym.rendering import MODAL, latest
-        from agentworld_gym.rendering.text.screen import drawing
+        from agentworld_gym.kit.rendering import MODAL, latest
+        from agentworld_gym.kit.rendering.text import drawing
 
         task = self.current.task
         if MODAL in observation:

@@ -28,7 +28,7 @@ def get(
     Then `prompts="official"` and `--judge-prompts official` take them. $AGENTWORLD_CACHE names another folder for the
     cache.
     """
-    from agentworld_gym.prompting.official_fetching import ADDRESS, fetch_official
+    from agentworld_gym.llm.prompting.official_fetching import ADDRESS, fetch_official
 
     console = stderr()
     folder = fetch_official(

@@ -26,8 +26,8 @@ def index(
 
     A world model is then shown those most like its next step: --retrieval DIR.
     """
-    from agentworld_gym.retrieval.build import build_index
-    from agentworld_gym.sessions.row_reading import read_rows
+    from agentworld_gym.llm.retrieval.build import build_index
+    from agentworld_gym.llm.sessions.row_reading import read_rows
 
     files = session_files(rows)
     with counting("indexing", sum(map(line_count, files)), "sessions") as show:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.cli.common import (
     FAILED,
     ControlOption,
@@ -33,18 +35,16 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
-from agentworld_gym.errors import SpecError
-from agentworld_gym.process.interrupts import remembered_interrupt
 
 if TYPE_CHECKING:
-    from agentworld_gym.domain.task import Task
-    from agentworld_gym.episodes.episode import Episode
-    from agentworld_gym.episodes.runner import EpisodeRunner
-    from agentworld_gym.options import EnvOptions
-    from agentworld_gym.policies.playing import Played
-    from agentworld_gym.policies.playing import Policy as PlayedPolicy
-    from agentworld_gym.progress import Tally
-    from agentworld_gym.screens.sight import ActionStream
+    from agentworld_gym.agents.policies.playing import Played
+    from agentworld_gym.agents.policies.playing import Policy as PlayedPolicy
+    from agentworld_gym.agents.progress import Tally
+    from agentworld_gym.core.domain.task import Task
+    from agentworld_gym.core.screens.sight import ActionStream
+    from agentworld_gym.envs.episodes.episode import Episode
+    from agentworld_gym.envs.episodes.runner import EpisodeRunner
+    from agentworld_gym.envs.options import EnvOptions
 
 
 class Policy(StrEnum):
@@ -87,8 +87,8 @@ def rollout(
     Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished, and a line says with
     which seed to go on.
     """
-    from agentworld_gym.options import EnvOptions
-    from agentworld_gym.progress import live
+    from agentworld_gym.agents.progress import live
+    from agentworld_gym.envs.options import EnvOptions
 
     if workers is not None and not ray:
         raise SpecError("command line", "--workers", workers, "--ray beside it: without Ray there is one process")
@@ -144,7 +144,7 @@ def rollout(
 def _here(
     runner: EpisodeRunner, policy: Policy, seeds: range, width: int, tally: Tally
 ) -> Generator[Played, None, None]:
-    from agentworld_gym.policies.playing import play
+    from agentworld_gym.agents.policies.playing import play
 
     tally.watch(runner)
     yield from play(runner, _policy(policy), seeds, wave=width)
@@ -164,8 +164,8 @@ def _on_ray(
 
 def _policy(policy: Policy) -> PlayedPolicy:
     """Return the policy as `policies.playing` plays it; its draws follow the seed of the episode alone."""
-    from agentworld_gym.policies.playing import ScriptedPolicy
-    from agentworld_gym.policies.scripted import expert_policy, menu_policy, nothing_policy
+    from agentworld_gym.agents.policies.playing import ScriptedPolicy
+    from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, nothing_policy
 
     def script(task: Task, rng: random.Random) -> ActionStream:
         if policy is Policy.NOTHING:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import Form
-from agentworld_gym.errors import SpecError
-from agentworld_gym.sessions.pools import POST_SHARE, Pool
+from agentworld_gym.core.domain.spec import Form
+from agentworld_gym.llm.sessions.pools import POST_SHARE, Pool
 
 if TYPE_CHECKING:
+    from agentworld_gym.llm.sessions.row import Row
     from agentworld_gym.recipe.data.preparation import PreparationReport
     from agentworld_gym.recipe.data.tokenization import SampleTokenizer
-    from agentworld_gym.sessions.row import Row
 
 RowsArgument = Annotated[
     list[Path],
@@ -89,10 +89,10 @@ def samples(
 
     Sessions of one task never part: pools and splits are drawn by task.
     """
+    from agentworld_gym.llm.sessions.row_reading import read_rows
+    from agentworld_gym.llm.sessions.samples import read_samples, write_samples
     from agentworld_gym.recipe.data.preparation import Preparation, prepare
     from agentworld_gym.recipe.data.token_statistics import TokenTable
-    from agentworld_gym.sessions.row_reading import read_rows
-    from agentworld_gym.sessions.samples import read_samples, write_samples
 
     files = session_files(rows)
     spare_sessions(out)
@@ -221,7 +221,7 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 
 def _encoder(folder: Path) -> SampleTokenizer:
-    from agentworld_gym.generators.pretrained.loading import load_tokenizer
+    from agentworld_gym.llm.generators.pretrained.loading import load_tokenizer
     from agentworld_gym.recipe.data.tokenization import SampleTokenizer
 
     expected = "the folder of a model or a tokenizer"

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentworld_gym.base.errors import GeneratorError, install
+from agentworld_gym.base.process.cores import bindable_cores
 from agentworld_gym.cli.common import examples, stdout
-from agentworld_gym.errors import GeneratorError, install
-from agentworld_gym.generators.pretrained.catalog import model_source
-from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
-from agentworld_gym.generators.pretrained.folders import must_be_there
-from agentworld_gym.process.cores import bindable_cores
+from agentworld_gym.llm.generators.pretrained.catalog import model_source
+from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
+from agentworld_gym.llm.generators.pretrained.folders import must_be_there
 
 if TYPE_CHECKING:
-    from agentworld_gym.worlds.bundled import BundledModel
+    from agentworld_gym.llm.bundled import BundledModel
 
 
 LENGTH_FLAGS = ("--max-model-len", "--max_model_len")
@@ -130,7 +130,7 @@ def serve(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
 ) -> None:
     """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
-    from agentworld_gym.worlds.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled import TINY, bundled_models
 
     models = bundled_models()
     if model == TINY:
@@ -159,7 +159,7 @@ def serve(
 
 def _usage(model: BundledModel) -> tuple[str, str]:
     """The first environment that a bundled model plays, and the options of `gym.make` with it."""
-    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.core.domain.spec import load_spec
 
     spec = load_spec(model.domains[0])
     return spec.env_id, "".join(f", {key}={_literal(value)}" for key, value in model.options(spec).items())

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import USAGE, Commands, complain, counted, examples, stdout
-from agentworld_gym.errors import SpecError
 
 specs = typer.Typer(cls=Commands, no_args_is_help=True, help="Validate, show and describe domain specs.")
 
@@ -17,7 +17,7 @@ def check(
     files: Annotated[list[str] | None, typer.Argument(help="Specs to check; else those of all domains.")] = None,
 ) -> None:
     """Validate specs with their prompts and tasks; exit 2 if one is broken."""
-    from agentworld_gym.registration import all_domains
+    from agentworld_gym.core.registration import all_domains
 
     errors = 0
     for name in files or all_domains():
@@ -36,12 +36,12 @@ def _check(name: str) -> int:
     """Load a spec, its prompts and its tasks, render a first turn, and return the number of tasks."""
     import gymnasium as gym
 
-    from agentworld_gym.actions.parser import ActionParser
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.domain.spec import load_spec
-    from agentworld_gym.prompting.prompt import Prompts
-    from agentworld_gym.registration import CUSTOM_ID
-    from agentworld_gym.tasks.source import TaskSource
+    from agentworld_gym.core.actions.parser import ActionParser
+    from agentworld_gym.core.domain.spec import load_spec
+    from agentworld_gym.core.registration import CUSTOM_ID
+    from agentworld_gym.core.tasks.source import TaskSource
+    from agentworld_gym.llm.prompting.prompt import Prompts
 
     spec = load_spec(spec_source(name))
     if spec.env_id not in gym.registry:
@@ -69,7 +69,7 @@ def schema() -> None:
     """Print the JSON Schema of a spec, for editors."""
     import json
 
-    from agentworld_gym.domain.spec import DomainSpec
+    from agentworld_gym.core.domain.spec import DomainSpec
 
     typer.echo(json.dumps(DomainSpec.model_json_schema(), indent=2))
 
@@ -80,7 +80,7 @@ def show(name: Annotated[str, typer.Argument(help="A domain, or the path of a sp
     import yaml
 
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.core.domain.spec import load_spec
 
     data = load_spec(spec_source(name)).model_dump(mode="json", by_alias=True, exclude={"path"})
     typer.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120), nl=False)

@@ -22,11 +22,11 @@ from agentworld_gym.cli.samples import (
     spare_sessions,
     stated_pool,
 )
-from agentworld_gym.sessions.pools import PostPool
+from agentworld_gym.llm.sessions.pools import PostPool
 
 if TYPE_CHECKING:
+    from agentworld_gym.llm.sessions.row import Row
     from agentworld_gym.recipe.thinking import Queries, RejectionReport
-    from agentworld_gym.sessions.row import Row
 
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
 RewordedOption = Annotated[
@@ -47,7 +47,7 @@ class _Sessions:
     def __iter__(self) -> Iterator[Row]:
         from itertools import chain, islice
 
-        from agentworld_gym.sessions.row_reading import read_rows
+        from agentworld_gym.llm.sessions.row_reading import read_rows
 
         return islice(chain.from_iterable(map(read_rows, self.files)), self.limit)
 
@@ -92,8 +92,8 @@ def engine(
     limit: LimitOption = None,
 ) -> None:
     """Samples whose thinking is written by the engines, which know why the state changed."""
+    from agentworld_gym.llm.sessions.samples import write_samples
     from agentworld_gym.recipe.thinking import engine_samples
-    from agentworld_gym.sessions.samples import write_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     count = write_samples(out, engine_samples(queries))
@@ -135,12 +135,12 @@ def reject(
 
     A run that was stopped, even by a kill, goes on where it was when it is started again.
     """
-    from agentworld_gym.documents.strict import validated
-    from agentworld_gym.domain.spec import SamplingSpec
-    from agentworld_gym.generators import open_generator
-    from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.core.domain.spec import SamplingSpec
+    from agentworld_gym.llm.generators import open_generator
+    from agentworld_gym.llm.judging.judge import BENCH_SAMPLING, Judge
+    from agentworld_gym.llm.sessions.samples import write_samples
     from agentworld_gym.recipe.thinking import RejectionConfig, RejectionSampling
-    from agentworld_gym.sessions.samples import write_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
     chosen = dict(pair(text, "--sampling") for text in sampling or ())

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import FAILED, Commands, WorldOption, counted, env_options, examples, printable, stdout
 from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.traces import EpisodeDiff, TraceEpisode, TraceStep
+    from agentworld_gym.core.traces import EpisodeDiff, TraceEpisode, TraceStep
 
 REPLAY_STEPS = 1_000_000
 """A step limit beyond that of any recording, so that a replay ends where the recording does."""
@@ -82,7 +82,7 @@ def diff(
 
     Exit 1 if anything differs.
     """
-    from agentworld_gym.traces import diff_traces
+    from agentworld_gym.core.traces import diff_traces
 
     _report(diff_traces(left, right), limit)
 
@@ -107,9 +107,9 @@ def replay(
 
     Exit 1 if it does.
     """
-    from agentworld_gym.episodes.replay import replay as play_again
-    from agentworld_gym.options import EnvOptions
-    from agentworld_gym.traces import agent_logs, read_header
+    from agentworld_gym.core.traces import agent_logs, read_header
+    from agentworld_gym.envs.episodes.replay import replay as play_again
+    from agentworld_gym.envs.options import EnvOptions
 
     name = env or read_header(agent_logs(path)[0])["env"]
     options = env_options(
@@ -143,7 +143,7 @@ def view(
     ] = 100,
 ) -> None:
     """Write one HTML file that shows a run: episodes, steps, prompts, differences, screens."""
-    from agentworld_gym.viewer import write_view
+    from agentworld_gym.evaluation.viewer import write_view
 
     shown = write_view(path, writable(out, "--out"), twin, screens)
     kilobytes = max(1, round(out.stat().st_size / 1000))
@@ -185,7 +185,7 @@ def _where(episode: EpisodeDiff) -> str:
 
 
 def _episodes(path: Path) -> Iterator[TraceEpisode]:
-    from agentworld_gym.traces import read_trace
+    from agentworld_gym.core.traces import read_trace
 
     return read_trace(path)
 

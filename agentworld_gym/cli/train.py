@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import GeneratorError, SpecError, install
 from agentworld_gym.cli.common import (
     FAILED,
     FORMS,
@@ -27,8 +29,6 @@ from agentworld_gym.cli.common import (
 )
 from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.cli.training_progress import TrainingProgress
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.errors import GeneratorError, SpecError, install
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.training.metrics import Metrics
@@ -204,8 +204,8 @@ def _main() -> bool:
 
 def _profile_read(settings: CptConfig) -> str:
     """Return the profile of the prompts that a model from scratch learns from: those of the first session."""
+    from agentworld_gym.llm.sessions.row_reading import read_rows
     from agentworld_gym.recipe.data.data_files import data_files
-    from agentworld_gym.sessions.row_reading import read_rows
 
     files = data_files(settings.data.rows, "train")
     row = next(read_rows(files[0]), None) if files else None

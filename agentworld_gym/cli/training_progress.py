@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 from rich.text import Text
 
+from agentworld_gym.agents.progress import Meter, TerminalProgress
 from agentworld_gym.cli.common import printable
-from agentworld_gym.progress import Meter, TerminalProgress
 
 if TYPE_CHECKING:
     from agentworld_gym.recipe.training.metrics import Metrics

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_jsonable_python
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, play
+from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.base.process.interrupts import remembered_interrupt
+from agentworld_gym.base.statistics.bootstrap import Share
+from agentworld_gym.base.statistics.proportions import paired_gap, proportion
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.traces.diff import Turn, compare
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
-from agentworld_gym.fingerprint import installed
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, play
-from agentworld_gym.process.interrupts import remembered_interrupt
-from agentworld_gym.statistics.bootstrap import Share
-from agentworld_gym.statistics.proportions import paired_gap, proportion
-from agentworld_gym.traces.diff import Turn, compare
-from agentworld_gym.worlds.registry import truth_of
+from agentworld_gym.worlds.own_tasks import truth_of
 
 PARTINGS = 50
 """The most parting episodes that a result lists; the traces hold all of them."""

@@ -14,12 +14,12 @@ import copy
 import math
 from typing import Any
 
-from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.errors import SpecError, install
-from agentworld_gym.prompting.agent_prompt import agent_prompt
-from agentworld_gym.prompting.parsing import strip_thinking
-from agentworld_gym.registration import all_domains
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.base.errors import SpecError, install
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.core.registration import all_domains
+from agentworld_gym.envs.env import AgentWorldEnv
+from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
+from agentworld_gym.llm.prompting.parsing import strip_thinking
 
 try:
     import gem

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import Field
 
-from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.errors import SpecError, install
-from agentworld_gym.prompting.agent_prompt import agent_prompt
+from agentworld_gym.base.errors import SpecError, install
+from agentworld_gym.envs.env import AgentWorldEnv
+from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
 
 try:
     from fastapi import FastAPI

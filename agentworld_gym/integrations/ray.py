@@ -1,4 +1,4 @@
-"""Rollouts on the nodes of a Ray cluster, played by `agentworld_gym.policies.playing` on each of them.
+"""Rollouts on the nodes of a Ray cluster, played by `agentworld_gym.agents.policies.playing` on each of them.
 
     for played in play_on_ray(options, partial(open_policy, "expert", options.domain_spec()), range(1000)):
         ...
@@ -19,11 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import AgentWorldError, SpecError, install
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE, Played, Policy, play
-from agentworld_gym.traces.log import WORKER
+from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, play
+from agentworld_gym.base.errors import AgentWorldError, SpecError, install
+from agentworld_gym.core.traces.log import WORKER
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 try:
     import ray

@@ -24,15 +24,15 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.episodes.step import Transition
-from agentworld_gym.episodes.stream import EpisodeStream
-from agentworld_gym.errors import SpecError, install
-from agentworld_gym.generators.special_tokens import TokenRule, rule_of
-from agentworld_gym.prompting.agent_prompt import role_of_agent
-from agentworld_gym.prompting.parsing import strip_thinking
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.base.errors import SpecError, install
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Transition
+from agentworld_gym.envs.episodes.stream import EpisodeStream
+from agentworld_gym.llm.generators.special_tokens import TokenRule, rule_of
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
+from agentworld_gym.llm.prompting.parsing import strip_thinking
 
 try:
     from datasets import Dataset

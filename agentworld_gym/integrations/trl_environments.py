@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import gymnasium as gym
 
-from agentworld_gym.actions.finish import VERB
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import ClosedError, SpecError
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.base.errors import ClosedError, SpecError
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 
 if TYPE_CHECKING:
     from datasets import Dataset

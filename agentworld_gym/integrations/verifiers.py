@@ -18,11 +18,11 @@ from typing import Any
 
 from pydantic import Field
 
-from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.errors import install
-from agentworld_gym.prompting.agent_prompt import agent_prompt
-from agentworld_gym.prompting.parsing import strip_thinking
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.base.errors import install
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.envs.env import AgentWorldEnv
+from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
+from agentworld_gym.llm.prompting.parsing import strip_thinking
 
 try:
     import httpx

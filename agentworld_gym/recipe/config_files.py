@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.recipe.training.stage_config import CptConfig
 
 C = TypeVar("C", bound=Strict)

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from agentworld_gym.documents.atomic_files import write_atomically
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.base.errors import SpecError
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from agentworld_gym.contracts import Action, Failure, Observation
-from agentworld_gym.flow import Work, in_one_wave
+from agentworld_gym.core.contracts import Action, Failure, Observation
+from agentworld_gym.core.flow import Work, in_one_wave
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Multilingual
-from agentworld_gym.engines.catalog import has_engine, load_engine
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Multilingual
+from agentworld_gym.core.engines.catalog import has_engine, load_engine
 
 
 def in_dialect(spec: DomainSpec, task: Task, seed: int, first: str) -> str:

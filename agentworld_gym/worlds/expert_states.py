@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.collateral import Span
-from agentworld_gym.contracts import Action, ActionKind, Failure, Observation
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Machine, last_state
-from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.screens.sight import Sight
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.checks.collateral import Span
+from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observation
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Machine, last_state
+from agentworld_gym.core.screens.sight import Sight
 
 KEPT = 256
 """The number of tasks whose states are remembered."""

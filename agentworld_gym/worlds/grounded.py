@@ -8,12 +8,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.collateral import Rules, Span, State, collateral
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import (
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.base.process.interrupts import deferred_interrupt
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.checks.collateral import Rules, Span, State, collateral
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import (
     ComparingEngine,
     ConcurrentEngine,
     Controls,
@@ -25,12 +28,9 @@ from agentworld_gym.engines import (
     Testable,
     last_state,
 )
-from agentworld_gym.engines.controls import suspended
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.process.interrupts import deferred_interrupt
-from agentworld_gym.screens import translation_of
-from agentworld_gym.screens.protocols import Pictured
+from agentworld_gym.core.engines.controls import suspended
+from agentworld_gym.core.screens import translation_of
+from agentworld_gym.core.screens.protocols import Pictured
 from agentworld_gym.worlds.concurrency import rounds, side_by_side
 from agentworld_gym.worlds.expert_states import ExpertStates
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.engines import EngineError, VariantEngine
-from agentworld_gym.engines.catalog import load_engine, parts_of
-from agentworld_gym.errors import WorldNotConfigured
-from agentworld_gym.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.registration import find_domain
-from agentworld_gym.tasks.scenario_tasks import scenarios_digest
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.base.fingerprint import Fingerprint, Part, installed
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.engines import EngineError, VariantEngine
+from agentworld_gym.core.engines.catalog import load_engine, parts_of
+from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.worlds.grounded import GroundedWorld
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
@@ -28,7 +28,7 @@ def open_grounded(spec: DomainSpec, variant: str = "", scenario: str | None = No
     Raises:
         WorldNotConfigured: The domain has no grounded world, or none of this variant, or it cannot run here.
 
-    >>> from agentworld_gym.domain.spec import load_spec
+    >>> from agentworld_gym.core.domain.spec import load_spec
     >>> open_grounded(load_spec("terminal")).deterministic
     True
     """
@@ -53,5 +53,19 @@ def open_grounded(spec: DomainSpec, variant: str = "", scenario: str | None = No
         "agentworld-gym": Part(installed("agentworld-gym"), True),
     }
     if scenario is not None:
-        parts["scenario"] = Part(scenarios_digest(Path(scenario)), True)
+        parts["scenario"] = Part(scenario_tasks_of(spec, scenario).digest(Path(scenario)), True)
     return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
+
+
+def scenario_tasks_of(spec: DomainSpec, folder: str) -> Any:
+    """Return the class of the tasks in a scenario's folder; see `Domain.scenario_tasks`.
+
+    Raises:
+        SpecError: The domain plays on no scenarios.
+    """
+    domain = find_domain(spec.id)
+    found = None if domain is None else domain.part("scenario_tasks")
+    if found is None:
+        having = " and ".join(one.id for one in all_domains().values() if one.scenario_tasks is not None)
+        raise SpecError("options", "scenario", folder, f"None: scenarios belong to {having}, not to {spec.id}")
+    return found

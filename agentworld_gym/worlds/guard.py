@@ -14,13 +14,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Source
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.view import compact
-from agentworld_gym.engines import Restorable
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.screens.sight import folds
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Source
+from agentworld_gym.core.domain.view import compact
+from agentworld_gym.core.engines import Restorable
+from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.twin import Twin

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, runtime_checkable
 
-from agentworld_gym.contracts import (
+from agentworld_gym.base.errors import AnswerError, ImpossibleState
+from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
+from agentworld_gym.core.contracts import (
     Action,
     ChatRequest,
     Completion,
@@ -20,27 +22,25 @@ from agentworld_gym.contracts import (
     Source,
     Usage,
 )
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import DomainSpec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import parts_of
-from agentworld_gym.errors import AnswerError, ImpossibleState
-from agentworld_gym.fingerprint import Fingerprint, Part, digest_of, installed
-from agentworld_gym.flow import TOGETHER, Request, Work
-from agentworld_gym.generators.protocols import ConstrainingGenerator
-from agentworld_gym.prompting.parsing import parse_completion
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.state_answers import StateAnswers
-from agentworld_gym.prompting.state_changes import SAME
-from agentworld_gym.screens import screen_of
-from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import folds, looks, shows
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines.catalog import parts_of
+from agentworld_gym.core.flow import TOGETHER, Request, Work
+from agentworld_gym.core.screens import screen_of
+from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.sight import folds, looks, shows
+from agentworld_gym.llm.generators.protocols import ConstrainingGenerator
+from agentworld_gym.llm.prompting.parsing import parse_completion
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
+from agentworld_gym.llm.prompting.state_changes import SAME
+from agentworld_gym.llm.unseen import Unseen
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.guard import UNREADABLE, Guard
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
-from agentworld_gym.worlds.unseen import Unseen
 
 Demonstrations = Callable[[LanguageSession, Action], str]
 """A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agentworld_gym.contracts import Action, Conversation, Message
-from agentworld_gym.domain.task import Task
-from agentworld_gym.screens.history import History
+from agentworld_gym.core.contracts import Action, Conversation, Message
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.history import History
 from agentworld_gym.worlds.twin import Twin
 
 

@@ -11,16 +11,16 @@ from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator
 
-from agentworld_gym.contracts import Generator
-from agentworld_gym.documents.options import Expected, Options
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import DomainSpec, Form, Profile, SamplingSpec
-from agentworld_gym.engines.catalog import has_engine, load_index, load_view
-from agentworld_gym.generators import open_generator
-from agentworld_gym.prompting.official import GET, VARIABLE, OfficialPrompts, was_trained_with_them
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.base.documents.options import Expected, Options
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.core.contracts import Generator
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
+from agentworld_gym.core.engines.catalog import has_engine, load_index, load_view
+from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.prompting.official import GET, VARIABLE, OfficialPrompts, was_trained_with_them
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
@@ -99,7 +99,7 @@ class LanguageOptions(Options):
 class WorldOptions(LanguageOptions):
     """What a factory of worlds is given: the domain, and how a language world of it is prompted and sampled.
 
-    >>> from agentworld_gym.domain.spec import load_spec
+    >>> from agentworld_gym.core.domain.spec import load_spec
     >>> WorldOptions(load_spec("terminal"), profile="compact").templates().profile
     'compact'
     """
@@ -108,10 +108,10 @@ class WorldOptions(LanguageOptions):
     """The domain."""
 
     scenario: str | None = None
-    """The scenario of a world that has several; see `agentworld_gym.options.EnvOptions.scenario`."""
+    """The scenario of a world that has several; see `agentworld_gym.envs.options.EnvOptions.scenario`."""
 
     awm: Mapping[Any, Any] | None = None
-    """How worlds of AWM are played: the options of `agentworld_gym.worlds.awm.world.AwmOptions`."""
+    """How worlds of AWM are played: the options of `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
 
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})
@@ -185,7 +185,7 @@ class WorldOptions(LanguageOptions):
     def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
         if self.retrieval is None:
             return None
-        from agentworld_gym.retrieval.demonstrations import open_demonstrations
+        from agentworld_gym.llm.retrieval.demonstrations import open_demonstrations
 
         return open_demonstrations(self.retrieval, prompts, self.folder)
 

@@ -7,25 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import World
-from agentworld_gym.engines import EngineError
-from agentworld_gym.engines.awm.engine import AwmEngine
-from agentworld_gym.engines.awm.files import AwmFiles
-from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.fingerprint import Part
-from agentworld_gym.worlds.awm.dreamed import DreamedAwmWorld
-from agentworld_gym.worlds.awm.world import AwmOptions, AwmWorld
-from agentworld_gym.worlds.bundled import TINY, bundled_model, bundled_models, carded_model
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.base.fingerprint import Part
+from agentworld_gym.core.contracts import World
+from agentworld_gym.core.registration import all_domains
+from agentworld_gym.llm.bundled import TINY, bundled_model, bundled_models, carded_model
 from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
 from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.own_tasks import opener_of, schemes
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
-
-KINDS = (
-    f"grounded, chromium (Web), tiny, {MODELS}, awm:DIR or awm:DIR+WORLD (MCP), scripted, recorded:PATH, "
-    "record:PATH+WORLD, nearest:FILE, or a registered name"
-)
 
 WorldFactory = Callable[[WorldOptions], World[Any]]
 
@@ -54,6 +46,20 @@ class WorldRegistry:
 
 
 REGISTRY = WorldRegistry()
+
+
+def kinds() -> str:
+    """Return the handles that there are, for messages.
+
+    >>> kinds()
+    'grounded, chromium (Web), tiny, ... awm:DIR or awm:DIR+WORLD (MCP-v0), scripted, recorded:PATH, ...'
+    """
+    own = [
+        f"{scheme}:DIR or {scheme}:DIR+WORLD ({all_domains()[domain].env_id.removeprefix('AgentWorld/')})"
+        for scheme, domain in schemes().items()
+    ]
+    recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")
+    return ", ".join(("grounded", "chromium (Web)", TINY, MODELS, *own, "scripted", *recordings))
 
 
 def register_world(name: str, factory: WorldFactory) -> None:
@@ -98,64 +104,16 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return _language(handle, options)
     if kind == "nearest" and rest:
         return _nearest(handle, options)
-    if kind == "awm" and rest:
-        return _awm(rest, options)
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:
         path, plus, inner = rest.partition("+")
         if path and plus and inner:
             return RecordingWorld(open_world(inner, options), Path(path))
-    raise WorldNotConfigured(f"world={handle!r} names no world; pass {KINDS}")
-
-
-def brings_tasks(handle: str) -> bool:
-    """Return whether the world that a handle names brings tasks of its own.
-
-    >>> brings_tasks("awm:worlds"), brings_tasks("record:a.jsonl+awm:worlds"), brings_tasks("grounded")
-    (True, True, False)
-    """
-    return truth_of(handle) != "grounded"
-
-
-def truth_of(handle: str) -> str:
-    """Return the handle of the world that a language world of a handle has to be true to.
-
-    >>> truth_of("tiny"), truth_of("awm:worlds+tiny"), truth_of("awm:worlds")
-    ('grounded', 'awm:worlds', 'awm:worlds')
-    """
-    if handle == "auto":
-        handle = os.environ.get("AGENTWORLD_WORLD", "")
-    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
-    return inner.partition("+")[0] if inner.startswith("awm:") else "grounded"
-
-
-def _awm(place: str, options: WorldOptions) -> World[Any]:
-    named, _, dreamer = place.partition("+")
-    if dreamer and (options.guard or {}).get("remedy") == "ground":
-        # The grounded world of the domain does not know these tasks.
-        raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
-    if dreamer == TINY or dreamer in bundled_models():
-        unknown = "no small model knows the tools of these worlds, and nothing prints their answers from a state"
-        raise WorldNotConfigured(f"world='awm:{place}': {unknown}")
-    if dreamer and options.form == "state":
-        raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
-    folder = Path(named)
-    files = AwmFiles(folder)
-    chosen = AwmOptions(**(options.awm or {}))
-    try:
-        engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds, chosen.beginning)
-    except EngineError as error:
-        raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
-    world = AwmWorld(engine, options.spec, options.scenario, chosen)
-    if not dreamer:
-        return world
-    try:
-        language = options.model_copy(update={"form": options.form or "full"})
-        return DreamedAwmWorld.over(open_world(dreamer, language), world, f"awm:{place}")
-    except BaseException:
-        world.close()
-        raise
+    opener = opener_of(kind) if rest else None
+    if opener is not None:
+        return opener(handle, rest, options)
+    raise WorldNotConfigured(f"world={handle!r} names no world; pass {kinds()}")
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

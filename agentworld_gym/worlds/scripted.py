@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.contracts import Action, Failure, Observation
-from agentworld_gym.domain.task import Task
-from agentworld_gym.fingerprint import Fingerprint, Part
+from agentworld_gym.base.fingerprint import Fingerprint, Part
+from agentworld_gym.core.contracts import Action, Failure, Observation
+from agentworld_gym.core.domain.task import Task
 
 Script = Callable[[Task, Sequence[Action]], str | Failure]
 

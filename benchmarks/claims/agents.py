@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.base.statistics.bootstrap import Share, bootstrap_interval
+from agentworld_gym.base.statistics.proportions import paired_gap, proportion
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.integrations.sb3 import AgentWorldVecEnv, Result, evaluate_policy, make_sb3_env
 from agentworld_gym.integrations.sb3.ppo import train_ppo
-from agentworld_gym.statistics.bootstrap import Share, bootstrap_interval
-from agentworld_gym.statistics.proportions import paired_gap, proportion
 
 RESULTS = Path(__file__).parent / "results"
 GROUNDED, DREAM = (16, 16), (32, 8)

@@ -23,13 +23,13 @@ from typing import Any
 
 from agents import Kept, heading, one_thread, row
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.episode import Episode
+from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, ScriptedPolicy, play
+from agentworld_gym.agents.policies.scripted import mixed_policy
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.transfer import transfer
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import FunctionPolicy, Policy, ScriptedPolicy, play
-from agentworld_gym.policies.scripted import mixed_policy
-from agentworld_gym.screens.sight import ActionStream
 
 SLIP = 0.6
 """The probability that the careless expert errs before a step."""

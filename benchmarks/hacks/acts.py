@@ -9,10 +9,10 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.policies.exploring.explorers import explore, explorer_names
-from agentworld_gym.policies.exploring.terminal import explore_policy
-from agentworld_gym.screens import read_screen
+from agentworld_gym.agents.policies.exploring.explorers import explore, explorer_names
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.domains.terminal.explorer import explore_policy
 from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
 
 DETOURS = 24

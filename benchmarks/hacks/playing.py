@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from agentworld_gym.actions.finish import finishes, read_finish
-from agentworld_gym.checks.checks import output_of
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Scalar, last_state
-from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.engines.swe.git.objects import tree_id
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.episodes.step import Transition
-from agentworld_gym.screens import NotOnScreen
-from agentworld_gym.screens.sight import ActionStream, Sight
+from agentworld_gym.core.actions.finish import finishes, read_finish
+from agentworld_gym.core.checks.checks import output_of
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Scalar, last_state
+from agentworld_gym.core.screens import NotOnScreen
+from agentworld_gym.core.screens.sight import ActionStream, Sight
+from agentworld_gym.domains.desktop.engine import DesktopMachine
+from agentworld_gym.domains.swe.engine.git.objects import tree_id
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Transition
 
 STEPS = 300
 """A limit on the steps of an episode that no attack reaches."""

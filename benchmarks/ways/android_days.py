@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.android.actions import BACK, app, enter_text, tap
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.android.tasks.actions import BACK, app, enter_text, tap
 from ways.android_screens import (
     OK,
     SAVE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.android.actions import BACK, HOME, app, enter_text, hold, tap
+from agentworld_gym.domains.android.tasks.actions import BACK, HOME, app, enter_text, hold, tap
 from ways.android_screens import OK, SAVE, SEND, SHADE
 from ways.playing import Ways, fixed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
-from agentworld_gym.screens import Node, read_screen
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.android.actions import app, enter_text, tap
+from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from ways.playing import parts
 
 SHADE = '{"action_type": "swipe", "direction": "down"}'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.android.actions import BACK, HOME, app, enter_text, hold, tap
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.android.tasks.actions import BACK, HOME, app, enter_text, hold, tap
 from ways.android_screens import (
     SEND,
     SHADE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.desktop.actions import (
+from agentworld_gym.domains.desktop.tasks.actions import (
     CLOSE,
     SAVE,
     cell,

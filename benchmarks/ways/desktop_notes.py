@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.desktop.actions import (
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.desktop.tasks.actions import (
     CLOSE,
     SAVE,
     cell,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens import Node, read_screen
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.desktop.actions import click, double, enter, icon
+from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.desktop.tasks.actions import click, double, enter, icon
 
 DOCUMENTS = "/home/user/Documents"
 TERMINAL = click("push-button 'Terminal'")

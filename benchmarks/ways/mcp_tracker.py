@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.screens.sight import ActionStream
+from agentworld_gym.core.screens.sight import ActionStream
 from ways.playing import Ways, read
 from ways.tool_calls import Calls, Habit, only, with_habits
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar
 
-from agentworld_gym.actions.finish import finishes
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.episode import Episode, Info
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.episodes.step import Moment, Transition
-from agentworld_gym.screens.locate import NotOnScreen
-from agentworld_gym.screens.sight import ActionStream, Sight
+from agentworld_gym.core.actions.finish import finishes
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.locate import NotOnScreen
+from agentworld_gym.core.screens.sight import ActionStream, Sight
+from agentworld_gym.envs.episodes.episode import Episode, Info
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Moment, Transition
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ Way = Callable[[str, str], ActionStream]
 sent what each of them shows.
 
 It knows what a person knows: the instruction, what it has been shown, and the actions of the domain. Its actions may
-name elements by locators (`agentworld_gym.screens.locate`), and an element that is not on the screen raises
+name elements by locators (`agentworld_gym.core.screens.locate`), and an element that is not on the screen raises
 `NotOnScreen` at the `yield`. A way that is none for a task, such as one for level 3 alone, yields nothing.
 """
 

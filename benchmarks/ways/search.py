@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.screens.sight import ActionStream
+from agentworld_gym.core.screens.sight import ActionStream
 from ways.playing import Way, Ways
 from ways.search_handwritten import HANDWRITTEN
 from ways.search_reader import Found, addresses, answered, call, understood, world_of

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Generator
 
-from agentworld_gym.screens.sight import ActionStream
+from agentworld_gym.core.screens.sight import ActionStream
 from ways import swe_tasks
 from ways.playing import Way, Ways, read
 from ways.swe_calls import call, shell, text_of

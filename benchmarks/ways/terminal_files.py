@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agentworld_gym.screens.sight import ActionStream
+from agentworld_gym.core.screens.sight import ActionStream
 from ways.playing import Ways, read
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.screens.sight import ActionStream
+from agentworld_gym.core.screens.sight import ActionStream
 from ways.playing import Way
 
 Calls = Generator[str, str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.tasks.web.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
+from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
 from ways.playing import Ways, fixed
 
 INBOX = go("mail/folders/inbox")

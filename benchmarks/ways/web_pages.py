@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentworld_gym.screens import Node, read_screen
+from agentworld_gym.core.screens import Node, read_screen
 
 
 def nodes(page: str) -> list[Node]:

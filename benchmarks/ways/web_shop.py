@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.web.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, SNAPSHOT, choose, click, fill_in, go, press, write
 from ways.playing import Ways, first, given, only_if, parts, read
 from ways.web_pages import group_with, groups, links, nodes, texts, value
 

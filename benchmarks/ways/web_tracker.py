@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.web.actions import SNAPSHOT, choose, click, fill_in, go, press, write
-from agentworld_gym.tasks.web.tracker import change, select
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.web.tasks.actions import SNAPSHOT, choose, click, fill_in, go, press, write
+from agentworld_gym.domains.web.tasks.tracker import change, select
 from ways.playing import Ways, first, given, read
 from ways.web_pages import group_with, groups, links, next_of, texts
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.web.actions import ACCEPT, choose, click, fill_in, go, press, write
-from agentworld_gym.tasks.web.tracker import change, select
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.domains.web.tasks.actions import ACCEPT, choose, click, fill_in, go, press, write
+from agentworld_gym.domains.web.tasks.tracker import change, select
 from ways.playing import Ways, first, given, only_if, parts, read
 from ways.web_pages import nodes, texts
 

@@ -16,8 +16,8 @@ from collections.abc import Generator
 import gymnasium as gym
 
 import agentworld_gym  # noqa: F401  (registers the ids)
+from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.integrations.pettingzoo import AgentWorldAECEnv
-from agentworld_gym.statistics.proportions import proportion
 
 FAMILIES = ["off_by_one", "wrong_operator", "missing_guard", "swapped_arguments", "wrong_exception"]
 TESTS = json.dumps({"name": "run_shell_command", "arguments": {"command": "python -m pytest -q"}})

@@ -14,8 +14,8 @@ import random
 import re
 from collections.abc import Generator
 
+from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.integrations.pettingzoo import AgentWorldParallelEnv
-from agentworld_gym.statistics.proportions import proportion
 
 WISH = re.compile(r"(?P<count>\d+) x (?P<thing>.+?)(?: for (?P<who>[\w' ]+)\.| by phone)")
 CALLER = re.compile(r"(?m)^(?:This is what you want: )?(?P<who>[\w']+ [\w']+) orders ")

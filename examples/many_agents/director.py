@@ -14,8 +14,8 @@ import math
 import random
 from operator import mul
 
+from agentworld_gym.core.tasks.control_cases import Solver, control_cases
 from agentworld_gym.integrations.pettingzoo import AgentWorldDirectorEnv
-from agentworld_gym.tasks.control_cases import Solver, control_cases
 
 CASES = {case.control: case.aware for case in control_cases("mcp")}
 NAIVE = control_cases("mcp")[0].naive

@@ -20,16 +20,16 @@ import pytest
 from typer.testing import CliRunner
 
 from agentworld_gym import ENV_IDS
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.cli import app
+from agentworld_gym.agents.teams.director import director_names, load_director
+from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.cli.app import app
 from agentworld_gym.cli.common import printable
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.registration import all_domains
+from agentworld_gym.core.screens import is_graphical, screen_of, stand_in
+from agentworld_gym.core.traces import read_trace
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.registration import all_domains
-from agentworld_gym.screens import is_graphical, screen_of, stand_in
-from agentworld_gym.teams.director import director_names, load_director
-from agentworld_gym.teams.team import load_team, team_names
-from agentworld_gym.traces import read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -314,7 +314,7 @@ class TestRollout:
                 ctrl_c.lost()
             return "finish"
 
-        monkeypatch.setattr("agentworld_gym.policies.playing.next_action", act)
+        monkeypatch.setattr("agentworld_gym.agents.policies.playing.next_action", act)
         done = agentworld("rollout", "terminal", "--world", "scripted", "-n", "200", "--width", "4")
         assert done.exit_code == 130
         assert "episodes" in done.stdout

@@ -16,8 +16,8 @@ import pytest
 
 import agentworld_gym
 from agentworld_gym import Domain, SpecError, register_domain
+from agentworld_gym.core.registration import all_domains, find_domain, resolved
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.registration import all_domains, find_domain, resolved
 
 PACKAGE = Path(agentworld_gym.__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def test_no_code_asks_for_the_name_of_a_domain() -> None:
         for line in comparisons(ast.parse(path.read_text(encoding="utf-8")))
     }
     # What a glyph is called, and which application an element belongs to, are other names.
-    assert {place for place in asking if not place.startswith("rendering/")} == set()
+    assert {place for place in asking if not place.startswith("kit/rendering/")} == set()
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -73,8 +73,8 @@ def test_every_reference_of_a_domain_leads_somewhere(name: str) -> None:
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
-    with pytest.raises(SpecError, match=r"agentworld_gym\.tasks:NOTHING"):
-        Domain(id="x", env_id="AgentWorld/X-v0", families="agentworld_gym.tasks:NOTHING").part("families")
+    with pytest.raises(SpecError, match=r"agentworld_gym\.core\.tasks:NOTHING"):
+        Domain(id="x", env_id="AgentWorld/X-v0", families="agentworld_gym.core.tasks:NOTHING").part("families")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text("[agentworld_gym.domains]\nbroken = nothing_there:DOMAIN\n")
-    code = "from agentworld_gym.registration import all_domains; print(*all_domains())"
+    code = "from agentworld_gym.core.registration import all_domains; print(*all_domains())"
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert set(DOMAINS) <= set(done.stdout.split())

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.evaluation.report import read_result, write_page
 from agentworld_gym.evaluation.report.charts import COLOURS, Point, curve, lines, reliability
 from agentworld_gym.evaluation.report.page import page
@@ -39,7 +40,6 @@ from agentworld_gym.evaluation.results.fidelity import (
     Run,
 )
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
-from agentworld_gym.statistics.bootstrap import Share
 
 HOSTILE = "</pre><script>alert(1)</script><!-- {{ 7 * 7 }} \U0001f600 \x1b[2J"
 

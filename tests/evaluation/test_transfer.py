@@ -14,19 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from agentworld_gym.cli import app
-from agentworld_gym.contracts import Action, Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import AgentWorldError, SpecError, WorldNotConfigured
+from agentworld_gym.agents.policies.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured
+from agentworld_gym.base.statistics.proportions import paired_gap, paired_ratio, proportion
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.contracts import Action, Failure, FailureKind
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import record
 from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import FunctionPolicy, open_policy, play
-from agentworld_gym.statistics.proportions import paired_gap, paired_ratio, proportion
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 

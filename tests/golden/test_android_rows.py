@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from golden_rows import Golden
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.screens import read_screen
-from agentworld_gym.screens.android import dialect_of
-from agentworld_gym.screens.sight import shows
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.core.screens.sight import shows
+from agentworld_gym.domains.android.screen_texts import dialect_of
 
 PARSED: dict[str, list[dict[str, Any]]] = {
     "androidworld": [

@@ -6,13 +6,13 @@ import pytest
 from golden_rows import Golden
 from worlds import language_world, predicted
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.desktop.machine import DesktopMachine
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.screens import read_screen
-from agentworld_gym.screens.desktop import four_columns, seven_columns
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.domains.desktop.engine.machine import DesktopMachine
+from agentworld_gym.domains.desktop.screen_texts import four_columns, seven_columns
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 
 ROWS = {dialect: Golden(f"desktop-{dialect}.yaml", f"desktop:{dialect}") for dialect in ("osworld", "autoglm")}
 LIST = "/home/user/Desktop/list.txt"

@@ -7,11 +7,11 @@ import re
 import pytest
 from golden_rows import FOLDER, Golden
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))
 _BODY = r"\n(.*?)\n\n\*\*(?:Current State|Action):\*\*\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from golden_rows import Golden
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.mcp.machine import ToolMachine
-from agentworld_gym.engines.mcp.service import load_service
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.domains.mcp.engine.machine import ToolMachine
+from agentworld_gym.domains.mcp.engine.service import load_service
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 TABLES = {
     "branches": [{"branch_id": 1, "name": "Harbour Branch", "city": "Vellmouth", "phone": "0800 55 010"}],

@@ -7,8 +7,8 @@ import re
 import pytest
 from golden_rows import Golden
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.swe import SweEngine
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.domains.swe.engine import SweEngine
 
 CLI = Golden("swe-cli.yaml", "swe:cli")
 CLAUDE_CODE = Golden("swe-claude-code.yaml", "swe:claude-code")

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.prompting.official import SYSTEM, OfficialPrompts
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.llm.prompting.official import SYSTEM, OfficialPrompts
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 FOLDER = Path(__file__).parent / "systems"
 CHECKOUT = Path(__file__).resolve().parents[3] / "shared/official/prompts"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from golden_rows import Golden
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.engines.terminal import TerminalMachine
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.domains.terminal.engine import TerminalMachine
 
 ROW = Golden("terminal.yaml", "terminal")
 STATE = {"user": "root", "host": "3f2a9c01d7be", "cwd": "/app", "files": {"/app/notes.txt": "hello\n"}}

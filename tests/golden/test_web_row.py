@@ -8,13 +8,13 @@ import pytest
 from golden_rows import Golden
 from web_pages import Pages
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.web.machine import WebMachine
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens.sight import folds
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Action
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.sight import folds
+from agentworld_gym.domains.web.engine.machine import WebMachine
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 ROW, OTHER = Golden("web-playwright.yaml", "web"), Golden("web-browsergym.yaml", "web:browsergym")
 TASK = Task(id="t", domain="web", instruction="Clear the desk.", success=[{"answer": {"equals": "1"}}])

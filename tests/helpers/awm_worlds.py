@@ -366,10 +366,10 @@ def over_tables(
 
 def unplayable() -> str:
     """Return why worlds cannot be played on this machine; nothing where they can."""
-    from agentworld_gym.engines import EngineError
-    from agentworld_gym.engines.awm.libraries import find_libraries
-    from agentworld_gym.engines.awm.sandbox import require_bubblewrap
-    from agentworld_gym.engines.swe.python.bubblewrap import usable
+    from agentworld_gym.core.engines import EngineError
+    from agentworld_gym.domains.mcp.awm.engine.libraries import find_libraries
+    from agentworld_gym.domains.mcp.awm.engine.sandbox import require_bubblewrap
+    from agentworld_gym.domains.swe.engine.python.bubblewrap import usable
 
     try:
         require_bubblewrap()

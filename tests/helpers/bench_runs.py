@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.evaluation.bench.runner import BenchRun, Model
 from agentworld_gym.evaluation.results.bench import BenchResult
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.judging.bench_rows import BenchRows
-from agentworld_gym.judging.judge import Judge
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.judging.bench_rows import BenchRows
+from agentworld_gym.llm.judging.judge import Judge
 
 Answer = str | Completion | Failure
 CLOSING = "\n\nNow predict."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.desktop import DesktopMachine
-from agentworld_gym.screens import Node, read_screen, resolve
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.screens import Node, read_screen, resolve
+from agentworld_gym.domains.desktop.engine import DesktopMachine
 
 DOCUMENTS = "/home/user/Documents"
 STATE: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from agentworld_gym.generators.server.background_loop import background_loop
+from agentworld_gym.llm.generators.server.background_loop import background_loop
 
 Handler = Callable[["FaultServer", dict[str, Any], web.Request], Awaitable[web.StreamResponse]]
 

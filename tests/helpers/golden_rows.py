@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, Message
-from agentworld_gym.documents.strict import read_yaml
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.prompting.parsing import MARKER
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.base.documents.strict import read_yaml
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Action, Message
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.llm.prompting.parsing import MARKER
+from agentworld_gym.llm.prompting.prompt import Prompts
 
 FOLDER = Path(__file__).parents[1] / "golden" / "rows"
 _ACTION = re.compile(r"\*\*Action:\*\*\n(`{3,})(\w*)\n(.*)\n\1", re.DOTALL)

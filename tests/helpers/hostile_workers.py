@@ -14,8 +14,8 @@ import stat
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.engines.swe import shell as repository
-from agentworld_gym.engines.terminal import shell as terminal
+from agentworld_gym.domains.swe.engine import shell as repository
+from agentworld_gym.domains.terminal.engine import shell as terminal
 
 
 class Payload:

@@ -10,9 +10,9 @@ from typing import Any
 import gymnasium as gym
 from worlds import predicted
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind
-from agentworld_gym.flow.request_stream import Deliver
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.flow.request_stream import Deliver
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds import register_world
 
 Answer = Callable[[ChatRequest], str | Failure]

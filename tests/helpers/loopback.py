@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol, TypeVar
 
-from agentworld_gym.generators import ServerGenerator
+from agentworld_gym.llm.generators import ServerGenerator
 
 
 class Server(Protocol):

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
 
 
 def killed(numbers: list[int]) -> list[int]:

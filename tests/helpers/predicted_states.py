@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.base.errors import AnswerError
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
 
 ABSURD = {
     "open brackets": "x = " + "[" * 20_000,

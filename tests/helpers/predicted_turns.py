@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.sessions.row import Row
+from agentworld_gym.llm.sessions.row import Row
 
 PROMPT = "dev@box:/srv$"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.view import compact
-from agentworld_gym.engines import Controls
-from agentworld_gym.engines.swe import SweEngine, SweMachine
-from agentworld_gym.engines.swe.view import SweView
-from agentworld_gym.prompting.state_answers import StateAnswers
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.view import compact
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.domains.swe.engine import SweEngine, SweMachine
+from agentworld_gym.domains.swe.engine.view import SweView
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
 
 ENGINE = SweEngine("monty")
 VIEW = SweView()

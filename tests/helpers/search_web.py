@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.fictional_world import build_world
 from agentworld_gym.domains.search.engine.machine import SearchMachine
-from agentworld_gym.engines import Controls
 
 SPEC = load_spec("search")
 WORLD = build_world("harbours", 12)

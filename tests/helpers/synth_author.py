@@ -13,8 +13,8 @@ from typing import Any
 import synth_fastapi
 import yaml
 
-from agentworld_gym.contracts import ChatRequest, Completion, Usage
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.core.contracts import ChatRequest, Completion, Usage
+from agentworld_gym.llm.generators import ScriptedGenerator
 
 SHEETS = Path(__file__).parent / "synth_sheets"
 

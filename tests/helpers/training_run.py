@@ -14,10 +14,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.training.model_config import ModelConfig
 from agentworld_gym.recipe.training.stage_config import DataConfig, SftConfig
 from agentworld_gym.recipe.training.train_config import TrainConfig
-from agentworld_gym.sessions.samples import Sample
 
 SHAPE = {
     "hidden_size": 32,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.engines import Scalar
-from agentworld_gym.engines.web.http import ConnectionReset, Request, Response
+from agentworld_gym.base.documents.data_folder import data_folder
+from agentworld_gym.core.engines import Scalar
+from agentworld_gym.domains.web.engine.http import ConnectionReset, Request, Response
 
 STATIC = data_folder("domain_specs") / "scenarios" / "web" / "_static"
 HANDS = "a[href], button, summary, select, label, [role=tab], [type=submit], [type=checkbox], [type=radio]"

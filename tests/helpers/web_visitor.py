@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin
 
-from agentworld_gym.engines import Controls, Scalar
-from agentworld_gym.engines.web.http import Internet, Request, Response
-from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.sites.site import load_site, site_names
+from agentworld_gym.core.engines import Controls, Scalar
+from agentworld_gym.domains.web.engine.http import Internet, Request, Response
+from agentworld_gym.domains.web.engine.sites import Sites
+from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
 
 Form = tuple[str, str, tuple[tuple[str, str], ...]]
 """Method, action, and the fields as they stand."""

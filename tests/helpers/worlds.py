@@ -7,9 +7,9 @@ from collections.abc import Callable
 import gymnasium as gym
 
 import agentworld_gym
-from agentworld_gym.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds import LanguageWorld, WorldOptions, register_world
 
 Answer = Callable[[ChatRequest], str | Completion | Failure]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from latencies import held_world
 
-from agentworld_gym.errors import SpecError, UnderWayError
+from agentworld_gym.base.errors import SpecError, UnderWayError
 
 pytest.importorskip("sb3_contrib")
 
@@ -20,10 +20,10 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from agentworld_gym.agents.policies.menu_policy import MenuPolicy
 from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
-from agentworld_gym.policies.menu_policy import MenuPolicy
 
 TERMINAL = "AgentWorld/Terminal-v0"
 torch.set_num_threads(1)

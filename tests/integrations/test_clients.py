@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from agentworld_gym.menu_env import MenuEnv
-from agentworld_gym.policies.menu import Menu
+from agentworld_gym.envs.menu import Menu
+from agentworld_gym.envs.menu_env import MenuEnv
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "clients"
 NEEDS = {

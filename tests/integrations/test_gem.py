@@ -13,8 +13,8 @@ from gem.wrappers.wrapper_factory import get_wrapper_fns
 from worlds import dream, predicted
 
 from agentworld_gym import Failure, FailureKind, SpecError
+from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.integrations.gem import AgentWorldGemEnv, register_envs
-from agentworld_gym.tasks.source import TaskSource
 
 TASK = "copy_move-1-5"
 

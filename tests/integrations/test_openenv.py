@@ -17,11 +17,11 @@ from openenv.core.generic_client import GenericEnvClient
 from websockets.exceptions import ConnectionClosed
 from worlds import dream
 
-import agentworld_gym.env
+import agentworld_gym.envs.env
 from agentworld_gym import Failure, FailureKind, SpecError
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.integrations.openenv import AgentWorldAction, AgentWorldClient, create_app
-from agentworld_gym.tasks.source import TaskSource
 
 TASK = "copy_move-1-5"
 
@@ -100,8 +100,8 @@ def test_misuse_is_told_and_leaves_the_session_as_it_was():
 
 def test_every_session_is_closed_with_its_client_and_the_world_with_the_server(monkeypatch):
     closed: list[object] = []
-    close = agentworld_gym.env.AgentWorldEnv.close
-    monkeypatch.setattr(agentworld_gym.env.AgentWorldEnv, "close", lambda env: (closed.append(env), close(env))[1])
+    close = agentworld_gym.envs.env.AgentWorldEnv.close
+    monkeypatch.setattr(agentworld_gym.envs.env.AgentWorldEnv, "close", lambda env: (closed.append(env), close(env))[1])
     with served(world="scripted") as url:
         with AgentWorldClient(url).sync() as env:
             env.reset(seed=0)

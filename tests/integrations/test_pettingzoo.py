@@ -10,11 +10,11 @@ pytest.importorskip("pettingzoo")
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from agentworld_gym import SpecError, agent_prompt
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.episodes.replay import replay
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.traces import read_trace
+from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.pettingzoo import AgentWorldParallelEnv
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.traces import read_trace
 
 TASK = {"instruction": "Share a file.", "success": [{"probe": "cat a.txt", "expect": {"equals": "hello"}}]}
 

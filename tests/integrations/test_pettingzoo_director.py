@@ -12,10 +12,10 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.render_test import render_test
 
 from agentworld_gym import SpecError
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.errors import ClosedError
+from agentworld_gym.agents.teams.director import director_names, load_director
+from agentworld_gym.base.errors import ClosedError
+from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.integrations.pettingzoo import AgentWorldDirectorEnv, register_envs
-from agentworld_gym.teams.director import director_names, load_director
 
 TASK = {"instruction": "Make a file.", "success": [{"probe": "cat a.txt", "expect": {"equals": "hello"}}]}
 

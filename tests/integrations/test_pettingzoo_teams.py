@@ -14,13 +14,13 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from pettingzoo.test.render_test import render_test
 
 from agentworld_gym import SpecError
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.episodes.replay import replay
-from agentworld_gym.errors import ClosedError
+from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.base.errors import ClosedError
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.traces import read_trace
+from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.pettingzoo import AgentWorldAECEnv, AgentWorldParallelEnv, register_envs
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.teams.team import load_team, team_names
-from agentworld_gym.traces import read_trace
 
 TASK = {"instruction": "Share a file.", "success": [{"probe": "cat a.txt", "expect": {"equals": "hello"}}]}
 PAIR = {

@@ -27,13 +27,13 @@ pytest.importorskip("ray")
 import ray
 from ray.cluster_utils import Cluster
 
-from agentworld_gym.cli import app
-from agentworld_gym.cost import total_of
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import AgentWorldError, SpecError
+from agentworld_gym.agents.policies.playing import FunctionPolicy, Played, open_policy, play
+from agentworld_gym.base.errors import AgentWorldError, SpecError
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.cost import total_of
 from agentworld_gym.integrations.ray import MOST_LOSSES, play_on_ray
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import FunctionPolicy, Played, open_policy, play
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.domain.task import split_of
-from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.text_encoder import TextEncoder
-from agentworld_gym.registration import ENV_IDS
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.domain.task import split_of
+from agentworld_gym.core.registration import ENV_IDS
+from agentworld_gym.envs.text_encoder import TextEncoder
 
 pytest.importorskip("sb3_contrib")
 
@@ -30,14 +30,14 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 
+from agentworld_gym.agents.policies.menu_network import MenuNetwork
+from agentworld_gym.agents.policies.menu_policy import MenuPolicy, MenuQPolicy
+from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
+from agentworld_gym.envs.menu import Menu
+from agentworld_gym.envs.menu_env import menu_spaces
 from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, MenuEnv, make_sb3_env
-from agentworld_gym.menu_env import menu_spaces
-from agentworld_gym.policies.menu import Menu
-from agentworld_gym.policies.menu_network import MenuNetwork
-from agentworld_gym.policies.menu_policy import MenuPolicy, MenuQPolicy
-from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 TERMINAL = "AgentWorld/Terminal-v0"
 torch.set_num_threads(1)
@@ -121,7 +121,7 @@ def test_a_shuffled_menu_shuffles_the_entries_and_nothing_else(menu):
 
 def test_encodings_are_the_same_in_another_process():
     code = (
-        "from agentworld_gym.policies.text_encoder import TextEncoder as T; import zlib\n"
+        "from agentworld_gym.envs.text_encoder import TextEncoder as T; import zlib\n"
         "e = T(max_menu=3); m = e.begin('Copy a.txt', ['cp a.txt b', 'ls', 'finish']); e.update(m, 1, 'a.txt c')\n"
         "print(zlib.crc32(e.encode(m).tobytes()))"
     )

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.errors import SpecError
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
 
@@ -27,8 +27,8 @@ from latencies import register_held, steady
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+from agentworld_gym.agents.progress import Tally
 from agentworld_gym.integrations.trl import LIMITS, EnvironmentRollout, environment_reward, observation_tokens, seed_of
-from agentworld_gym.progress import Tally
 
 TERMINAL = "AgentWorld/Terminal-v0"
 CHATML = (

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.base.errors import ClosedError, SpecError
+from agentworld_gym.core.contracts import Failure, FailureKind
 
 pytest.importorskip("trl")
 

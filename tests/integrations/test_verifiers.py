@@ -17,9 +17,9 @@ from fault_server import FaultServer
 from worlds import dream
 
 from agentworld_gym import Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.env import AgentWorldEnv
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.env import AgentWorldEnv
 
 TASK = "copy_move-1-5"
 EXPERT = TaskSource(load_spec("terminal"), task=TASK).pick(0, {}).expert

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agentworld_gym.documents.strict import Strict, read_yaml
+from agentworld_gym.base.documents.strict import Strict, read_yaml
+from agentworld_gym.base.errors import GeneratorError, SpecError
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.errors import GeneratorError, SpecError
 from agentworld_gym.recipe.config_files import config_path, load_config, shipped
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.training.model_config import LoraConfig, ModelConfig, ModelShape

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tiny_model import write_tiny_model
 
-from agentworld_gym.generators.pretrained.eight_bits import ordinary_folder
-from agentworld_gym.worlds.bundled import tiny_model
+from agentworld_gym.llm.bundled import tiny_model
+from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
 
 
 @pytest.fixture(scope="session")

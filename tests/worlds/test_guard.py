@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from worlds import dream, language_world, make, predicted
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, Observation, Source
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import SpecError, WorldNotConfigured
-from agentworld_gym.options import EnvOptions
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Observation, Source
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.worlds.language import LanguageWorld
 
 IDLE = "dev@box:/srv/app$"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Failure, FailureKind, Observation
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Restorable
-from agentworld_gym.engines.mcp.service import load_service
-from agentworld_gym.generators import ScriptedGenerator
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Failure, FailureKind, Observation
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Restorable
+from agentworld_gym.domains.mcp.engine.service import load_service
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions

@@ -8,9 +8,9 @@ import pytest
 from worlds import dream, language_world, make, predicted
 
 from agentworld_gym import load_spec
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Completion, Usage
-from agentworld_gym.traces import read_trace
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Completion, Usage
+from agentworld_gym.core.traces import read_trace
 from agentworld_gym.worlds import LanguageWorld
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 

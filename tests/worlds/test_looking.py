@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from worlds import language_world, predicted
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import ChatRequest, Observation
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.flow import in_one_wave
-from agentworld_gym.importers.importer import Importer
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import ChatRequest, Observation
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.flow import in_one_wave
+from agentworld_gym.core.tasks import generate
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.collect.agents import Script
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.recipe.importers.importer import Importer
 from agentworld_gym.worlds import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world

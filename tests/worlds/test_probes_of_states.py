@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from worlds import make
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.probes import Probe, run_probes
-from agentworld_gym.contracts import ChatRequest, Observation, Source
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import compact
-from agentworld_gym.engines.catalog import load_view
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.screens.sight import Sight
-from agentworld_gym.tasks import families, generate
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.checks.probes import Probe, run_probes
+from agentworld_gym.core.contracts import ChatRequest, Observation, Source
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import compact
+from agentworld_gym.core.engines.catalog import load_view
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds.grounded import GroundedSession
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession

@@ -10,8 +10,8 @@ import pytest
 from worlds import dream, make, predicted
 
 from agentworld_gym import RecordingError, TraceError
-from agentworld_gym.documents.json_lines import read_jsonl, sealed
-from agentworld_gym.errors import MissingFile
+from agentworld_gym.base.documents.json_lines import read_jsonl, sealed
+from agentworld_gym.base.errors import MissingFile
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
 

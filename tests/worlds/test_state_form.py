@@ -11,43 +11,43 @@ from typing import Any
 
 import pytest
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.domain.view import compact
-from agentworld_gym.engines import Controls, Restorable
-from agentworld_gym.engines.android import AndroidView
-from agentworld_gym.engines.android.apps import apps
-from agentworld_gym.engines.android.phone import Phone
-from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.engines.desktop.desktop import Desktop
-from agentworld_gym.engines.desktop.filesystem import FileSystem
-from agentworld_gym.engines.desktop.programs import programs
-from agentworld_gym.engines.mcp.sql_tools import SqlCall
-from agentworld_gym.engines.swe import SweMachine
-from agentworld_gym.engines.swe.files import Files
-from agentworld_gym.engines.swe.git.history import History
-from agentworld_gym.engines.swe.python.monty.sandbox import MontySandbox
-from agentworld_gym.engines.terminal.machine import TerminalMachine
-from agentworld_gym.engines.terminal.perturbations import PerturbedTerminal
-from agentworld_gym.engines.web.browser.browser import Browser
-from agentworld_gym.engines.web.sites import Sites
-from agentworld_gym.engines.web.sites.database import Store
-from agentworld_gym.engines.web.view import WebView
-from agentworld_gym.errors import AnswerError, SpecError
+from agentworld_gym.base.errors import AnswerError, SpecError
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import compact
+from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines.catalog import load_engine
+from agentworld_gym.core.screens.sight import SHOW_AGAIN, Sight, shows
+from agentworld_gym.core.tasks import generate
+from agentworld_gym.domains.android.engine import AndroidView
+from agentworld_gym.domains.android.engine.apps import apps
+from agentworld_gym.domains.android.engine.phone import Phone
+from agentworld_gym.domains.desktop.engine.desktop import Desktop
+from agentworld_gym.domains.desktop.engine.filesystem import FileSystem
+from agentworld_gym.domains.desktop.engine.programs import programs
+from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall
+from agentworld_gym.domains.swe.engine import SweMachine
+from agentworld_gym.domains.swe.engine.files import Files
+from agentworld_gym.domains.swe.engine.git.history import History
+from agentworld_gym.domains.swe.engine.python.monty.sandbox import MontySandbox
+from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
+from agentworld_gym.domains.terminal.engine.perturbations import PerturbedTerminal
+from agentworld_gym.domains.web.engine.browser.browser import Browser
+from agentworld_gym.domains.web.engine.sites import Sites
+from agentworld_gym.domains.web.engine.sites.database import Store
+from agentworld_gym.domains.web.engine.view import WebView
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.rerendering import prompts_for, task_of
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.shown_states import shown_states
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-from agentworld_gym.screens.sight import SHOW_AGAIN, Sight, shows
-from agentworld_gym.sessions.rerendering import prompts_for, task_of
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.shown_states import shown_states
-from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from worlds import DOMAIN_IDS, language_world, predicted
 
 from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Completion, Observation, Usage, World
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Completion, Observation, Usage, World
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import step_seed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.cli.common import (
     FAILED,
     SamplingOption,
@@ -25,15 +26,14 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import AgentWorldError, SpecError
 
 if TYPE_CHECKING:
-    from agentworld_gym.domain.sampling import Sampling
+    from agentworld_gym.core.domain.sampling import Sampling
     from agentworld_gym.evaluation.bench.aggregate import Prices
     from agentworld_gym.evaluation.bench.runner import BenchRun, Progress
     from agentworld_gym.evaluation.results.bench import Averages, BenchResult
-    from agentworld_gym.generators.handles import Lease
-    from agentworld_gym.prompting.official import OfficialPrompts
+    from agentworld_gym.llm.generators.handles import Lease
+    from agentworld_gym.llm.prompting.official import OfficialPrompts
 
 PAGE = "result.html"
 MEASURES = ("valid", "exact", "deterministic", "similarity", "tree")
@@ -102,9 +102,9 @@ def bench(
     """
     from agentworld_gym.evaluation.bench.runner import RESULT, BenchRun, Model, check_folder
     from agentworld_gym.evaluation.report import write_page
-    from agentworld_gym.judging.bench_rows import BenchRows, files_of
-    from agentworld_gym.judging.judge import Judge
-    from agentworld_gym.worlds.bundled import TINY, named_model
+    from agentworld_gym.llm.bundled import TINY, named_model
+    from agentworld_gym.llm.judging.bench_rows import BenchRows, files_of
+    from agentworld_gym.llm.judging.judge import Judge
 
     only = frozenset(domains) if domains else None
     chosen = BenchRows(files_of(rows), turns, only, limit, seed)
@@ -170,7 +170,7 @@ def _failures(result: BenchResult) -> dict[str, int]:
 
 def _run(run: BenchRun, total: int, prices: dict[str, Prices], tensorboard: Path | None) -> BenchResult:
     """Run the benchmark and show what it costs; rows that were over before do not enter the time left."""
-    from agentworld_gym.progress import live
+    from agentworld_gym.agents.progress import live
 
     with live("predicting", total, tensorboard=tensorboard) as tally:
         tally.unit = "rows"
@@ -198,7 +198,7 @@ def _open(
 
     A server is sent what the official run sends, a seed, and whatever else `sampling` asks for.
     """
-    from agentworld_gym.generators import open_generator
+    from agentworld_gym.llm.generators import open_generator
 
     chosen = dict(pair(text, named[1]) for text in given or ())
     if _overlaps(handle):
@@ -213,7 +213,7 @@ def _open(
 
 def _address(handle: str, option: str) -> str:
     """Return the handle of a generator; bundled models have names."""
-    from agentworld_gym.worlds.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled import TINY, bundled_models
 
     models = bundled_models()
     if handle == TINY:
@@ -227,7 +227,7 @@ def _writer(domains: Iterable[str]) -> str:
     Raises:
         SpecError: There is none; most small models write the change of a structured state, which rows do not hold.
     """
-    from agentworld_gym.worlds.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled import TINY, bundled_models
 
     writers = [model for model in bundled_models().values() if "state" not in model.forms.values()]
     for model in writers:
@@ -247,9 +247,9 @@ def _overlaps(handle: str) -> bool:
 
 def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> Sampling:
     """Merge the official run's sampling, what the model prefers, and over both what the user asks for."""
-    from agentworld_gym.documents.strict import validated
-    from agentworld_gym.domain.spec import SamplingSpec
-    from agentworld_gym.judging.judge import BENCH_SAMPLING
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.core.domain.spec import SamplingSpec
+    from agentworld_gym.llm.judging.judge import BENCH_SAMPLING
 
     fields = {key: value for key, value in BENCH_SAMPLING.as_dict().items() if key in SamplingSpec.model_fields}
     fields |= {**preferred, **dict(pair(text, option) for text in given or ())}
@@ -258,7 +258,7 @@ def _sampling(given: list[str] | None, option: str, preferred: Mapping[str, Any]
 
 def _official(given: str | None, judge: str, domains: Iterable[str]) -> OfficialPrompts | None:
     """Return the official prompts that the user named, which have a judge prompt for each domain of the rows."""
-    from agentworld_gym.prompting.official import OfficialPrompts
+    from agentworld_gym.llm.prompting.official import OfficialPrompts
 
     official = OfficialPrompts.named(given)
     if given is not None and official is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import (
     EvaluatedSeedOption,
     EvaluatedSplitOption,
@@ -36,7 +37,6 @@ from agentworld_gym.cli.eval.output import (
     write_result,
 )
 from agentworld_gym.cli.language_options import with_language_options
-from agentworld_gym.errors import SpecError
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, NearestAnswer, Run
@@ -108,15 +108,15 @@ def fidelity(
 
     The result is written after each domain. Ctrl-C keeps what was measured.
     """
-    from agentworld_gym.documents.strict import validated
-    from agentworld_gym.engines.catalog import engine_names
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.base.fingerprint import installed
+    from agentworld_gym.core.engines.catalog import engine_names
+    from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
     from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
-    from agentworld_gym.fingerprint import installed
-    from agentworld_gym.options import EnvOptions
-    from agentworld_gym.worlds.bundled import sessions_of
-    from agentworld_gym.worlds.registry import brings_tasks, truth_of
+    from agentworld_gym.llm.bundled import sessions_of
+    from agentworld_gym.worlds.own_tasks import brings_tasks, truth_of
 
     check_writable(out)
     dialect = language.pop("dialect")

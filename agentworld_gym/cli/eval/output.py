@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.cli.common import stdout
 from agentworld_gym.cli.outputs import writable
-from agentworld_gym.errors import MissingFile
 
 if TYPE_CHECKING:
+    from agentworld_gym.agents.progress import Tally
+    from agentworld_gym.base.statistics.bootstrap import Share
     from agentworld_gym.evaluation.fidelity.measure import Begin
-    from agentworld_gym.progress import Tally
-    from agentworld_gym.statistics.bootstrap import Share
 
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")]
 OutOption = Annotated[
@@ -54,7 +54,7 @@ def stages(command: str, tensorboard: Path | None) -> Iterator[Begin]:
         command: The name of the command, which is shown before those of the stages.
         tensorboard: A folder in which each stage has one of its own for TensorBoard; None writes none.
     """
-    from agentworld_gym.progress import live
+    from agentworld_gym.agents.progress import live
 
     with ExitStack() as shown:
 

@@ -35,7 +35,7 @@ from agentworld_gym.cli.eval.output import (
 from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
-    from agentworld_gym.episodes.runner import EpisodeRunner
+    from agentworld_gym.envs.episodes.runner import EpisodeRunner
 
 
 @with_language_options
@@ -66,9 +66,9 @@ def transfer(
 
     Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
     """
+    from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.transfer import transfer as compare
-    from agentworld_gym.options import EnvOptions
 
     levels = level or [1]
     split, drawn = evaluated_split(world, split), seed is None

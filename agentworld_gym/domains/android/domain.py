@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.engines.android import AndroidMachine
+    from agentworld_gym.domains.android.engine import AndroidMachine
 
     return AndroidMachine
 
@@ -21,17 +21,17 @@ DOMAIN = Domain(
     id="android",
     env_id="AgentWorld/Android-v0",
     engine=f"{__name__}:open_engine",
-    view="agentworld_gym.engines.android:AndroidView",
+    view="agentworld_gym.domains.android.engine:AndroidView",
     screen="agentworld_gym.domains.android.screen:PhoneScreen",
     translations={
         "droidrun": "agentworld_gym.domains.android.screen:DROIDRUN",
         "droidbot": "agentworld_gym.domains.android.screen:DROIDBOT",
     },
-    families="agentworld_gym.tasks.android:FAMILIES",
-    control_cases="agentworld_gym.tasks.android.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.android:PhoneExplorer",
+    families="agentworld_gym.domains.android.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.android.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.android.explorer:PhoneExplorer",
     strangers="agentworld_gym.domains.android.strangers:AppStrangers",
     explain="agentworld_gym.recipe.thinking.explainers.screens:explain_phone",
-    verifier="agentworld_gym.recipe.rl.verifiers.android:VERIFIER",
+    verifier="agentworld_gym.domains.android.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"isn't responding"},
 )

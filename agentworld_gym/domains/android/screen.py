@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.screens import android
-from agentworld_gym.screens.android import translation
-from agentworld_gym.screens.node import Node
-from agentworld_gym.screens.observations import Translation
-from agentworld_gym.screens.screen import Screen
+from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.observations import Translation
+from agentworld_gym.core.screens.screen import Screen
+from agentworld_gym.domains.android import screen_texts as android
+from agentworld_gym.domains.android.screen_texts import translation
 
 
 class PhoneScreen(Screen):
@@ -44,13 +44,13 @@ class PhoneScreen(Screen):
 
     def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
         """Draw a phone, 1080 by 2400 pixels; see `Screen.draw`."""
-        from agentworld_gym.rendering.android.screen import draw
+        from agentworld_gym.domains.android.picture.screen import draw
 
         return draw(self.read(observation)).pixels(scale)
 
     def draw_as_text(self, observation: str, width: int) -> str:
         """Draw the phone with characters."""
-        from agentworld_gym.rendering.text.screen import draw_phone
+        from agentworld_gym.domains.android.picture.text import draw_phone
 
         return draw_phone(self.read(observation), width)
 

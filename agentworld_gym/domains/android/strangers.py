@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.domain.strangers import Strangers
-from agentworld_gym.domain.task import Task
-from agentworld_gym.screens import Node, read_screen
+from agentworld_gym.core.domain.strangers import Strangers
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens import Node, read_screen
 
 
 class AppStrangers(Strangers):
@@ -43,6 +43,6 @@ def _is_icon(node: Node, app: str) -> bool:
 
 def _packages() -> dict[str, str]:
     """Return the package of each app that has an icon, by its title."""
-    from agentworld_gym.engines.android.apps import apps
+    from agentworld_gym.domains.android.engine.apps import apps
 
     return {app.title: app.package for app in apps().values() if app.icon}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.engines.desktop import DesktopMachine
+    from agentworld_gym.domains.desktop.engine import DesktopMachine
 
     return DesktopMachine
 
@@ -23,16 +23,17 @@ DOMAIN = Domain(
     official_name="os",
     engine=f"{__name__}:open_engine",
     libraries=("bashkit", "jinja2", "lxml"),
-    versions="agentworld_gym.engines.tables.database:sqlite_version",
+    versions="agentworld_gym.kit.tables.database:sqlite_version",
     scenarios=("web",),
-    view="agentworld_gym.engines.desktop:DesktopView",
+    content_words="agentworld_gym.domains.desktop.tasks.vocabulary:content_words",
+    view="agentworld_gym.domains.desktop.engine:DesktopView",
     screen="agentworld_gym.domains.desktop.screen:DesktopScreen",
     translations={"autoglm": "agentworld_gym.domains.desktop.screen:AUTOGLM"},
-    families="agentworld_gym.tasks.desktop:FAMILIES",
-    control_cases="agentworld_gym.tasks.desktop.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.desktop:DesktopExplorer",
+    families="agentworld_gym.domains.desktop.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.desktop.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.desktop.explorer:DesktopExplorer",
     strangers="agentworld_gym.domains.desktop.strangers:ProgramStrangers",
     explain="agentworld_gym.recipe.thinking.explainers.screens:explain_desktop",
-    verifier="agentworld_gym.recipe.rl.verifiers.desktop:VERIFIER",
+    verifier="agentworld_gym.domains.desktop.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"[Cc]onnection .*refused"},
 )

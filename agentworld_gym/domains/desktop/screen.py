@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.screens import desktop
-from agentworld_gym.screens.node import Node
-from agentworld_gym.screens.observations import Translation
-from agentworld_gym.screens.screen import Screen
+from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.observations import Translation
+from agentworld_gym.core.screens.screen import Screen
+from agentworld_gym.domains.desktop import screen_texts as desktop
 
 _POSITION = re.compile(r"(?:\(|coordinates=\[)\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
 
@@ -41,13 +41,13 @@ class DesktopScreen(Screen):
 
     def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
         """Draw a desktop, 1920 by 1080 pixels; see `Screen.draw`."""
-        from agentworld_gym.rendering.desktop.screen import draw
+        from agentworld_gym.domains.desktop.picture.screen import draw
 
         return draw(self.read(observation)).pixels(scale)
 
     def draw_as_text(self, observation: str, width: int) -> str:
         """Draw the windows with characters."""
-        from agentworld_gym.rendering.text.screen import draw_desktop
+        from agentworld_gym.domains.desktop.picture.text import draw_desktop
 
         return draw_desktop(self.read(observation), width)
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.domain.strangers import Strangers
-from agentworld_gym.domain.task import Task
+from agentworld_gym.core.domain.strangers import Strangers
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
 from agentworld_gym.domains.web.strangers import hosts_of
-from agentworld_gym.engines.web.addresses import from_address_bar, host_of
-from agentworld_gym.screens import Node, read_screen
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines.desktop.program import Program
+    from agentworld_gym.domains.desktop.engine.program import Program
 
 _ADDRESS = re.compile(r"https?://[^\s'\"\\)]+")
 _CLICK = re.compile(r"\b(?:click|(doubleClick))\(\s*(?:x\s*=\s*)?(\d+)\s*,\s*(?:y\s*=\s*)?(\d+)")
@@ -40,7 +40,7 @@ class ProgramStrangers(Strangers):
 
     def hidden(self, task: Task) -> frozenset[str]:
         """Return the programs that are neither on the dock nor open, such as one for a kind of files."""
-        from agentworld_gym.engines.desktop.shell_data import shell_data
+        from agentworld_gym.domains.desktop.engine.shell_data import shell_data
 
         stated = task.state.get("open", ())
         open_ones = {window.get("program") for window in stated if isinstance(window, Mapping)}
@@ -84,7 +84,7 @@ def _is_file_of(node: Node, app: str) -> bool:
 
 
 def _programs() -> Collection[Program]:
-    from agentworld_gym.engines.desktop.programs import programs
+    from agentworld_gym.domains.desktop.engine.programs import programs
 
     return programs().values()
 

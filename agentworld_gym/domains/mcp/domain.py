@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.engines.mcp import ToolMachine
+    from agentworld_gym.domains.mcp.engine import ToolMachine
 
     return ToolMachine
 
@@ -21,19 +21,22 @@ DOMAIN = Domain(
     id="mcp",
     env_id="AgentWorld/MCP-v0",
     engine=f"{__name__}:open_engine",
-    versions="agentworld_gym.engines.tables.database:sqlite_version",
-    view="agentworld_gym.engines.mcp.view:ToolView",
+    versions="agentworld_gym.kit.tables.database:sqlite_version",
+    worlds={"awm": "agentworld_gym.domains.mcp.awm.handle:open_awm"},
+    scenario_tasks="agentworld_gym.domains.mcp.scenario_tasks:ScenarioTasks",
+    commands=("agentworld_gym.domains.mcp.cli:register", "agentworld_gym.domains.mcp.synth.cli:register"),
+    view="agentworld_gym.domains.mcp.engine.view:ToolView",
     observations="agentworld_gym.domains.mcp.observations:ToolObservations",
     translations={
         "mcpmark": "agentworld_gym.domains.mcp.observations:MCPMARK",
         "awm": "agentworld_gym.domains.mcp.observations:AWM",
     },
-    families="agentworld_gym.tasks.mcp:FAMILIES",
-    control_cases="agentworld_gym.tasks.mcp.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.mcp:ToolExplorer",
+    families="agentworld_gym.domains.mcp.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.mcp.explorer:ToolExplorer",
     strangers="agentworld_gym.domains.mcp.strangers:ToolStrangers",
-    explain="agentworld_gym.recipe.thinking.explainers.mcp:explain",
-    verifier="agentworld_gym.recipe.rl.verifiers.mcp:VERIFIER",
+    explain="agentworld_gym.domains.mcp.explanations:explain",
+    verifier="agentworld_gym.domains.mcp.verifier:VERIFIER",
     control_marks={
         "intermittent-errors": r'"code": ?503, "message": "Service Unavailable: upstream timeout',
         "pagination": r'"next_cursor"',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from agentworld_gym.screens.observations import Observations, Translation, json_value
+from agentworld_gym.core.screens.observations import Observations, Translation, json_value
 
 
 class ToolObservations(Observations):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agentworld_gym.domain.strangers import Strangers
-from agentworld_gym.engines.mcp.scenario import scenario_names
-from agentworld_gym.engines.mcp.service import load_service
+from agentworld_gym.core.domain.strangers import Strangers
+from agentworld_gym.domains.mcp.engine.scenario import scenario_names
+from agentworld_gym.domains.mcp.engine.service import load_service
 
 
 class ToolStrangers(Strangers):

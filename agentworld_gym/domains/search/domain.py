@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
@@ -22,7 +22,7 @@ DOMAIN = Domain(
     env_id="AgentWorld/Search-v0",
     engine=f"{__name__}:open_engine",
     libraries=("bm25s", "numpy"),
-    versions="agentworld_gym.engines.tables.database:sqlite_version",
+    versions="agentworld_gym.kit.tables.database:sqlite_version",
     index="agentworld_gym.domains.search.engine.web_index:SearchIndex",
     observations="agentworld_gym.domains.search.observations:SearchObservations",
     families="agentworld_gym.domains.search.tasks:FAMILIES",

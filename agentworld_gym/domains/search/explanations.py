@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.engines import Scalar
+from agentworld_gym.core.engines import Scalar
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several
 

@@ -6,8 +6,8 @@ import random
 import re
 from urllib.parse import urljoin, urlsplit
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.policies.exploring.base import Explorer, Words, call
+from agentworld_gym.agents.policies.exploring.base import Explorer, Words, call
+from agentworld_gym.core.domain.task import Task
 
 _ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
 _NOTED = re.compile(r"Successfully (added|updated|removed) items of (\[.*\]) (?:to|in|from) memory\.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.observations import Observations
+from agentworld_gym.core.screens.observations import Observations
 
 _HIT = re.compile(r"(?m)^\[(\d{1,4})\] \S+$")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine, whose variants differ in what runs Python."""
-    from agentworld_gym.engines.swe import SweEngine
+    from agentworld_gym.domains.swe.engine import SweEngine
 
     return SweEngine(variant)
 
@@ -30,14 +30,14 @@ DOMAIN = Domain(
     variants=("auto", "bubblewrap", "monty"),
     libraries=("bashkit", "pydantic-monty"),
     versions=f"{__name__}:versions",
-    view="agentworld_gym.engines.swe.view:SweView",
+    view="agentworld_gym.domains.swe.engine.view:SweView",
     observations="agentworld_gym.domains.swe.observations:CodeObservations",
     translations={"claude-code": "agentworld_gym.domains.swe.observations:CLAUDE_CODE"},
-    families="agentworld_gym.tasks.swe:FAMILIES",
-    control_cases="agentworld_gym.tasks.swe.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.swe:CodeExplorer",
-    policies={"free": "agentworld_gym.policies.exploring.free.swe:free"},
-    explain="agentworld_gym.recipe.thinking.explainers.swe:explain",
-    verifier="agentworld_gym.recipe.rl.verifiers.swe:VERIFIER",
+    families="agentworld_gym.domains.swe.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.swe.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.swe.explorer:CodeExplorer",
+    policies={"free": "agentworld_gym.domains.swe.free_explorer:free"},
+    explain="agentworld_gym.domains.swe.explanations:explain",
+    verifier="agentworld_gym.domains.swe.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"Could not resolve host", "partial-failure": r"test_sum_is_quick"},
 )

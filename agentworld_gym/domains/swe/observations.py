@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentworld_gym.screens import claude_code
-from agentworld_gym.screens.observations import Observations, Translation
+from agentworld_gym.core.screens.observations import Observations, Translation
+from agentworld_gym.domains.swe import claude_code
 
 _ENVELOPE = re.compile(
     r"(?m)^(?:Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID):"

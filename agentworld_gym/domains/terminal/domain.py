@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.engines.terminal import TerminalEngine
+    from agentworld_gym.domains.terminal.engine import TerminalEngine
 
     return TerminalEngine()
 
@@ -22,18 +22,19 @@ DOMAIN = Domain(
     env_id="AgentWorld/Terminal-v0",
     engine=f"{__name__}:open_engine",
     libraries=("bashkit",),
-    view="agentworld_gym.engines.terminal.view:TerminalView",
+    content_words="agentworld_gym.kit.vocabulary:content_words",
+    view="agentworld_gym.domains.terminal.engine.view:TerminalView",
     observations="agentworld_gym.domains.terminal.observations:TerminalObservations",
-    families="agentworld_gym.tasks.terminal:FAMILIES",
-    control_cases="agentworld_gym.tasks.terminal.control_cases:CASES",
+    families="agentworld_gym.domains.terminal.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.terminal.tasks.control_cases:CASES",
     policies={
-        "explore": "agentworld_gym.policies.exploring.terminal:explore",
-        "blend": "agentworld_gym.policies.exploring.terminal:blend",
-        "compute": "agentworld_gym.policies.exploring.terminal:compute",
-        "free": "agentworld_gym.policies.exploring.free.terminal:free",
+        "explore": "agentworld_gym.domains.terminal.explorer:explore",
+        "blend": "agentworld_gym.domains.terminal.explorer:blend",
+        "compute": "agentworld_gym.domains.terminal.explorer:compute",
+        "free": "agentworld_gym.domains.terminal.free_explorer:free",
     },
-    explain="agentworld_gym.recipe.thinking.explainers.terminal:explain",
-    verifier="agentworld_gym.recipe.rl.verifiers.terminal:VERIFIER",
+    explain="agentworld_gym.domains.terminal.explanations:explain",
+    verifier="agentworld_gym.domains.terminal.verifier:VERIFIER",
     control_marks={
         "intermittent-errors": r"bash: fork: Resource temporarily unavailable",
         "partial-failure": r"write error: Resource temporarily unavailable",

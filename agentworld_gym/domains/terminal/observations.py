@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.screens.observations import Observations
-from agentworld_gym.screens.terminal import behind_carried, behind_prompt
+from agentworld_gym.core.screens.observations import Observations
+from agentworld_gym.domains.terminal.screen_texts import behind_carried, behind_prompt
 
 LONGEST_PROMPT = 5_000
 """Characters at the end of a text in which a prompt is looked for, so that the cost stays bounded."""

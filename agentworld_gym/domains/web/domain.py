@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentworld_gym.registration import Domain
+from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
-    from agentworld_gym.engines import Engine
+    from agentworld_gym.core.engines import Engine
 
 
 def open_engine(variant: str) -> Engine:
     """Return the engine, or a real browser for the variant `chromium`."""
     if variant == "chromium":
-        from agentworld_gym.engines.web.chromium.machine import ChromiumEngine
+        from agentworld_gym.domains.web.engine.chromium.machine import ChromiumEngine
 
         return ChromiumEngine()
-    from agentworld_gym.engines.web.machine import WebMachine
+    from agentworld_gym.domains.web.engine.machine import WebMachine
 
     return WebMachine
 
 
 def versions(variant: str) -> dict[str, str]:
     """Return the version of SQLite, and those of the browser and of what drives it where one plays."""
-    from agentworld_gym.engines.tables.database import sqlite_version
+    from agentworld_gym.kit.tables.database import sqlite_version
 
     found = sqlite_version()
     if variant == "chromium":
-        from agentworld_gym.engines.web.chromium.machine import chromium_version
-        from agentworld_gym.fingerprint import installed
+        from agentworld_gym.base.fingerprint import installed
+        from agentworld_gym.domains.web.engine.chromium.machine import chromium_version
 
         found |= {"chromium": chromium_version(), "playwright": installed("playwright")}
     return found
@@ -41,14 +41,15 @@ DOMAIN = Domain(
     variants=("", "chromium"),
     libraries=("jinja2", "lxml"),
     versions=f"{__name__}:versions",
-    view="agentworld_gym.engines.web.view:WebView",
+    commands=("agentworld_gym.domains.web.cli:register",),
+    view="agentworld_gym.domains.web.engine.view:WebView",
     screen="agentworld_gym.domains.web.screen:WebScreen",
     translations={"browsergym": "agentworld_gym.domains.web.screen:BROWSERGYM"},
-    families="agentworld_gym.tasks.web:FAMILIES",
-    control_cases="agentworld_gym.tasks.web.control_cases:CASES",
-    explorer="agentworld_gym.policies.exploring.web:PageExplorer",
+    families="agentworld_gym.domains.web.tasks:FAMILIES",
+    control_cases="agentworld_gym.domains.web.tasks.control_cases:CASES",
+    explorer="agentworld_gym.domains.web.explorer:PageExplorer",
     strangers="agentworld_gym.domains.web.strangers:SiteStrangers",
     explain="agentworld_gym.recipe.thinking.explainers.screens:explain_page",
-    verifier="agentworld_gym.recipe.rl.verifiers.web:VERIFIER",
+    verifier="agentworld_gym.domains.web.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"ERR_CONNECTION_RESET|502 Bad Gateway"},
 )

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.screens import web
-from agentworld_gym.screens.bid_trees import as_snapshot
-from agentworld_gym.screens.node import Node
-from agentworld_gym.screens.observations import Translation
-from agentworld_gym.screens.screen import Screen
-from agentworld_gym.screens.sight import LOOK
-from agentworld_gym.screens.web import QUIET_TOOLS
+from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.observations import Translation
+from agentworld_gym.core.screens.screen import Screen
+from agentworld_gym.core.screens.sight import LOOK
+from agentworld_gym.domains.web import screen_texts as web
+from agentworld_gym.domains.web.bid_trees import as_snapshot
+from agentworld_gym.domains.web.screen_texts import QUIET_TOOLS
 
 LONGEST_REFERENCE = 12
 """The most characters of a text that may be a reference."""
@@ -53,13 +53,13 @@ class WebScreen(Screen):
 
     def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
         """Draw a page, 1280 by 800 pixels or longer; see `Screen.draw`."""
-        from agentworld_gym.rendering.web.page import draw
+        from agentworld_gym.domains.web.picture.page import draw
 
         return draw(self.read(observation), observation).pixels(scale)
 
     def draw_as_text(self, observation: str, width: int) -> str:
         """Draw a page with characters."""
-        from agentworld_gym.rendering.text.page import page
+        from agentworld_gym.domains.web.picture.text import page
 
         return page(self.read(observation), observation, width)
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.domain.strangers import Strangers
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.web.addresses import from_address_bar, host_of
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.strangers import Strangers
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
 
 _PAGE = re.compile(r"^(?:- Page )?URL: (\S+)", re.MULTILINE)
 
 
 def hosts_of(task: Task) -> Iterator[str]:
     """Yield the hosts of the sites that a task states; one that cannot be loaded fails when the task begins."""
-    from agentworld_gym.engines.web.sites.site import load_site
+    from agentworld_gym.domains.web.engine.sites.site import load_site
 
     sites = task.state.get("sites")
     for name in sites if isinstance(sites, Mapping) else ():

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agentworld_gym.contracts import Usage
+from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.base.statistics.bootstrap import Share, mean_interval
+from agentworld_gym.core.contracts import Usage
 from agentworld_gym.evaluation.bench.records import Record, Records
 from agentworld_gym.evaluation.results.bench import (
     Averages,
@@ -19,11 +21,9 @@ from agentworld_gym.evaluation.results.bench import (
     Rows,
     Tokens,
 )
-from agentworld_gym.fingerprint import installed
-from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
-from agentworld_gym.matching import Match, match
-from agentworld_gym.prompting.parsing import DIMENSIONS, NO_OUTPUT
-from agentworld_gym.statistics.bootstrap import Share, mean_interval
+from agentworld_gym.kit.matching import Match, match
+from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows
+from agentworld_gym.llm.prompting.parsing import DIMENSIONS, NO_OUTPUT
 
 MICRO, MACRO = "micro", "macro"
 SCORED = 100.0

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentworld_gym.contracts import Usage
-from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
-from agentworld_gym.documents.strict import Strict, validated
-from agentworld_gym.judging.bench_rows import Key
+from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.core.contracts import Usage
+from agentworld_gym.llm.judging.bench_rows import Key
 
 Stage = Literal["prediction", "verdict"]
 

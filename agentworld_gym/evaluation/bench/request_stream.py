@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 
 T = TypeVar("T")
 Answer = Completion | Failure

@@ -13,19 +13,19 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
+from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.evaluation.bench.aggregate import Prices, aggregate
 from agentworld_gym.evaluation.bench.records import Record, Records
 from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, RequestStream, arrivals
 from agentworld_gym.evaluation.results.base import Result
 from agentworld_gym.evaluation.results.bench import BenchResult, Party
-from agentworld_gym.fingerprint import Fingerprint, Part, digest_of
-from agentworld_gym.generators.handles import sent_sampling
-from agentworld_gym.judging.bench_rows import BenchRow, BenchRows
-from agentworld_gym.judging.judge import BENCH_SAMPLING, Judge, judge_digest
-from agentworld_gym.prompting.parsing import NO_OUTPUT, parse_completion
+from agentworld_gym.llm.generators.handles import sent_sampling
+from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows
+from agentworld_gym.llm.judging.judge import BENCH_SAMPLING, Judge, judge_digest
+from agentworld_gym.llm.prompting.parsing import NO_OUTPUT, parse_completion
 
 RECORDS, RUN, RESULT = "rows.jsonl", "run.json", "result.json"
 NOTHING = Failure(FailureKind.EMPTY, "the model wrote nothing", retryable=True)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, groupby, islice
 
-from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.base.statistics.bootstrap import Share, interval
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import Case
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
@@ -25,8 +26,7 @@ from agentworld_gym.evaluation.results.fidelity import (
     Run,
     Trusted,
 )
-from agentworld_gym.matching import Match
-from agentworld_gym.statistics.bootstrap import Share, interval
+from agentworld_gym.kit.matching import Match
 
 EXAMPLES = 8
 LAST_TURN = 12

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.contracts import Observation
+from agentworld_gym.base.statistics.bootstrap import interval
+from agentworld_gym.core.contracts import Observation
 from agentworld_gym.evaluation.results.fidelity import Bin, Calibration, Trusted
-from agentworld_gym.statistics.bootstrap import interval
 
 BINS = 10
 FEWEST = 10
@@ -30,7 +30,7 @@ def probability(observed: Observation, measure: Measure) -> float | None:
     The measure `token` is the geometric mean of the probabilities of its tokens, and `sequence` is their product: the
     probability that the model gives to every one of them being right.
 
-    >>> from agentworld_gym.contracts import Usage
+    >>> from agentworld_gym.core.contracts import Usage
     >>> sure = Observation("a", Usage(completion_tokens=2), confidence=math.log(0.9))
     >>> round(probability(sure, "token"), 3), round(probability(sure, "sequence"), 3)
     (0.9, 0.81)

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agentworld_gym.checks.probes import Probe, run_probes
-from agentworld_gym.contracts import Action, Failure
-from agentworld_gym.domain.task import Task
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
-from agentworld_gym.matching import Match, match
-from agentworld_gym.screens.sight import SHOW_AGAIN, Sight, looks
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.tasks.source import TaskSource
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.checks.probes import Probe, run_probes
+from agentworld_gym.core.contracts import Action, Failure
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.sight import SHOW_AGAIN, Sight, looks
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.kit.matching import Match, match
+from agentworld_gym.llm.sessions.row import Row
 
 LOOK = Action(json.dumps(SHOW_AGAIN), SHOW_AGAIN)
 """A look at the screen."""

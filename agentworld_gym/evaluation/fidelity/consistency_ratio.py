@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from agentworld_gym.contracts import Usage
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.agents.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
+from agentworld_gym.base.statistics.proportions import paired_ratio, proportion
+from agentworld_gym.core.contracts import Usage
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.results.fidelity import Consistency
-from agentworld_gym.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
-from agentworld_gym.statistics.proportions import paired_ratio, proportion
 
 PLANS = 4
 """The number of plans drawn for each task."""

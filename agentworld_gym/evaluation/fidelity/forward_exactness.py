@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import FailureKind, World
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts import FailureKind, World
 from agentworld_gym.evaluation.fidelity.cases import Case
 from agentworld_gym.evaluation.fidelity.replay import Step
 from agentworld_gym.worlds.language import LanguageWorld
@@ -36,8 +36,8 @@ def exact_steps(
     """
     import torch
 
-    from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
-    from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
+    from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
+    from agentworld_gym.llm.generators.pretrained.progress_bars import without_progress_bars
     from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
     from agentworld_gym.recipe.data.turn_weights import Weighting
     from agentworld_gym.recipe.training.exact_match import exact_answers
@@ -67,8 +67,8 @@ def folder_of(world: World[Any]) -> Path:
     Raises:
         SpecError: The model is not in this process, or it is asked in another way than the sessions are written.
     """
-    from agentworld_gym.generators.handles import unwrapped
-    from agentworld_gym.generators.transformers import TransformersGenerator
+    from agentworld_gym.llm.generators.handles import unwrapped
+    from agentworld_gym.llm.generators.transformers import TransformersGenerator
 
     if isinstance(world, LanguageWorld):
         generator = unwrapped(world.generator)

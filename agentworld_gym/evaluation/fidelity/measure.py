@@ -14,11 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Teachable
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.task import Split
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
+from agentworld_gym.agents.policies.playing import WAVE, Played
+from agentworld_gym.agents.progress import Tally
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.process.interrupts import remembered_interrupt
+from agentworld_gym.core.contracts import Teachable
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.aggregate import Beside, Findings, aggregate
 from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
@@ -26,18 +30,14 @@ from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, fo
 from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, nearest_answers
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
-from agentworld_gym.matching import Match
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.playing import WAVE, Played
-from agentworld_gym.process.interrupts import remembered_interrupt
-from agentworld_gym.progress import Tally
+from agentworld_gym.kit.matching import Match
+from agentworld_gym.llm.sessions.pools import group_of
+from agentworld_gym.llm.sessions.rerendering import spec_source
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.sessions.pools import group_of
-from agentworld_gym.sessions.rerendering import spec_source
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.row_reading import read_rows
-from agentworld_gym.worlds.registry import truth_of
+from agentworld_gym.worlds.own_tasks import truth_of
 
 Begin = Callable[[str, str, int], Tally]
 """A function that is called as a stage begins, with its name, what it goes through and how many of these there are. It
@@ -140,7 +140,7 @@ def record(
     Raises:
         SpecError: The domain has no grounded world, or no such family, or there is no such policy.
     """
-    from agentworld_gym.domain.spec import load_spec
+    from agentworld_gym.core.domain.spec import load_spec
 
     asked: dict[str, Any] = {"policies": dict.fromkeys(policies, 1.0)} if policies else {}
     settings = {"levels": {level: 1.0 for level in levels}, "families": tuple(families), "world": world, **asked}

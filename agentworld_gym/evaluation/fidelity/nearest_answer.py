@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import World
-from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.base.statistics.bootstrap import Share, ratio_interval
+from agentworld_gym.core.contracts import World
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.replay import Replay, Step
-from agentworld_gym.generators.nearest import NearestGenerator, answers_of
+from agentworld_gym.llm.generators.nearest import NearestGenerator, answers_of
+from agentworld_gym.llm.sessions.pools import group_of
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample, read_samples
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
-from agentworld_gym.sessions.pools import group_of
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample, read_samples
-from agentworld_gym.statistics.bootstrap import Share, ratio_interval
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld

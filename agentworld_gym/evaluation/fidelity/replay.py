@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.checks.probes import Probe, probing
-from agentworld_gym.contracts import Failure, Observation, Teachable, Usage
-from agentworld_gym.episodes.runner import EpisodeRunner
+from agentworld_gym.core.checks.probes import Probe, probing
+from agentworld_gym.core.contracts import Failure, Observation, Teachable, Usage
+from agentworld_gym.core.flow import Flow, Work, answering_of
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.evaluation.fidelity.cases import LOOK, Case, probes_of, verdict_of
-from agentworld_gym.flow import Flow, Work, answering_of
-from agentworld_gym.matching import Match
-from agentworld_gym.sessions.shown_states import ShownStates, shown_states
+from agentworld_gym.kit.matching import Match
+from agentworld_gym.llm.sessions.shown_states import ShownStates, shown_states
 from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")

@@ -70,7 +70,7 @@ def reliability(bins: Sequence[Bin], title: str, axis: str) -> Markup:
     A model whose confidence is right lies on the diagonal. The axis of confidence begins at the tenth below the first
     bin, because the confidence of a model that copies well is seldom low.
 
-    >>> from agentworld_gym.statistics.bootstrap import Share
+    >>> from agentworld_gym.base.statistics.bootstrap import Share
     >>> exact = Share(share=0.8, low=0.4, high=0.9, count=5)
     >>> "circle" in reliability([Bin(low=0.9, high=1, confidence=0.95, exact=exact)], "title", "confidence")
     True

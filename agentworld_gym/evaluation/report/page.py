@@ -10,8 +10,8 @@ import orjson
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.evaluation.report.charts import Point, lines, reliability
 from agentworld_gym.evaluation.results.bench import BenchResult
 from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures

@@ -7,10 +7,10 @@ from typing import Self
 
 import orjson
 
-from agentworld_gym.documents.atomic_files import write_atomically
-from agentworld_gym.documents.strict import Strict, validated
-from agentworld_gym.domain.task import Split
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.task import Split
 
 FORMAT = 2
 """The version of the results' form; it rises when a key changes its meaning."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from agentworld_gym.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.evaluation.results.base import Result
-from agentworld_gym.statistics.bootstrap import Share
 
 
 class Party(Strict):
@@ -66,7 +66,7 @@ class Measured(Strict):
 
     measures: dict[str, Averages]
     """The means of `valid`, `exact`, `normalised`, `deterministic`, `similarity` and, where screens are due, `tree`
-    (see `agentworld_gym.matching.Match`)."""
+    (see `agentworld_gym.kit.matching.Match`)."""
 
     kinds: dict[str, Averages]
     """The share of rows that are right where they hold content of a kind."""

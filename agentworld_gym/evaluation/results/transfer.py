@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field, model_validator
 
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.task import Split
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.statistics.bootstrap import Share
+from agentworld_gym.core.domain.task import Split
 from agentworld_gym.evaluation.results.base import Counts, Result, TaskDraw
-from agentworld_gym.statistics.bootstrap import Share
 
 WIDE = 0.4
 """An interval of the gap that is wider than this cannot show that there is no gap."""

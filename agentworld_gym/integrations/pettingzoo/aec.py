@@ -6,9 +6,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.base.errors import ClosedError, SpecError
+from agentworld_gym.base.spaces import UnicodeText
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, AECEnv, TeamEnv
-from agentworld_gym.spaces import UnicodeText
 
 
 class AgentWorldAECEnv(TeamEnv, AECEnv[str, dict[str, str], str]):  # type: ignore[misc,unused-ignore]

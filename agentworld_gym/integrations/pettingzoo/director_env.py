@@ -9,17 +9,17 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils import seeding
 
-from agentworld_gym.actions.toolset import Problem
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.env import MAX_SEED, text_spaces, transcript
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.agents.teams.director import DIRECTOR, load_director
+from agentworld_gym.base.errors import ClosedError, SpecError
+from agentworld_gym.base.spaces import UnicodeText
+from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks.source import RESET_OPTIONS
+from agentworld_gym.envs.env import MAX_SEED, text_spaces, transcript
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, AECEnv
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.spaces import UnicodeText
-from agentworld_gym.tasks.source import RESET_OPTIONS
-from agentworld_gym.teams.director import DIRECTOR, load_director
 
 
 class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[misc,unused-ignore]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.errors import ClosedError, SpecError
+from agentworld_gym.base.errors import ClosedError, SpecError
+from agentworld_gym.base.spaces import UnicodeText
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, ParallelEnv, TeamEnv
-from agentworld_gym.spaces import UnicodeText
 
 
 class AgentWorldParallelEnv(TeamEnv, ParallelEnv[str, str, str]):  # type: ignore[misc,unused-ignore]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from agentworld_gym.agents.teams.director import director_names, load_director
+from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.core.registration import all_domains
 from agentworld_gym.integrations.pettingzoo.aec import AgentWorldAECEnv
 from agentworld_gym.integrations.pettingzoo.director_env import AgentWorldDirectorEnv
 from agentworld_gym.integrations.pettingzoo.parallel import AgentWorldParallelEnv
-from agentworld_gym.registration import all_domains
-from agentworld_gym.teams.director import director_names, load_director
-from agentworld_gym.teams.team import load_team, team_names
 
 
 def register_envs() -> None:

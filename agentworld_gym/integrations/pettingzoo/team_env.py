@@ -6,16 +6,16 @@ import sys
 from functools import partial
 from typing import Any, Self
 
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.env import MAX_SEED, text_spaces
-from agentworld_gym.errors import ClosedError, GeneratorError, SpecError, install
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.prompting.agent_prompt import role_of_agent
-from agentworld_gym.spaces import UnicodeText
-from agentworld_gym.tasks.source import RESET_OPTIONS
-from agentworld_gym.teams.shared_episode import SharedEpisode, begin_shared
-from agentworld_gym.teams.team import Team, load_team, of_equals
+from agentworld_gym.agents.teams.shared_episode import SharedEpisode, begin_shared
+from agentworld_gym.agents.teams.team import Team, load_team, of_equals
+from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, install
+from agentworld_gym.base.spaces import UnicodeText
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks.source import RESET_OPTIONS
+from agentworld_gym.envs.env import MAX_SEED, text_spaces
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
 
 try:
     from gymnasium.utils import seeding

@@ -13,15 +13,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentworld_gym.agents.policies.menu_network import MenuNetwork
+    from agentworld_gym.agents.policies.menu_policy import MenuPolicy, MenuQPolicy
+    from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
+    from agentworld_gym.envs.menu_env import MenuEnv, MenuVectorEnv
+    from agentworld_gym.envs.text_encoder import TextEncoder
     from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
     from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
     from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
     from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
-    from agentworld_gym.menu_env import MenuEnv, MenuVectorEnv
-    from agentworld_gym.policies.menu_network import MenuNetwork
-    from agentworld_gym.policies.menu_policy import MenuPolicy, MenuQPolicy
-    from agentworld_gym.policies.text_encoder import TextEncoder
-    from agentworld_gym.statistics.bootstrap import bootstrap_interval
 
 __all__ = [
     "AgentWorldVecEnv",
@@ -42,20 +42,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "policies.text_encoder": ("TextEncoder",),
-    "integrations.sb3.asynchronous_rollouts": ("asynchronous",),
-    "integrations.sb3.evaluate": ("Result", "evaluate_policy"),
-    "statistics.bootstrap": ("bootstrap_interval",),
-    "menu_env": ("MenuEnv", "MenuVectorEnv"),
-    "policies.menu_network": ("MenuNetwork",),
-    "policies.menu_policy": ("MenuPolicy", "MenuQPolicy"),
-    "integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
-    "integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
+    "agentworld_gym.envs.text_encoder": ("TextEncoder",),
+    "agentworld_gym.integrations.sb3.asynchronous_rollouts": ("asynchronous",),
+    "agentworld_gym.integrations.sb3.evaluate": ("Result", "evaluate_policy"),
+    "agentworld_gym.base.statistics.bootstrap": ("bootstrap_interval",),
+    "agentworld_gym.envs.menu_env": ("MenuEnv", "MenuVectorEnv"),
+    "agentworld_gym.agents.policies.menu_network": ("MenuNetwork",),
+    "agentworld_gym.agents.policies.menu_policy": ("MenuPolicy", "MenuQPolicy"),
+    "agentworld_gym.integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
+    "agentworld_gym.integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
 }
 
 
 def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
-            return getattr(import_module(f"agentworld_gym.{module}"), name)
+            return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

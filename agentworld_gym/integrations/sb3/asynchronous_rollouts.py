@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.errors import SpecError, install
+from agentworld_gym.base.errors import SpecError, install
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv
 
 try:

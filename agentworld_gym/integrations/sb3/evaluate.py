@@ -10,11 +10,11 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.domain.task import Split
-from agentworld_gym.policies.menu_agent import MenuAgent
-from agentworld_gym.policies.playing import Played, play
-from agentworld_gym.policies.text_encoder import TextEncoder
-from agentworld_gym.statistics.proportions import proportion
+from agentworld_gym.agents.policies.menu_agent import MenuAgent
+from agentworld_gym.agents.policies.playing import Played, play
+from agentworld_gym.base.statistics.proportions import proportion
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.envs.text_encoder import TextEncoder
 
 
 class Agent(Protocol):

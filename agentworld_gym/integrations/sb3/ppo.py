@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.errors import install
+from agentworld_gym.base.errors import install
+from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv
-from agentworld_gym.process.interrupts import remembered_interrupt
 
 try:
     from sb3_contrib import MaskablePPO
@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     raise ImportError(f"this needs Stable-Baselines3: {install('sb3')}") from error
 
-from agentworld_gym.policies.menu_policy import MenuPolicy
+from agentworld_gym.agents.policies.menu_policy import MenuPolicy
 
 logger = logging.getLogger(__name__)
 

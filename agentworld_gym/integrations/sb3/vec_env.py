@@ -20,15 +20,15 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.env import MAX_SEED
-from agentworld_gym.episodes.episode import Episode
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.episodes.step import Transition
-from agentworld_gym.episodes.stream import EpisodeStream
-from agentworld_gym.errors import SpecError, UnderWayError, install
-from agentworld_gym.menu_env import MenuEnv, menu_spaces
-from agentworld_gym.policies.menu import Menu
-from agentworld_gym.policies.text_encoder import TextEncoder, Vector
+from agentworld_gym.base.errors import SpecError, UnderWayError, install
+from agentworld_gym.envs.env import MAX_SEED
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Transition
+from agentworld_gym.envs.episodes.stream import EpisodeStream
+from agentworld_gym.envs.menu import Menu
+from agentworld_gym.envs.menu_env import MenuEnv, menu_spaces
+from agentworld_gym.envs.text_encoder import TextEncoder, Vector
 
 try:
     from stable_baselines3.common.vec_env import VecEnv

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agentworld_gym.flow import Work
-from agentworld_gym.screens.sight import ActionStream, on_screen
+from agentworld_gym.core.flow import Work
+from agentworld_gym.core.screens.sight import ActionStream, on_screen
 
 
 class Acting(Protocol):
@@ -27,7 +27,7 @@ class Script:
         actions: The script, whose locators are resolved on what the world shows.
         domain: The id of the domain.
 
-    >>> from agentworld_gym.flow import in_one_wave
+    >>> from agentworld_gym.core.flow import in_one_wave
     >>> script = Script((action for action in ("pwd", "ls")), "terminal")
     >>> [in_one_wave([script.act("")]) for _ in range(3)]
     [['pwd'], ['ls'], [None]]

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import Form, Profile
-from agentworld_gym.engines.catalog import engine_names
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.core.domain.spec import Form, Profile
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.registration import find_domain
 from agentworld_gym.recipe.field_types import Positive, Share
-from agentworld_gym.registration import find_domain
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend"]
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import SpecError
-from agentworld_gym.policies.exploring import explore, explore_beside
-from agentworld_gym.policies.exploring.base import SESSION
-from agentworld_gym.policies.scripted import expert_policy, menu_policy, mixed_policy
+from agentworld_gym.agents.policies.exploring import explore, explore_beside
+from agentworld_gym.agents.policies.exploring.base import SESSION
+from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.registration import find_domain, resolved
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.core.tasks.control_cases import ControlCase, control_cases
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.registration import find_domain, resolved
-from agentworld_gym.screens.sight import ActionStream
-from agentworld_gym.tasks.control_cases import ControlCase, control_cases
 
 AWARE = "aware"
 """The name of the policy in sessions where a solver faces a control that it knows."""

@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import DomainSpec, Form
-from agentworld_gym.domain.task import Split, Task, split_seed
-from agentworld_gym.engines.catalog import engine_names, has_engine, libraries_of, load_index
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import digest_of, installed
-from agentworld_gym.flow import Flow, Work
-from agentworld_gym.generators import open_generator
-from agentworld_gym.policies.language_agent import LanguageAgent
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.agents.policies.language_agent import LanguageAgent
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of, installed
+from agentworld_gym.core.domain.spec import DomainSpec, Form
+from agentworld_gym.core.domain.task import Split, Task, split_seed
+from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of, load_index
+from agentworld_gym.core.flow import Flow, Work
+from agentworld_gym.core.registration import official_name
+from agentworld_gym.core.tasks import generate
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.row import FORMAT, Provenance, Row
 from agentworld_gym.recipe.collect.agents import Acting, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
-from agentworld_gym.registration import official_name
-from agentworld_gym.sessions.row import FORMAT, Provenance, Row
-from agentworld_gym.tasks import generate
-from agentworld_gym.tasks.source import TaskSource
-from agentworld_gym.worlds.awm.world import AwmWorld
 from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.own_tasks import BringsTasks, schemes
 from agentworld_gym.worlds.registry import open_world
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Recorder:
     it that was asked for: the domains, and the settings that are not the default ones. The attribute `provenances`
     holds where rows come from, by domain and dialect.
 
-    >>> from agentworld_gym.domain.spec import load_spec
+    >>> from agentworld_gym.core.domain.spec import load_spec
     >>> recorder = Recorder([load_spec("terminal")], CollectConfig(), seed=0)
     >>> row = recorder.row(3)
     >>> row == recorder.row(3), row.task, len(row.actions) == row.turn_idx
@@ -263,8 +263,8 @@ class _DomainRecorder:
             self._generator.close()
 
 
-class _AwmRecorder(_DomainRecorder):
-    """A folder of AWM's worlds, whose tasks it brings."""
+class _OwnTasksRecorder(_DomainRecorder):
+    """A world that brings its own tasks, such as a folder of AWM's worlds."""
 
     def _choose(self) -> None:
         config = self._config
@@ -277,14 +277,15 @@ class _AwmRecorder(_DomainRecorder):
 
     def _opened(self) -> tuple[EpisodeRunner, Provenance]:
         world = open_world(self._config.world, WorldOptions(self.spec))
-        if not isinstance(world, AwmWorld):
+        if not isinstance(world, BringsTasks) or world.truth is not None:
             world.close()
-            raise SpecError("collect", "world", self._config.world, "grounded, or awm:DIR")
+            expected = " or ".join(["grounded", *(f"{scheme}:DIR" for scheme in schemes())])
+            raise SpecError("collect", "world", self._config.world, expected)
         world.tasks.without_judge()
         provenance = Provenance(
             source="collect",
-            engine="awm",
-            libraries=dict(world.engine.libraries.versions),
+            engine=self._config.world.partition(":")[0],
+            libraries=world.versions,
             fingerprint=world.fingerprint.digest,
             package=installed("agentworld-gym"),
         )
@@ -299,7 +300,7 @@ class _AwmRecorder(_DomainRecorder):
 
 def _recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:
     """Return what records sessions of a domain in the world of a configuration."""
-    return _DomainRecorder(spec, config) if config.world == "grounded" else _AwmRecorder(spec, config)
+    return _DomainRecorder(spec, config) if config.world == "grounded" else _OwnTasksRecorder(spec, config)
 
 
 def _draw(rng: random.Random, shares: Mapping[T, float]) -> T:

@@ -14,16 +14,16 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.documents.json_lines import JsonlWriter
-from agentworld_gym.domain.spec import DomainSpec, load_spec
-from agentworld_gym.domain.task import Split
-from agentworld_gym.errors import AgentWorldError, SpecError
-from agentworld_gym.process.parallel import AHEAD as BATCHES_AHEAD
-from agentworld_gym.process.parallel import WorkerDied, batches, outlived
+from agentworld_gym.base.documents.json_lines import JsonlWriter
+from agentworld_gym.base.errors import AgentWorldError, SpecError
+from agentworld_gym.base.process.parallel import AHEAD as BATCHES_AHEAD
+from agentworld_gym.base.process.parallel import WorkerDied, batches, outlived
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.llm.sessions.row import Row, content_digest
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import AHEAD, Recorder
-from agentworld_gym.sessions.row import Row, content_digest
-from agentworld_gym.sessions.row_reading import read_rows
 
 logger = logging.getLogger(__name__)
 

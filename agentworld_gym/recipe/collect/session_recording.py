@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agentworld_gym.contracts import Action, ActionKind, Failure
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines import Machine, Multilingual, Scalar, Span
-from agentworld_gym.episodes.runner import EpisodeRunner
-from agentworld_gym.flow import Work
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.core.contracts import Action, ActionKind, Failure
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines import Machine, Multilingual, Scalar, Span
+from agentworld_gym.core.flow import Work
+from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.sight import Sight, folds
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.row import Change, ContentSpan, changes_between
 from agentworld_gym.recipe.collect.agents import Acting
-from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import Sight, folds
-from agentworld_gym.sessions.row import Change, ContentSpan, changes_between
-from agentworld_gym.worlds.awm.world import AwmSession
-from agentworld_gym.worlds.grounded import GroundedSession
 
 
 class SessionRecording:
@@ -106,9 +104,9 @@ class SessionRecording:
 
     @property
     def _machine(self) -> Machine:
-        session = self._episode.session
-        assert isinstance(session, GroundedSession | AwmSession)
-        return session.machine
+        session: Any = self._episode.session
+        machine: Machine = session.machine
+        return machine
 
     def _shown(self) -> tuple[str, Sequence[Span]]:
         """Return what the machine shows in the dialect of the recording, and the spans of that text."""

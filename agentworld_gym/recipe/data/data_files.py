@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agentworld_gym.domain.task import Split
-from agentworld_gym.errors import MissingFile, SpecError
+from agentworld_gym.base.errors import MissingFile, SpecError
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.llm.sessions.rerendering import is_of
+from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.sessions.samples import Sample, read_samples
 from agentworld_gym.recipe.data.preparation import Preparation, PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
-from agentworld_gym.sessions.rerendering import is_of
-from agentworld_gym.sessions.row_reading import read_rows
-from agentworld_gym.sessions.samples import Sample, read_samples
 
 
 def data_files(sources: Sequence[str], split: Split) -> list[Path]:

@@ -20,14 +20,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.registration import find_domain
-from agentworld_gym.screens import is_graphical, observations_of
-from agentworld_gym.screens.history import History
-from agentworld_gym.screens.sight import shows
-from agentworld_gym.sessions.pools import GROUNDED
-from agentworld_gym.sessions.rerendering import prompts_for, rerendered, spec_of
-from agentworld_gym.sessions.row import Row
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.core.screens import is_graphical, observations_of
+from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.sight import shows
+from agentworld_gym.llm.sessions.pools import GROUNDED
+from agentworld_gym.llm.sessions.rerendering import prompts_for, rerendered, spec_of
+from agentworld_gym.llm.sessions.row import Row
 
 Scope = Literal["all", "imported", "none"]
 """The sessions that a rule looks at; `imported` are those that no grounded world of this package played."""

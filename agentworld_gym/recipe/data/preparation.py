@@ -10,20 +10,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.domain.spec import Form, Profile
-from agentworld_gym.process.parallel import mapped
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.process.parallel import mapped
+from agentworld_gym.core.domain.spec import Form, Profile
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.pools import Pool
+from agentworld_gym.llm.sessions.rerendering import prompts_for
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.renaming import renamed
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
 from agentworld_gym.recipe.data.turn_weights import Weighting, classify
-from agentworld_gym.registration import find_domain
-from agentworld_gym.sessions.pools import Pool
-from agentworld_gym.sessions.rerendering import prompts_for
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample
 
 
 class Preparation(Strict):

@@ -13,11 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
-from agentworld_gym.contracts import Message
-from agentworld_gym.engines.tables.word_lists import common_words
-from agentworld_gym.sessions.samples import Sample
-from agentworld_gym.tasks import vocabulary as terminal
-from agentworld_gym.tasks.desktop import vocabulary as desktop
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.core.registration import all_domains
+from agentworld_gym.kit.tables.word_lists import common_words
+from agentworld_gym.llm.sessions.samples import Sample
 
 MOST = 0.8
 """The share of the content words of a chosen session that are replaced; the others stay beside them, as known names
@@ -40,8 +39,10 @@ def content_words() -> frozenset[str]:
     ['corran', 'milo', 'okafor']
     """
     lists = common_words()
-    entries = [*lists["first_names"], *lists["last_names"], *terminal.NAMES, *terminal.WORDS]
-    entries += [*desktop.PEOPLE, *desktop.SURNAMES, *desktop.TOWNS]
+    entries = [*lists["first_names"], *lists["last_names"]]
+    for domain in all_domains().values():
+        if (own := domain.part("content_words")) is not None:
+            entries += own()
     return frozenset(entry.lower() for entry in entries if len(entry) > 2) - _LABELS
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentworld_gym.contracts import Message
-from agentworld_gym.prompting.parsing import in_output_tag, parse_completion
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
-from agentworld_gym.registration import find_domain
-from agentworld_gym.screens import observations_of
-from agentworld_gym.sessions.pools import group_of
-from agentworld_gym.sessions.rerendering import (
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.core.screens import observations_of
+from agentworld_gym.llm.prompting.parsing import in_output_tag, parse_completion
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.pools import group_of
+from agentworld_gym.llm.sessions.rerendering import (
     conversation,
     prompts_for,
     rendered_turns,
     required_task,
     rerendered_messages,
 )
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 
 
 def cpt_sample(

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.recipe.data.pretokenization import PATTERN
 
 if TYPE_CHECKING:

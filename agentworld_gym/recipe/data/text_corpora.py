@@ -9,10 +9,10 @@ from typing import Annotated
 import orjson
 from pydantic import Field
 
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.errors import SpecError
-from agentworld_gym.sessions.samples import TEXT, Sample
-from agentworld_gym.text.escaping import escape
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.llm.sessions.samples import TEXT, Sample
 
 DOMAIN = "knowledge"
 SUFFIXES = (".txt", ".md", ".jsonl")

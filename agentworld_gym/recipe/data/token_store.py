@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.errors import SpecError
-from agentworld_gym.process.pacing import paced
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.process.pacing import paced
+from agentworld_gym.llm.sessions.samples import TEXT, Sample
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample, tokenization_digest
-from agentworld_gym.sessions.samples import TEXT, Sample
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.contracts import Message
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.generators.special_tokens import rule_of
-from agentworld_gym.sessions.samples import TEXT, Sample
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.llm.generators.special_tokens import rule_of
+from agentworld_gym.llm.sessions.samples import TEXT, Sample
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

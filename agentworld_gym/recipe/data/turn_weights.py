@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from agentworld_gym.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Strict
 
 TurnClass = Literal["echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other"]
 Rule = Literal["share", "draw", "equal"]

@@ -20,11 +20,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import GeneratorError, TrainingError, install
-from agentworld_gym.process.number_formats import speeds
-from agentworld_gym.process.signals import stopped_by_signals
-from agentworld_gym.prompting.official import OfficialPrompts
+from agentworld_gym.base.errors import GeneratorError, TrainingError, install
+from agentworld_gym.base.process.signals import stopped_by_signals
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.generators.number_formats import speeds
+from agentworld_gym.llm.prompting.official import OfficialPrompts
 from agentworld_gym.recipe.data.data_files import data_files
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
@@ -362,9 +362,9 @@ def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[Predict
     if judge is not None or config.judge is None or not config.reward.judged:
         yield judge
         return
-    from agentworld_gym.generators import open_generator
-    from agentworld_gym.judging.dimension_judge import DimensionJudge
-    from agentworld_gym.judging.judge import Judge
+    from agentworld_gym.llm.generators import open_generator
+    from agentworld_gym.llm.judging.dimension_judge import DimensionJudge
+    from agentworld_gym.llm.judging.judge import Judge
 
     chosen = config.judge
     sampling = Sampling(temperature=chosen.temperature, max_tokens=chosen.max_tokens, thinking=chosen.thinking)

@@ -20,13 +20,13 @@ from zlib import crc32
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.contracts import Failure
-from agentworld_gym.documents.strict import Strict
-from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.parsing import DIMENSIONS, Judgement
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts import Failure
+from agentworld_gym.llm.prompting.parsing import DIMENSIONS, Judgement
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.rl.reward_hacking import hacking_flags
 from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, verify
-from agentworld_gym.sessions.row import Row
 
 FULL = 25.0
 """The highest reward of either part."""

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from agentworld_gym.prompting.parsing import DIMENSIONS, JUDGE_TAG, OUTPUT_TAG, strip_thinking
+from agentworld_gym.llm.prompting.parsing import DIMENSIONS, JUDGE_TAG, OUTPUT_TAG, strip_thinking
 from agentworld_gym.recipe.rl.verifiers.truth import Truth
 
 _OUTPUT = re.compile(rf"<{OUTPUT_TAG}\s*>", re.IGNORECASE)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentworld_gym.errors import AnswerError
-from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.base.errors import AnswerError
+from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, Reward
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from agentworld_gym.contracts import Message
-from agentworld_gym.errors import SpecError
-from agentworld_gym.generators.special_tokens import rule_of
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.llm.generators.special_tokens import rule_of
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.rerendering import is_of, observation_meant, prompts_for
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.row_reading import row_of
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.filters import RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.sessions.rerendering import is_of, observation_meant, prompts_for
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.row_reading import row_of
-from agentworld_gym.sessions.samples import Sample
 
 if TYPE_CHECKING:
     from datasets import Dataset

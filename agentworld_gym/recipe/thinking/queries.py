@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import Form, Profile, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.prompting.wordings import drawn_wording
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.core.domain.spec import Form, Profile, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.wordings import drawn_wording
+from agentworld_gym.llm.sessions.pools import Pool, PostPool
+from agentworld_gym.llm.sessions.rerendering import prompts_for, task_is_gone, task_of
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
 from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
-from agentworld_gym.sessions.pools import Pool, PostPool
-from agentworld_gym.sessions.rerendering import prompts_for, task_is_gone, task_of
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample
-from agentworld_gym.text.escaping import escape
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,20 @@ from typing import Any
 
 from pydantic import Field
 
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
-from agentworld_gym.documents.json_lines import JsonlWriter, read_jsonl
-from agentworld_gym.documents.strict import Strict, validated
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.errors import SpecError
-from agentworld_gym.fingerprint import digest_of
-from agentworld_gym.judging.bench_rows import bench_row
-from agentworld_gym.judging.judge import UNREADABLE, Judge, judge_digest
+from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.llm.judging.bench_rows import bench_row
+from agentworld_gym.llm.judging.judge import UNREADABLE, Judge, judge_digest
+from agentworld_gym.llm.sessions.pools import draw
+from agentworld_gym.llm.sessions.rerendering import prompts_for, rerendered
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.thinking.queries import Queries, Query
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
-from agentworld_gym.sessions.pools import draw
-from agentworld_gym.sessions.rerendering import prompts_for, rerendered
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
 OUTCOMES = ("kept", "below", "invalid", "unjudged", "failed")

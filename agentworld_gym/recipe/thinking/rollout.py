@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentworld_gym.contracts import Completion, Failure, FailureKind
-from agentworld_gym.errors import AnswerError
-from agentworld_gym.matching.forms import is_valid
-from agentworld_gym.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
+from agentworld_gym.base.errors import AnswerError
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.contracts import Completion, Failure, FailureKind
+from agentworld_gym.kit.matching.forms import is_valid
+from agentworld_gym.llm.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
+from agentworld_gym.llm.sessions.rerendering import observation_meant
 from agentworld_gym.recipe.thinking.queries import Query
-from agentworld_gym.sessions.rerendering import observation_meant
-from agentworld_gym.text.escaping import escape
 
 CUT_OFF = Failure(FailureKind.LENGTH, "the rollout was cut off")
 EMPTY = Failure(FailureKind.EMPTY, "the rollout holds no observation")

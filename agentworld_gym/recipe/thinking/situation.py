@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.actions.browser_calls import read_call_text
-from agentworld_gym.engines import Scalar
+from agentworld_gym.base.text.escaping import unescape
+from agentworld_gym.core.actions.browser_calls import read_call_text
+from agentworld_gym.core.engines import Scalar
+from agentworld_gym.llm.sessions.row import Change, ContentSpan, Row
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
-from agentworld_gym.sessions.row import Change, ContentSpan, Row
-from agentworld_gym.text.escaping import unescape
 
 LONGEST = 60
 """The most characters of a quotation; a longer one is cut at the end of a word."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.recipe.data.token_store import TokenStore
 from agentworld_gym.recipe.training.flops import attention_pairs
 

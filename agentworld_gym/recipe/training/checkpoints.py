@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.errors import TrainingError
+from agentworld_gym.base.errors import TrainingError
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.sessions.pools import Pool
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
@@ -23,9 +26,6 @@ from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import Outcome, fit
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
-from agentworld_gym.sessions.pools import Pool
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.samples import Sample
 
 logger = logging.getLogger(__name__)
 

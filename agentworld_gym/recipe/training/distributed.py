@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.errors import GeneratorError, install
+from agentworld_gym.base.errors import GeneratorError, install
 
 if TYPE_CHECKING:
     import torch

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from agentworld_gym.documents.atomic_files import write_atomically
-from agentworld_gym.errors import TrainingError
+from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.base.errors import TrainingError
 
 Metrics = dict[str, Any]
 Progress = Callable[[Metrics], None]

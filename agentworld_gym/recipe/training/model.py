@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.documents.strict import read_yaml, validated
-from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.generators.pretrained.folders import must_be_there
-from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
-from agentworld_gym.generators.pretrained.progress_bars import without_progress_bars
+from agentworld_gym.base.documents.strict import read_yaml, validated
+from agentworld_gym.base.errors import GeneratorError, SpecError
+from agentworld_gym.llm.generators.pretrained.folders import must_be_there
+from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
+from agentworld_gym.llm.generators.pretrained.progress_bars import without_progress_bars
 from agentworld_gym.recipe.data.renaming import content_words
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, spelled_out, wrap
 from agentworld_gym.recipe.training.checkpoints import Checkpoints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.process.number_formats import NumberFormat
+from agentworld_gym.llm.generators.number_formats import NumberFormat
 from agentworld_gym.recipe.training.train_config import TrainConfig
 
 if TYPE_CHECKING:

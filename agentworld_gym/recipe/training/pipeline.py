@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import tokenization_digest
@@ -37,7 +38,6 @@ from agentworld_gym.recipe.training.stage_config import DataConfig, SessionsConf
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
 from agentworld_gym.recipe.training.validation import validation
-from agentworld_gym.sessions.samples import Sample
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

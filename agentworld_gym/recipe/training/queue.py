@@ -21,10 +21,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.errors import SpecError, TrainingError
-from agentworld_gym.process.cores import bindable_cores
-from agentworld_gym.process.signals import stopped_by_signals
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.errors import SpecError, TrainingError
+from agentworld_gym.base.process.cores import bindable_cores
+from agentworld_gym.base.process.signals import stopped_by_signals
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.recipe.training.pipeline import MODEL
 

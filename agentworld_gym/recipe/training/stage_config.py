@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.data.preparation import Preparation
 from agentworld_gym.recipe.field_types import Positive, Share

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.recipe.field_types import Bfloat16, Positive, Share
 
 

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agentworld_gym.errors import SpecError, TrainingError
-from agentworld_gym.process.number_formats import Speeds, speeds
-from agentworld_gym.process.signals import stopped_by_signals
+from agentworld_gym.base.errors import SpecError, TrainingError
+from agentworld_gym.base.process.signals import stopped_by_signals
+from agentworld_gym.llm.generators.number_formats import Speeds, speeds
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.distributed import Processes
 from agentworld_gym.recipe.training.flops import count_flops

@@ -13,8 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.errors import GeneratorError, SpecError
-from agentworld_gym.generators.pretrained.loading import load_model, load_tokenizer
+from agentworld_gym.base.errors import GeneratorError, SpecError
+from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
 
 if TYPE_CHECKING:
     import torch

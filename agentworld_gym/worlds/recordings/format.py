@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.contracts import Action, Observation, Source, Usage
-from agentworld_gym.documents.json_lines import check_fields, is_whole, read_jsonl
-from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import MissingFile, RecordingError, TraceError
-from agentworld_gym.fingerprint import Fingerprint, digest_of
-from agentworld_gym.text.escaping import escape, unescape
+from agentworld_gym.base.documents.json_lines import check_fields, is_whole, read_jsonl
+from agentworld_gym.base.errors import MissingFile, RecordingError, TraceError
+from agentworld_gym.base.fingerprint import Fingerprint, digest_of
+from agentworld_gym.base.text.escaping import escape, unescape
+from agentworld_gym.core.contracts import Action, Observation, Source, Usage
+from agentworld_gym.core.domain.task import Task
 
 FORMAT = "agentworld-recording-2"
 

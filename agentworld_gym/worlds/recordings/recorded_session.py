@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentworld_gym.contracts import Session
-from agentworld_gym.errors import RecordingError
-from agentworld_gym.fingerprint import digest_of
+from agentworld_gym.base.errors import RecordingError
+from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.contracts import Session
 
 
 @dataclass

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentworld_gym.checks.verifiers import Finding
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation
-from agentworld_gym.domain.task import Task
-from agentworld_gym.fingerprint import Fingerprint
-from agentworld_gym.text.escaping import unescape
+from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.base.text.escaping import unescape
+from agentworld_gym.core.checks.verifiers import Finding
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
     next_key,
     outcome_key,

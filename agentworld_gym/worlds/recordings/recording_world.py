@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.checks.verifiers import Accountable, Finding, Testing, Verifying
-from agentworld_gym.contracts import Action, Failure, FailureKind, Observation, Teachable, World
-from agentworld_gym.documents.json_lines import JsonlWriter, sealed
-from agentworld_gym.domain.task import Task
-from agentworld_gym.errors import RecordingError
-from agentworld_gym.flow import TOGETHER, Work, answering_of, named
-from agentworld_gym.text.escaping import escape
+from agentworld_gym.base.documents.json_lines import JsonlWriter, sealed
+from agentworld_gym.base.errors import RecordingError
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.checks.verifiers import Accountable, Finding, Testing, Verifying
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Teachable, World
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.recordings.format import (
     FORMAT,

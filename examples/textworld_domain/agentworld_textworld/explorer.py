@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.policies.exploring import Explorer
+from agentworld_gym.agents.policies.exploring import Explorer
 
 ALONE = ("look", "inventory", "go north", "go south", "go east", "go west")
 VERBS = ("examine", "take", "drop", "open", "close", "eat", "unlock", "insert")

@@ -9,8 +9,8 @@ from typing import Any
 import textworld
 from textworld import EnvInfos
 
-from agentworld_gym.engines import Controls, Engine, EngineError, Scalar, Span
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.engines import Controls, Engine, EngineError, Scalar, Span
 from agentworld_textworld.games import SIZES, story_of
 
 OVER = "The game is over."

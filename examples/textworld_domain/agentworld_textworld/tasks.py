@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.tasks import Draft, Family
+from agentworld_gym.core.domain.task import Check, Expect, Split
+from agentworld_gym.core.tasks import Draft, Family
 from agentworld_textworld.games import game_of
 
 WON = "*** The End ***"

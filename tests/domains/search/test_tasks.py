@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.checks.checks import output_of
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.domain.task import Task, load_task, split_of, split_seed
+from agentworld_gym.agents.policies.following import play
+from agentworld_gym.agents.policies.scripted import menu_policy
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.checks.checks import output_of
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task, load_task, split_of, split_seed
+from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.core.tasks.control_cases import control_cases
+from agentworld_gym.core.tasks.family import MENU_MIN
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.fictional_world import build_world
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
 from agentworld_gym.domains.search.tasks.questions import WORLDS, Asked, ask, pose
-from agentworld_gym.errors import SpecError
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.policies.following import play
-from agentworld_gym.policies.scripted import menu_policy
-from agentworld_gym.tasks import families, generate
-from agentworld_gym.tasks.control_cases import control_cases
-from agentworld_gym.tasks.family import MENU_MIN
+from agentworld_gym.envs.options import EnvOptions
 
 FAMILIES = sorted(families("search"))
 HANDWRITTEN = sorted((Path(__file__).parents[3] / "domain_specs" / "tasks" / "search").glob("*.yaml"))

@@ -22,21 +22,21 @@ from bench_runs import Answer, asked_of, official, run, tagged, verdict, written
 from fault_server import FaultServer, answer
 from typer.testing import CliRunner
 
-from agentworld_gym.cli import app
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import SpecError, TraceError
+from agentworld_gym.base.errors import SpecError, TraceError
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.bench.aggregate import Prices
 from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, BenchRun, Model, Progress, check_folder
 from agentworld_gym.evaluation.results.bench import BenchResult, Tokens
-from agentworld_gym.generators import ScriptedGenerator, ServerGenerator
-from agentworld_gym.judging import judge as judging
-from agentworld_gym.judging.bench_rows import BenchRow, BenchRows, bench_row
-from agentworld_gym.judging.judge import Judge, judge_digest
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.llm.bundled import bundled_models
+from agentworld_gym.llm.generators import ScriptedGenerator, ServerGenerator
+from agentworld_gym.llm.judging import judge as judging
+from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows, bench_row
+from agentworld_gym.llm.judging.judge import Judge, judge_digest
+from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.worlds.bundled import bundled_models
 
 # What is scored
 
@@ -438,7 +438,7 @@ def test_a_full_disk_gives_the_folder_free(tmp_path: Path, monkeypatch: pytest.M
         def refuse(*_: Any) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        full.setattr("agentworld_gym.documents.json_lines.os.write", refuse)
+        full.setattr("agentworld_gym.base.documents.json_lines.os.write", refuse)
         with pytest.raises(TraceError, match="space"):
             run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok"))
     assert run(BenchRows((file,)), tmp_path / "run", lambda _: tagged("ok")).rows.failures == {}
@@ -448,10 +448,10 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from agentworld_gym.evaluation.bench.runner import BenchRun, Model
-from agentworld_gym.judging.judge import Judge
-from agentworld_gym.judging.bench_rows import BenchRows
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.contracts import Completion, Usage
+from agentworld_gym.llm.judging.judge import Judge
+from agentworld_gym.llm.judging.bench_rows import BenchRows
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.core.contracts import Completion, Usage
 
 rows, folder, asked = map(Path, sys.argv[1:4])
 

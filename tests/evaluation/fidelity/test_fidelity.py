@@ -20,13 +20,19 @@ from tiny_model import write_tiny_model
 from typer.testing import CliRunner
 from worlds import dream, predicted
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.cli import app
-from agentworld_gym.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
-from agentworld_gym.domain.spec import Form, load_spec
-from agentworld_gym.domain.task import Task
-from agentworld_gym.engines.catalog import engine_names, load_index
-from agentworld_gym.errors import GeneratorError, SpecError
+from agentworld_gym.agents.progress import Tally
+from agentworld_gym.base.errors import GeneratorError, SpecError
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
+from agentworld_gym.core.domain.spec import Form, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines.catalog import engine_names, load_index
+from agentworld_gym.core.screens import is_graphical
+from agentworld_gym.core.screens.sight import last_screen
+from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
@@ -34,17 +40,11 @@ from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, Step, replay, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
-from agentworld_gym.generators.nearest import open_nearest
-from agentworld_gym.options import EnvOptions
-from agentworld_gym.progress import Tally
-from agentworld_gym.prompting.prompt import Prompts
-from agentworld_gym.screens import is_graphical
-from agentworld_gym.screens.sight import last_screen
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.tasks.source import TaskSource
-from agentworld_gym.text.escaping import escape
+from agentworld_gym.llm.bundled import bundled_model, tiny_model
+from agentworld_gym.llm.generators.nearest import open_nearest
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.worlds import register_world
-from agentworld_gym.worlds.bundled import bundled_model, tiny_model
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from latencies import Held, HeldStream, drawn
 
-from agentworld_gym.contracts import ChatRequest, Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import AgentWorldError
+from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.recipe.collect import recorder, recording_file
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect

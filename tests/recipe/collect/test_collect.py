@@ -21,15 +21,19 @@ from hypothesis import strategies as st
 from parallel_work import killed, pids, refusing, slow_when_even
 from processes import background, lives, wait_until
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.documents.json_lines import JsonlWriter
-from agentworld_gym.documents.strict import validated
-from agentworld_gym.domain.spec import Profile, load_spec
-from agentworld_gym.domain.task import split_of
-from agentworld_gym.engines.catalog import engine_names
-from agentworld_gym.errors import AgentWorldError, SpecError, TraceError
-from agentworld_gym.process.parallel import batches
-from agentworld_gym.prompting.prompt import Prompts
+from agentworld_gym.base.documents.json_lines import JsonlWriter
+from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import AgentWorldError, SpecError, TraceError
+from agentworld_gym.base.process.parallel import batches
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.spec import Profile, load_spec
+from agentworld_gym.core.domain.task import split_of
+from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.core.tasks import generate
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.sessions.samples import write_samples
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
 from agentworld_gym.recipe.collect.recorder import Recorder
@@ -37,10 +41,6 @@ from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.data_files import samples_of_files
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.sessions.row import Row
-from agentworld_gym.sessions.row_reading import read_rows
-from agentworld_gym.sessions.samples import write_samples
-from agentworld_gym.tasks import generate
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -97,7 +97,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
 
 if __name__ == "__main__":
     collect([load_spec("terminal")], Path(sys.argv[1]), 100_000, 5, workers=2)

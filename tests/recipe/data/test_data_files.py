@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.data_files import samples_of_files
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.sessions.row import Row
 
 
 @pytest.fixture(scope="module")

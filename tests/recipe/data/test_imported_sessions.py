@@ -10,11 +10,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from agentworld_gym.cli import app
+from agentworld_gym.cli.app import app
+from agentworld_gym.llm.sessions.pools import Pool, PostPool
+from agentworld_gym.llm.sessions.row import Provenance, Row
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
-from agentworld_gym.sessions.pools import Pool, PostPool
-from agentworld_gym.sessions.row import Provenance, Row
-from agentworld_gym.sessions.row_reading import read_rows
 
 REAL = Path(__file__).resolve().parents[4] / "shared/data"
 TRAIN = {"max_steps": 3, "batch_tokens": 4096, "short_tokens": 1024, "bfloat16": False, "tensorboard": False}

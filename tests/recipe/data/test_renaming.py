@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.contracts import Message
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.renaming import MadeUpWords, content_words, renamed
-from agentworld_gym.sessions.samples import Sample
 
 NAMES = sorted(content_words())
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -16,13 +16,13 @@ from chat_templates import tokenizer as qwen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_statistics import TokenTable
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample
 from agentworld_gym.recipe.training.batches import Batches
-from agentworld_gym.sessions.samples import Sample
 
 transformers = pytest.importorskip("transformers")
 THOUGHT = "<think>\nwhy\n</think>\n\n<predicted_observation>\nb.txt\n</predicted_observation>"

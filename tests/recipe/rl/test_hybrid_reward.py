@@ -9,9 +9,9 @@ import pytest
 from predicted_turns import PROMPT, turn
 
 from agentworld_gym import Failure, FailureKind, SpecError
-from agentworld_gym.generators import ScriptedGenerator
-from agentworld_gym.judging.dimension_judge import DimensionJudge
-from agentworld_gym.judging.judge import Judge
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.judging.dimension_judge import DimensionJudge
+from agentworld_gym.llm.judging.judge import Judge
 from agentworld_gym.recipe.rl.hybrid_reward import Candidate, HybridReward, RewardConfig
 from agentworld_gym.recipe.rl.reward_hacking import hacking_flags
 from agentworld_gym.recipe.rl.verifiers import Truth

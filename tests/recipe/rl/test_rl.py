@@ -14,9 +14,13 @@ import pytest
 from tiny_model import write_tiny_model
 
 from agentworld_gym import SpecError
-from agentworld_gym.contracts import Failure, FailureKind
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import TrainingError
+from agentworld_gym.base.errors import TrainingError
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.sessions.pools import BENCHMARK, group_of, stage_of
+from agentworld_gym.llm.sessions.rerendering import prompts_for
+from agentworld_gym.llm.sessions.row import Provenance
+from agentworld_gym.llm.sessions.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
@@ -24,10 +28,6 @@ from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 from agentworld_gym.recipe.training.metrics import read_metrics
-from agentworld_gym.sessions.pools import BENCHMARK, group_of, stage_of
-from agentworld_gym.sessions.rerendering import prompts_for
-from agentworld_gym.sessions.row import Provenance
-from agentworld_gym.sessions.row_reading import read_rows
 
 SESSIONS = 24
 EVERYTHING = {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"}

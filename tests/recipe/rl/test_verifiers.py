@@ -15,13 +15,13 @@ sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
 from corruptions import corruptions
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import Truth, verifier_of, verify
 from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, visible_controls
-from agentworld_gym.sessions.row import Row
 
 SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 12}
 

@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agentworld_gym.cli import app
-from agentworld_gym.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.domain.sampling import Sampling
-from agentworld_gym.domain.spec import load_spec
-from agentworld_gym.errors import SpecError
-from agentworld_gym.generators.scripted import ScriptedGenerator
-from agentworld_gym.judging.judge import Judge
-from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.text.escaping import unescape
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.core.domain.sampling import Sampling
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.generators.scripted import ScriptedGenerator
+from agentworld_gym.llm.judging.judge import Judge
+from agentworld_gym.llm.prompting.parsing import parse_completion
+from agentworld_gym.llm.sessions.pools import Pool
+from agentworld_gym.llm.sessions.samples import read_samples
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Query, RejectionConfig, RejectionReport, RejectionSampling
 from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
-from agentworld_gym.sessions.pools import Pool
-from agentworld_gym.sessions.samples import read_samples
-from agentworld_gym.text.escaping import unescape
 
 SPENT = Usage(100, 10, 0)
 Script = Callable[[Query, int], str | Completion | Failure]
@@ -325,7 +325,7 @@ def test_from_the_command_line_a_judge_picks(tmp_path: Path, monkeypatch: pytest
     found = tuple(Queries([query.row for query in asked()], pools=None, filters=Filters()))
     model, critic = Model(lambda query, _: said("x", truth(query)), found), Critic()
     opened = {"vllm:one": model.generator, "vllm:two": critic.judge.generator}
-    monkeypatch.setattr("agentworld_gym.generators.open_generator", lambda handle, **_: opened[handle])
+    monkeypatch.setattr("agentworld_gym.llm.generators.open_generator", lambda handle, **_: opened[handle])
     chosen = ["--generator", "vllm:one", "--judge", "vllm:two", "--stage", "all", "--sampling", "temperature=0.9"]
     done = CliRunner().invoke(app, ["think", "reject", str(rows), "--out", str(out), *chosen])
     assert done.exit_code == 0, done.output
@@ -342,7 +342,7 @@ def test_from_the_command_line_rollouts_without_thinking_are_taken_if_asked(
     found = tuple(Queries([query.row for query in asked()], pools=None, filters=Filters()))
     model, critic = Model(lambda query, _: query.plain.messages[-1]["content"], found), Critic()
     opened = {"vllm:one": model.generator, "vllm:two": critic.judge.generator}
-    monkeypatch.setattr("agentworld_gym.generators.open_generator", lambda handle, **_: opened[handle])
+    monkeypatch.setattr("agentworld_gym.llm.generators.open_generator", lambda handle, **_: opened[handle])
     chosen = ["--generator", "vllm:one", "--judge", "vllm:two", "--stage", "all", "--no-thinking"]
     done = CliRunner().invoke(app, ["think", "reject", str(rows), "--out", str(out), *chosen])
     assert done.exit_code == 0, done.output

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.contracts import Message
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.text.escaping import unescape
+from agentworld_gym.core.contracts import Message
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.errors import SpecError
-from agentworld_gym.prompting.parsing import parse_completion
+from agentworld_gym.llm.prompting.parsing import parse_completion
+from agentworld_gym.llm.sessions.pools import Pool, group_of
+from agentworld_gym.llm.sessions.row import Change, ContentSpan, Row, changes_between
+from agentworld_gym.llm.sessions.samples import Sample
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, engine_trace
 from agentworld_gym.recipe.thinking.reasoning_trace import FEWEST, MOST
 from agentworld_gym.recipe.thinking.turn_picker import CLASSES, TurnPicker, change_class
-from agentworld_gym.sessions.pools import Pool, group_of
-from agentworld_gym.sessions.row import Change, ContentSpan, Row, changes_between
-from agentworld_gym.sessions.samples import Sample
-from agentworld_gym.text.escaping import unescape
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
 QUOTED = re.compile(r"(`+) ?(.+?) ?\1(?!`)")

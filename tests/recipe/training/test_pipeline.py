@@ -17,11 +17,11 @@ pytest.importorskip("accelerate")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.cli import app  # noqa: E402
+from agentworld_gym.cli.app import app  # noqa: E402
+from agentworld_gym.llm.sessions.row_reading import read_rows  # noqa: E402
+from agentworld_gym.llm.sessions.samples import write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
-from agentworld_gym.sessions.row_reading import read_rows  # noqa: E402
-from agentworld_gym.sessions.samples import write_samples  # noqa: E402
 
 TRAIN = {"max_steps": 4, "batch_tokens": 2048, "short_tokens": 1024, "bfloat16": False, "tensorboard": False}
 

@@ -23,11 +23,11 @@ pytest.importorskip("accelerate")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.cli import app  # noqa: E402
-from agentworld_gym.errors import SpecError  # noqa: E402
+from agentworld_gym.base.errors import SpecError  # noqa: E402
+from agentworld_gym.cli.app import app  # noqa: E402
+from agentworld_gym.llm.sessions.samples import write_samples  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.queue import Worker, load_queue, state_of  # noqa: E402
-from agentworld_gym.sessions.samples import write_samples  # noqa: E402
 
 
 @pytest.fixture

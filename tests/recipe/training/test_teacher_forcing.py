@@ -13,6 +13,7 @@ pytest.importorskip("transformers")
 
 from training_run import SHAPE, samples  # noqa: E402
 
+from agentworld_gym.llm.sessions.samples import Sample  # noqa: E402
 from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
 from agentworld_gym.recipe.training import teacher_forcing  # noqa: E402
@@ -20,7 +21,6 @@ from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # n
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
 from agentworld_gym.recipe.training.teacher_forcing import teacher_forced  # noqa: E402
 from agentworld_gym.recipe.training.validation import validation  # noqa: E402
-from agentworld_gym.sessions.samples import Sample  # noqa: E402
 
 CONFIG = ModelConfig.model_validate({"shape": SHAPE})
 TOKENIZER = make_tokenizer(CONFIG, (message["content"] for sample in samples() for message in sample.messages))

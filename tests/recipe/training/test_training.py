@@ -24,7 +24,8 @@ pytest.importorskip("accelerate")
 
 from training_run import SHAPE, config, samples  # noqa: E402
 
-from agentworld_gym.errors import SpecError, TrainingError  # noqa: E402
+from agentworld_gym.base.errors import SpecError, TrainingError  # noqa: E402
+from agentworld_gym.llm.sessions.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training import pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
@@ -41,7 +42,6 @@ from agentworld_gym.recipe.training.model import (  # noqa: E402
 )
 from agentworld_gym.recipe.training.pipeline import Outcome, batches_of, fit  # noqa: E402
 from agentworld_gym.recipe.training.trainer import MAX_BAD_STEPS, Trainer  # noqa: E402
-from agentworld_gym.sessions.samples import Sample, write_samples  # noqa: E402
 
 PROGRAM = Path(__file__).parents[2] / "helpers" / "training_run.py"
 

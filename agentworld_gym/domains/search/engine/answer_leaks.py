@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from agentworld_gym.domain.answer_scoring import dates_in, numbers_in
+from agentworld_gym.core.domain.answer_scoring import dates_in, numbers_in
 
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATORS = dict.fromkeys(map(ord, " ,._'\u00a0\u202f"))

@@ -12,7 +12,7 @@ from typing import Any
 from agentworld_gym.domains.search.engine.pages import Page, render_pages
 from agentworld_gym.domains.search.engine.theme import Theme, load_theme
 from agentworld_gym.domains.search.engine.world_database import build_database, read_tables
-from agentworld_gym.engines.tables.database import opened
+from agentworld_gym.kit.tables.database import opened
 
 __all__ = ["FictionalWorld", "Page", "build_world"]
 

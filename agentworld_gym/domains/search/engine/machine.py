@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
 from agentworld_gym.domains.search.engine.index import index_of
 from agentworld_gym.domains.search.engine.memory import EMPTY, operate
 from agentworld_gym.domains.search.engine.page_reader import Reader
 from agentworld_gym.domains.search.engine.results import MAX_QUERIES, SearchEngine
 from agentworld_gym.domains.search.engine.state import Hidden, SearchState
-from agentworld_gym.engines import Controls, EngineError, Scalar, Span
 
 NONE = Controls()
 _REFUSED = "Error: invalid tool call. "

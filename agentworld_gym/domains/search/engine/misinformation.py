@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.answer_leaks import quantity
 from agentworld_gym.domains.search.engine.index import exact
 from agentworld_gym.domains.search.engine.pages import Page
 from agentworld_gym.domains.search.engine.state import Hidden
-from agentworld_gym.engines import Controls
 
 _SITES = (
     ("www.quickfacts.example", "QuickFacts"),

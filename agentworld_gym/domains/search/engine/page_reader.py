@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentworld_gym.core.engines import Controls, Kind
 from agentworld_gym.domains.search.engine.address import Address, address_of
 from agentworld_gym.domains.search.engine.pages import Page
-from agentworld_gym.engines import Controls, Kind
 
 LONGEST = 20_000
 """The number of characters of the longest page that is shown."""

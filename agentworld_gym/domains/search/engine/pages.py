@@ -13,10 +13,10 @@ from typing import Any
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError
 
-from agentworld_gym.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.search.engine.theme import PageRecipe, Theme, load_theme
 from agentworld_gym.domains.search.engine.world_database import Tables
-from agentworld_gym.errors import SpecError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from agentworld_gym.base.text.dates import month_first
+from agentworld_gym.core.engines import Controls, Span
 from agentworld_gym.domains.search.engine.address import Address, address_of
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.index import Index, Query
@@ -15,8 +17,6 @@ from agentworld_gym.domains.search.engine.page_reader import Web
 from agentworld_gym.domains.search.engine.pages import Page
 from agentworld_gym.domains.search.engine.snippets import snippet, wanted_of
 from agentworld_gym.domains.search.engine.state import Hidden
-from agentworld_gym.engines import Controls, Span
-from agentworld_gym.text.dates import month_first
 
 PER_QUERY = 10
 MAX_QUERIES = 5

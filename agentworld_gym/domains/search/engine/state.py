@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from agentworld_gym.documents.strict import Strict, validated
+from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.domains.search.engine.address import address_of
 from agentworld_gym.domains.search.engine.pages import Page
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from agentworld_gym.documents.data_folder import data_folder
-from agentworld_gym.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.engines.tables.varied_words import WordRecipe, all_varied
-from agentworld_gym.errors import SpecError
+from agentworld_gym.base.documents.data_folder import data_folder
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.kit.tables.varied_words import WordRecipe, all_varied
 
 PageKind = Literal["encyclopedia", "news", "official", "forum", "tables"]
 Sort = Literal["time-shifted", "long-tail", "private", "realistic"]

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentworld_gym.base.errors import AnswerError, SpecError
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.index import index_of
 from agentworld_gym.domains.search.engine.page_reader import Reader
 from agentworld_gym.domains.search.engine.results import MAX_QUERIES, SearchEngine
 from agentworld_gym.domains.search.engine.state import Hidden, SearchState
-from agentworld_gym.engines import Controls
-from agentworld_gym.errors import AnswerError, SpecError
 
 
 @dataclass(frozen=True, eq=False)

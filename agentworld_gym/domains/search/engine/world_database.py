@@ -9,9 +9,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.search.engine.theme import Column, Table, Theme, Value
-from agentworld_gym.engines.tables.database import building, quoted
-from agentworld_gym.errors import SpecError
+from agentworld_gym.kit.tables.database import building, quoted
 
 Cells = dict[str, Any]
 Tables = dict[str, list[Cells]]

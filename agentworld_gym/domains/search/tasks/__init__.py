@@ -10,9 +10,9 @@ import random
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentworld_gym.domain.task import Split
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.tasks.family import Draft, Family
 from agentworld_gym.domains.search.tasks.question_tasks import draft
-from agentworld_gym.tasks.family import Draft, Family
 
 
 def _family(questions: str, nearest: int = 0) -> Family:

@@ -12,13 +12,13 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from agentworld_gym.domain.task import Task
+from agentworld_gym.base.text.dates import iso
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.index import COMMON, words_of
 from agentworld_gym.domains.search.engine.page_reader import TRUNCATED
 from agentworld_gym.domains.search.engine.state import Hidden
-from agentworld_gym.tasks.control_cases import ControlCase, Solver
-from agentworld_gym.text.dates import iso
 
 Steps = Generator[str, str, str]
 """A generator that yields actions, is sent their observations, and returns what was read."""

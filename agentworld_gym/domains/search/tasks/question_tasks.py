@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-from agentworld_gym.domain.task import Check, Expect, Split
+from agentworld_gym.core.domain.task import Check, Expect, Split
+from agentworld_gym.core.tasks.family import Draft
 from agentworld_gym.domains.search.engine.fictional_world import Page
 from agentworld_gym.domains.search.tasks.questions import Asked, ask
-from agentworld_gym.tasks.family import Draft
 
 MENU = {1: 13, 2: 15, 3: 16}
 """How many actions the menu of each level offers."""

@@ -11,12 +11,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.domain.task import Expect, Split, split_seed
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.task import Expect, Split, split_seed
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld, Page, build_world
 from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.domains.search.engine.theme import Question, Route, Table, Theme, load_theme, theme_names
-from agentworld_gym.errors import SpecError
 
 WORLDS: Mapping[Split, int] = {"train": 8, "validation": 4, "test": 4}
 """How many worlds of each theme every split has; no world is in two splits."""

@@ -4,7 +4,7 @@ Every check compares with the truth, so that the truth passes all of them. These
 
 - `form`: the text has the form of the domain (a snapshot that can be read, JSON, a prompt at the end, ...);
 - `content`: deterministic text is that of the truth, character for character (in MCP: value for value);
-- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.matching.plausible`): it has the
+- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.kit.matching.plausible`): it has the
   shape of what stands there, such as a date for a date, or a number of that order of size;
 - `errors`: an invalid action gives an error, and a valid one gives none;
 - `consistency`: what earlier turns wrote and the truth shows again is shown;
@@ -17,12 +17,12 @@ foresee, or a control in force leaves no mark.
 
 from __future__ import annotations
 
-from agentworld_gym.matching.forms import is_valid
-from agentworld_gym.matching.gaps import gaps_of, right_gaps
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.kit.matching.forms import is_valid
+from agentworld_gym.kit.matching.gaps import gaps_of, right_gaps
+from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.recipe.rl.verifiers.controls import any_by_chance, foreseeable, visible_controls
 from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict, Verifier
-from agentworld_gym.registration import find_domain
-from agentworld_gym.sessions.row import Row
 
 __all__ = ["Truth", "Verdict", "Verifier", "unverifiable", "verifier_of", "verify"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agentworld_gym.registration import find_domain
+from agentworld_gym.core.registration import find_domain
 
 
 def _marks(domain: str) -> Mapping[str, re.Pattern[str]]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.screens.sight import last_screen
-from agentworld_gym.sessions.row import ContentSpan, Row
+from agentworld_gym.core.screens.sight import last_screen
+from agentworld_gym.llm.sessions.row import ContentSpan, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
 
-from agentworld_gym.engines import Scalar
+from agentworld_gym.core.engines import Scalar
+from agentworld_gym.core.screens import screen_of
+from agentworld_gym.llm.sessions.row import Change
 from agentworld_gym.recipe.thinking.situation import Situation, amount, plain, several
-from agentworld_gym.screens import screen_of
-from agentworld_gym.sessions.row import Change
 
 MOST = 4
 """The most records or files that are described; the others are only counted."""

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SOME, WORLD, hits, lake, opened, search, started
 
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.misinformation import revised
 from agentworld_gym.domains.search.engine.page_reader import LONG_PAGE, TIMED_OUT, TRUNCATED, parts_of
-from agentworld_gym.engines import Controls
 
 LONG = lake(
     "Lake Tarn",

@@ -14,10 +14,10 @@ from hostile import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.domain.spec import load_spec
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.page_reader import LONGEST
-from agentworld_gym.engines import Controls
 
 TOOLS = ("web_search", "web_extractor", "dict_memory")
 URLS = ("https://harbours.reaches-office.example/ports/bramormole", "https://reachpedia.example/wiki/bramormole")

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, started
 
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.engines import Engine, EngineError, Machine
+from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.domains.search.engine.index import Index, Query, index_of
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.pages import Page
 from agentworld_gym.domains.search.engine.state import Hidden
-from agentworld_gym.engines import Engine, EngineError, Machine
-from agentworld_gym.engines.catalog import load_engine
-from agentworld_gym.errors import SpecError
-from agentworld_gym.options import EnvOptions
+from agentworld_gym.envs.options import EnvOptions
 
 LENS = next(task for task in SPEC.handwritten_tasks() if task.id == "lighthouse-lens")
 

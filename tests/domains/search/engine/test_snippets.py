@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from search_web import SPEC, WORLD, hits, lake, opened, search, started
 
-from agentworld_gym.actions.parser import ActionParser
-from agentworld_gym.checks.checks import passed
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.checks.checks import passed
+from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains.search.engine.answer_leaks import Guard
 from agentworld_gym.domains.search.engine.index import Query
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.pages import Page
 from agentworld_gym.domains.search.engine.snippets import passages, snippet, wanted_of
-from agentworld_gym.tasks import generate
 
 LENS = next(task for task in SPEC.handwritten_tasks() if task.id == "lighthouse-lens")
 

@@ -13,10 +13,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld, build_world
 from agentworld_gym.domains.search.engine.pages import Page, comma, listed, long_date, slug
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
-from agentworld_gym.errors import SpecError
 
 THEMES = theme_names()
 SEEDS = range(4)

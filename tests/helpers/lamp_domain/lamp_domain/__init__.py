@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym import Domain, register_domain
-from agentworld_gym.domain.task import Check, Expect, Split
-from agentworld_gym.engines import Controls, Engine, Scalar, Span
-from agentworld_gym.policies.exploring import Explorer
-from agentworld_gym.tasks import Draft
+from agentworld_gym.agents.policies.exploring import Explorer
+from agentworld_gym.core.domain.task import Check, Expect, Split
+from agentworld_gym.core.engines import Controls, Engine, Scalar, Span
+from agentworld_gym.core.tasks import Draft
 
 COLOURS = ("amber", "blue", "coral", "green", "ivory", "lilac", "pink", "red", "teal", "white")
 

@@ -1,0 +1,1 @@
+"""Agents: policies, teams, planning, and how their runs are watched."""

@@ -1,0 +1,182 @@
+"""A policy that plans: before it acts it searches among imagined futures."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentworld_gym.agents.planning.imagination import Imagination, SameWorld
+from agentworld_gym.agents.planning.node import Node, SearchRun, Try
+from agentworld_gym.agents.planning.proposals import MenuProposer, Proposer
+from agentworld_gym.agents.planning.search import Search
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Transition
+
+FINISH = "finish"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a planner keeps of an episode."""
+
+    twin: Episode
+    """The episode as the planner imagines it."""
+
+    rng: random.Random
+    """The random numbers of its searches."""
+
+    ahead: deque[tuple[str, str]] = field(default_factory=deque)
+    """The actions that are planned, each with what it should show."""
+
+    expected: str | None = None
+    """What the last action should have shown; None where nothing was planned."""
+
+
+class Planner:
+    """A policy that searches among imagined futures, values them by the checks of their tasks, and acts on the best.
+
+    A plan is followed as long as the world shows what was imagined; then the planner searches again. The checks are
+    those that pay the agent, so a planner in the world in which it acts knows more than an agent that only plays: it
+    is an expert to learn from, or an upper bound.
+
+    Args:
+        runner: The world in which the agent acts.
+        search: The search.
+        imagination: The world in which futures are imagined; None takes the world in which the agent acts.
+        proposer: The source of actions to try; None takes the menus of tasks.
+        seed: The seed of draws and ties, together with that of each episode.
+
+    >>> from agentworld_gym.envs.options import EnvOptions
+    >>> from agentworld_gym.agents.planning.search import TreeSearch
+    >>> from agentworld_gym.agents.policies.playing import play
+    >>> runner = EnvOptions(spec="mcp", world="grounded", levels=(1,)).runner()
+    >>> planner = Planner(runner, TreeSearch(simulations=96))
+    >>> [played.success for played in play(runner, planner, range(3))]
+    [True, True, True]
+    >>> runner.close()
+    """
+
+    def __init__(
+        self,
+        runner: EpisodeRunner,
+        search: Search,
+        *,
+        imagination: Imagination | None = None,
+        proposer: Proposer | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._search, self._seed = search, seed
+        self._imagination = imagination or SameWorld(runner)
+        self._proposer = proposer or MenuProposer(self._imagination.runner)
+        self.calls = 0
+        """How many actions were imagined so far, each of which is one call of the world."""
+
+    @property
+    def name(self) -> str:
+        """The name of the policy in results."""
+        return self._search.name
+
+    def begin(self, episode: Episode) -> Plan:
+        """Begin an episode, for which nothing is planned yet."""
+        return Plan(self._imagination.begin(episode), random.Random(f"{self._seed}/{episode.seed}"))
+
+    def act(self, episodes: Sequence[Episode], kept: Sequence[Plan]) -> list[str]:
+        """Go on with each plan; where there is none, or the world showed something else, search, all side by side."""
+        lost = []
+        for episode, plan in zip(episodes, kept, strict=True):
+            self._imagination.keep_up(plan.twin, episode)
+            if not plan.ahead or plan.expected != episode.observations[-1]:
+                plan.ahead.clear()
+                lost.append(plan)
+        self._plan(lost)
+        actions = []
+        for plan in kept:
+            action, plan.expected = plan.ahead.popleft() if plan.ahead else (FINISH, None)
+            actions.append(action)
+        return actions
+
+    def _plan(self, plans: Sequence[Plan]) -> None:
+        """Run a search for each plan, all in shared waves; an imagined session is freed when its search is over."""
+        nodes: list[Node] = []
+        try:
+            roots = self._valued([plan.twin.fork("imagined") for plan in plans], [()] * len(plans), nodes)
+            running: dict[int, tuple[SearchRun, list[Try]]] = {}
+            for place, (plan, root) in enumerate(zip(plans, roots, strict=True)):
+                if root.proposals:
+                    search = self._search.run(root, plan.rng)
+                    running[place] = search, next(search)
+            while running:
+                found = iter(self._tried([one for _, tries in running.values() for one in tries], nodes))
+                going: dict[int, tuple[SearchRun, list[Try]]] = {}
+                for place, (search, tries) in running.items():
+                    try:
+                        going[place] = search, search.send([next(found) for _ in tries])
+                    except StopIteration as stop:
+                        best: Node = stop.value
+                        plan, root = plans[place], roots[place]
+                        plan.ahead.extend(zip(best.path, best.predicted, strict=True))
+                        if best.solved and not best.over:
+                            plan.ahead.append((FINISH, ""))
+                        elif best is root:  # The world failed at every action, which is no reason to finish.
+                            plan.ahead.append((plan.rng.choice(root.proposals), ""))
+                running = going
+        finally:
+            for node in nodes:
+                node.episode.session.close()
+
+    def _tried(self, tries: Sequence[Try], nodes: list[Node]) -> list[Node | None]:
+        """Return the state that each action leads to; None where the world failed."""
+        self.calls += len(tries)
+        forks = [one.node.episode.fork("imagined") for one in tries]
+        try:
+            transitions = self._imagination.runner.advance(forks, [one.action for one in tries])
+        except BaseException:
+            for fork in forks:
+                fork.session.close()
+            raise
+        good: list[int] = []
+        for place, transition in enumerate(transitions):
+            if "failure" in transition.info:
+                forks[place].session.close()
+            else:
+                good.append(place)
+        reached = self._valued(
+            [forks[place] for place in good],
+            [(*tries[place].node.path, tries[place].action) for place in good],
+            nodes,
+            [transitions[place] for place in good],
+        )
+        found: list[Node | None] = [None] * len(tries)
+        for place, node in zip(good, reached, strict=True):
+            found[place] = node
+        return found
+
+    def _valued(
+        self,
+        episodes: Sequence[Episode],
+        paths: Sequence[tuple[str, ...]],
+        nodes: list[Node],
+        transitions: Sequence[Transition] | None = None,
+    ) -> list[Node]:
+        """Return states with their values and proposals, and note them in `nodes`, which owns their sessions.
+
+        An episode that is not over is worth what finishing on a fork of it would be worth.
+        """
+        reached = [Node(episode, (), 0.0, episode.over, path) for episode, path in zip(episodes, paths, strict=True)]
+        nodes += reached
+        going = [node for node in reached if not node.over]
+        for node, transition in zip(reached, transitions or (), strict=bool(transitions)):
+            node.value = transition.info.get("score", 0.0)
+        finished = [node.episode.fork("imagined") for node in going]
+        try:
+            ends = self._imagination.runner.advance(finished, [FINISH] * len(finished))
+        finally:
+            for fork in finished:
+                fork.session.close()
+        proposals = self._proposer.propose([node.episode for node in going])
+        for node, end, offered in zip(going, ends, proposals, strict=True):
+            node.value, node.proposals = end.info.get("score", 0.0), offered
+        return reached

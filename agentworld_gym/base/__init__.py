@@ -1,0 +1,1 @@
+"""What every room builds on: errors, documents, texts, processes, statistics and fingerprints."""

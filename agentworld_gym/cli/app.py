@@ -1,0 +1,94 @@
+"""The command line `agentworld`: look at environments, play them, roll agents out, collect, train and serve.
+
+Exit codes: 0 all went well, 1 the run failed, 2 the command, a spec or an option is wrong, 130 stopped by Ctrl-C. What
+was recorded before a stop stays readable.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentworld_gym.cli import (
+    collect,
+    cost,
+    envs,
+    eval,
+    import_recordings,
+    lock,
+    models,
+    play,
+    prompts,
+    retrieval,
+    rollout,
+    samples,
+    serve,
+    specs,
+    think,
+    trace,
+    train,
+)
+from agentworld_gym.cli.common import Commands
+from agentworld_gym.cli.demo import command as demo
+from agentworld_gym.core.registration import all_domains, resolved
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="agentworld",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="Gymnasium environments played by language world models.",
+    epilog="Every command has its own help: agentworld play --help",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from agentworld_gym import __version__
+
+        typer.echo(f"agentworld {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
+for module in (
+    envs,
+    specs,
+    play,
+    rollout,
+    collect,
+    train,
+    eval,
+    import_recordings,
+    lock,
+    cost,
+    samples,
+    think,
+    retrieval,
+    serve,
+    models,
+    prompts,
+    demo,
+    trace,
+):
+    module.register(app)
+for domain in all_domains().values():
+    for reference in domain.commands:
+        resolved(reference)(app)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,303 @@
+"""The ways of writing an action, each with a reader that gives plain data.
+
+A reader returns None where the text does not have its shape, and raises `Problem` where it has and is broken.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentworld_gym.base.text.escaping import is_valid
+from agentworld_gym.core.actions.awm_calls import read_call
+from agentworld_gym.core.actions.browser_calls import as_tool_call, calls_in, read_call_text
+from agentworld_gym.core.actions.claude_code_calls import canonical
+from agentworld_gym.core.actions.phones import coordinates, droidbot, droidrun
+from agentworld_gym.core.actions.toolset import Problem, Toolset, first_line
+from agentworld_gym.core.domain.action_spec import Syntax
+
+MAX_DEPTH = 64
+"""How deep the JSON of an action may nest."""
+
+MAX_DIGITS = 300
+"""How many digits an integer in an action may have: what a double can hold."""
+
+_TEST = re.compile(r"\s*\[\[?[ \t]+[^\s\[\]{]")
+"""How a test of the shell begins, `[ WORD` or `[[ WORD`, which no array of objects does."""
+
+MAX_CALLS = 20
+"""How many calls of BrowserGym one action may hold."""
+
+Reader = Callable[[str, Toolset], Any]
+
+
+def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    r"""Read a JSON array of keystrokes with how long to wait after each, in seconds that are no integers.
+
+    >>> keystroke_batch('[{"duration": 2, "keystrokes": "ls\\n"}]', Toolset((), "spec.yaml"))
+    [{'keystrokes': 'ls\n', 'duration': 2.0}]
+    """
+    if not text.lstrip().startswith("[") or _TEST.match(text):
+        return None
+    batch: list[Any] = read_json(text)
+    for index, item in enumerate(batch):
+        if not isinstance(item, dict) or not isinstance(item.get("keystrokes"), str):
+            raise Problem(f"item {index} must be an object with a string 'keystrokes'")
+        duration = item.pop("duration", 1.0)
+        if isinstance(duration, bool) or not isinstance(duration, int | float):
+            raise Problem(f"item {index}: 'duration' must be a number of seconds")
+        batch[index] = {"keystrokes": item.pop("keystrokes"), "duration": float(duration), **item}
+    return batch
+
+
+def command_line(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
+    """Read a text that is typed and followed by Enter: any that does not start with `[`, or starts as a test does.
+
+    >>> tools = Toolset((), "spec.yaml")
+    >>> command_line("[ -f a ] && echo yes", tools)
+    [{'keystrokes': '[ -f a ] && echo yes\\n', 'duration': 1.0}]
+    >>> command_line('[ {"keystrokes": "ls"', tools) is None
+    True
+    """
+    if text.lstrip().startswith("[") and not _TEST.match(text):
+        return None
+    return [{"keystrokes": text.rstrip("\r\n") + "\n", "duration": 1.0}]
+
+
+def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read `{"name": …, "arguments": {…}}`, with the arguments as an object or as its JSON text."""
+    call = json_object(text, tools)
+    if call is None:
+        return None
+    name, arguments = call.get("name"), call.get("arguments")
+    if not isinstance(name, str):
+        raise Problem("a tool call needs a string 'name'")
+    if isinstance(arguments, str):
+        arguments = read_json(arguments, "'arguments'") if arguments.strip() else None
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise Problem("'arguments' must be an object")
+    return tools.call(name, arguments)
+
+
+def awm_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call as the agents of Agent World Model write it; see `agentworld_gym.core.actions.awm_calls`."""
+    call = read_call(text)
+    if call is None:
+        return None
+    name, arguments = call
+    return tools.call(name, read_json(json.dumps(arguments, ensure_ascii=False), "'arguments'"))
+
+
+def final_answer(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read any text without a call, and that is no JSON object, as an answer that ends the episode.
+
+    >>> final_answer("There are two.", Toolset((), "spec.yaml"))
+    {'name': 'finish', 'arguments': {'answer': 'There are two.'}}
+    """
+    if text.lstrip().startswith("{") or read_call(text) is not None:
+        return None
+    return {"name": "finish", "arguments": {"answer": text}}
+
+
+def claude_code_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call of a tool of Claude Code as the call of the CLI that it stands for."""
+    call = tool_call(text, tools)
+    return None if call is None else canonical(call)
+
+
+def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call such as `click('12')` or `click(bid="12", twice=true)`, with literals of Python or JSON as arguments.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> function_call("click('12')", tools)
+    {'name': 'click', 'arguments': {'bid': '12'}}
+    """
+    source = text.strip()
+    if not source.endswith(")") or not source[0].isidentifier():
+        return None
+    if (parts := read_call_text(source)) is not None:
+        return tools.call(parts[0], {name: read_json(value, f"'{name}'") for name, value in parts[1].items()})
+    try:
+        call = ast.parse(source, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        name = call.func.id
+        call = _JsonNames().visit(call)
+        positional = [_literal(argument) for argument in call.args]
+        if any(word.arg is None for word in call.keywords):
+            raise ValueError("** is not one")
+        named = {str(word.arg): _literal(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise Problem(f"not a call with literal arguments: {first_line(error)}") from None
+    arguments = tools.bind(name, positional)
+    for parameter in named:
+        if parameter in arguments:
+            raise Problem(f"{name}() got multiple values for argument '{parameter}'")
+    return tools.call(name, _plain({**arguments, **named}))
+
+
+def browser_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a tool call or a function call, of Playwright's tools or of BrowserGym, as the call of one of these tools.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> browser_call("click('12')", tools)
+    {'name': 'browser_click', 'arguments': {'ref': 'e12'}}
+    """
+    call = tool_call(text, tools) or function_call(text, tools)
+    return None if call is None else as_tool_call(tools.ordered(call))
+
+
+def browsergym_calls(text: str, tools: Toolset) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """Read a call as `browser_call` does, or several, as BrowserGym does: what stands between calls is passed over.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> [call["arguments"] for call in browsergym_calls("click('1') then click('2')", tools)]
+    [{'ref': 'e1'}, {'ref': 'e2'}]
+    """
+    calls, between = ((), "") if text.lstrip().startswith("{") else calls_in(text)
+    if not calls or (between and not all(tools.knows(call.partition("(")[0].strip()) for call in calls)):
+        return browser_call(text, tools)
+    if len(calls) > MAX_CALLS:
+        raise Problem(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
+    read = [call for text in calls if (call := browser_call(text, tools)) is not None]
+    return read[0] if len(read) == 1 else read
+
+
+def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read any JSON object."""
+    if not text.lstrip().startswith("{"):
+        return None
+    value: dict[str, Any] = read_json(text)
+    return value
+
+
+def phone_coordinates(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a JSON object with an `action` on points of a phone's screen."""
+    call = json_object(text, tools)
+    return None if call is None else coordinates.canonical(call)
+
+
+def droidrun_call(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read a call of DroidRun's tool `phone`, in XML."""
+    return droidrun.read(text)
+
+
+def droidbot_event(text: str, _tools: Toolset) -> dict[str, Any] | None:
+    """Read an event of DroidBot, in one line."""
+    return droidbot.read(text)
+
+
+def any_text(text: str, _tools: Toolset) -> str | None:
+    """Read any text that is not blank."""
+    return text if text.strip() else None
+
+
+READERS: Mapping[Syntax, tuple[Reader, str]] = {
+    "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
+    "command_line": (command_line, "a command line"),
+    "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "awm_call": (awm_call, 'a call <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
+    "final_answer": (final_answer, "an answer"),
+    "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
+    "function_call": (function_call, "a function call"),
+    "playwright_call": (browser_call, "a call of a browser's tool"),
+    "browsergym_call": (browsergym_calls, "calls of BrowserGym"),
+    "json_object": (json_object, "a JSON object"),
+    "phone_coordinates": (phone_coordinates, "an action on points"),
+    "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),
+    "droidbot_event": (droidbot_event, "an event such as touch <button …>…</button>"),
+    "python_code": (any_text, "Python code"),
+    "agent_code": (any_text, "Python code or a call of Agent"),
+    "plain_text": (any_text, "a text"),
+}
+"""The reader of every syntax, and how the syntax is called in an error."""
+
+TOOL_CALLS: frozenset[Syntax] = frozenset(
+    {"tool_call", "awm_call", "claude_code_call", "playwright_call", "browsergym_call"}
+)
+"""The syntaxes in which an action calls a tool and may be written as JSON."""
+
+OWN_ONLY: frozenset[Syntax] = frozenset({"awm_call", "final_answer"})
+"""The syntaxes that take almost any text, and are therefore read in the dialect in force alone."""
+
+
+def read_json(text: str, what: str = "the action") -> Any:
+    """Read JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
+
+    Raises:
+        Problem: The text is something else.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise Problem(f"{what} is not valid JSON: {first_line(error)}") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise Problem(f"{what} nests deeper than {MAX_DEPTH} levels")
+    if "\\u" in text and not is_valid(json.dumps(value, ensure_ascii=False)):
+        raise Problem(f"{what} is not valid Unicode: it holds a lone surrogate")
+    return value
+
+
+def _literal(node: ast.expr) -> Any:
+    """Return the value of a literal. For any other expression Python's own message would tell a memory address."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError("texts in quotes, numbers, lists and the like, as in click('e17')") from None
+
+
+class _JsonNames(ast.NodeTransformer):
+    """Puts Python's constants in the place of JSON's."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return the constant that a name means in JSON, or the name."""
+        return ast.Constant(_JSON_NAMES[node.id]) if node.id in _JSON_NAMES else node
+
+
+_JSON_NAMES = {"true": True, "false": False, "null": None}
+
+
+def _plain(value: Any) -> Any:
+    """Return the JSON data that Python literals are closest to."""
+    try:
+        return read_json(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Problem(f"an argument is not plain data: {first_line(error)}") from None
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(digits[:20])
+
+
+def _int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_float, parse_int=_int)
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        level = inner
+    return depth

@@ -1,0 +1,76 @@
+"""Writes parsed actions in the syntaxes of dialects, as a world model sees them: the inverse of the readers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from agentworld_gym.core.actions.agent_calls import agent_code
+from agentworld_gym.core.actions.browser_calls import browsergym_text, call_text
+from agentworld_gym.core.actions.phones import droidbot, droidrun
+from agentworld_gym.core.domain.action_spec import Syntax
+
+
+def with_json_arguments(call: Mapping[str, Any], raw: str) -> dict[str, Any]:
+    """Return a call whose arguments are a JSON text.
+
+    It is the text that the agent wrote, blanks and escapes included, where that says the same.
+
+    Args:
+        call: The call as the dialect writes it, with its arguments as an object.
+        raw: What the agent wrote.
+
+    >>> call = {"name": "glob", "arguments": {"pattern": "*.py"}}
+    >>> with_json_arguments(call, json.dumps({"name": "glob", "arguments": '{"pattern":"*.py"}'}))
+    {'name': 'glob', 'arguments': '{"pattern":"*.py"}'}
+    >>> with_json_arguments(call, json.dumps(call))
+    {'name': 'glob', 'arguments': '{"pattern": "*.py"}'}
+    """
+    arguments = call["arguments"]
+    try:
+        written = json.loads(raw)["arguments"]
+        kept = isinstance(written, str) and json.loads(written) == arguments
+    except (ValueError, RecursionError, KeyError, TypeError):
+        kept = False
+    return {**call, "arguments": written if kept else json.dumps(arguments, ensure_ascii=False)}
+
+
+def keystroke_text(batch: Sequence[Mapping[str, Any]]) -> str:
+    """Return a batch of keystrokes as JSON with an indent of 2, whose durations are decimals with a point.
+
+    >>> print(keystroke_text([{"keystrokes": "", "duration": 1e-07}]))
+    [
+      {
+        "keystrokes": "",
+        "duration": 0.0000001
+      }
+    ]
+    """
+    return _POWER.sub(_decimal, json.dumps(batch, indent=2, ensure_ascii=False))
+
+
+def _decimal(line: re.Match[str]) -> str:
+    digits = f"{Decimal(line[2]):f}"
+    return f"{line[1]}{digits}{'' if '.' in digits else '.0'}"
+
+
+_POWER = re.compile(r'^( {4}"duration": )(-?[\d.]+e[-+]\d+)(?=,?$)', re.MULTILINE)
+"""The duration of an entry that has a power of ten. No text looks like it, because quotes in a text are escaped."""
+
+WRITERS: Mapping[Syntax, Callable[[Any], str]] = {
+    "agent_code": agent_code,
+    "keystroke_batch": keystroke_text,
+    "playwright_call": call_text,
+    "browsergym_call": browsergym_text,
+}
+"""The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""
+
+ON_SCREEN: Mapping[Syntax, Callable[[Any, str], str]] = {
+    "droidrun_call": droidrun.write,
+    "droidbot_event": droidbot.write,
+}
+"""The writers that look at the screen on which the agent acts, beside those of `WRITERS`. They write only actions of
+other dialects; what was written in the syntax itself is shown as it stands."""

@@ -1,0 +1,40 @@
+"""The types and protocols that worlds, generators, environments and traces share.
+
+Data flows one way: an `Action` goes to a `World`, which answers with an `Observation` or a `Failure`; a language world
+turns the action into a `ChatRequest`, which a `Generator` answers with a `Completion` or a `Failure`.
+"""
+
+from agentworld_gym.core.contracts.action import Action, ActionKind
+from agentworld_gym.core.contracts.failure import Failure, FailureKind
+from agentworld_gym.core.contracts.generator import (
+    PIECE,
+    Allows,
+    ChatRequest,
+    Completion,
+    Conversation,
+    Generator,
+    Message,
+)
+from agentworld_gym.core.contracts.observation import Observation, Source
+from agentworld_gym.core.contracts.usage import Usage
+from agentworld_gym.core.contracts.world import Session, Teachable, World
+
+__all__ = [
+    "PIECE",
+    "Action",
+    "ActionKind",
+    "Allows",
+    "ChatRequest",
+    "Completion",
+    "Conversation",
+    "Failure",
+    "FailureKind",
+    "Generator",
+    "Message",
+    "Observation",
+    "Session",
+    "Source",
+    "Teachable",
+    "Usage",
+    "World",
+]

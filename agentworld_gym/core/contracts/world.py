@@ -1,0 +1,105 @@
+"""What a world has to offer, and the sessions that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+from agentworld_gym.core.contracts.action import Action
+from agentworld_gym.core.contracts.failure import Failure
+from agentworld_gym.core.contracts.observation import Observation
+
+if TYPE_CHECKING:
+    from agentworld_gym.base.fingerprint import Fingerprint
+    from agentworld_gym.core.domain.task import Task
+
+
+@runtime_checkable
+class Session(Protocol):
+    """One episode as its world keeps it. After a failure a session is unchanged, and the step can be tried again."""
+
+    @property
+    def observation(self) -> str:
+        """What the world shows at this moment."""
+        ...
+
+    @property
+    def system(self) -> str:
+        """The system prompt of a language world; it is empty in any other world."""
+        ...
+
+    def fork(self) -> Session:
+        """Return an exact copy that goes its own way."""
+        ...
+
+    def probe(self) -> Session:
+        """Return a copy to test success on: a fork on which no control strikes, where the world acts controls out.
+
+        In the copy of a grounded world an action means what it meant at the start, whatever functions of a shell an
+        agent has defined.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what is held. A second call does nothing."""
+        ...
+
+
+S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+@runtime_checkable
+class Teachable(Protocol[S_contra]):
+    """A world that can be told what it should have answered, as language worlds can."""
+
+    def accept(self, session: S_contra, action: Action, observed: Observation) -> None:
+        """Enter an action with an answer that is known already, as if the world had given it."""
+        ...
+
+    def correct(self, session: S_contra, text: str, state: str | None = None) -> None:
+        """Put the true observation in the place of the last one, so that the next turn builds on it."""
+        ...
+
+
+@runtime_checkable
+class World(Protocol[S]):
+    """What answers actions, with sessions of its own kind. A failed member never fails its wave."""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The fingerprint of all that makes this world what it is."""
+        ...
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether equal seeds and actions give equal observations."""
+        ...
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[S | Failure]:
+        """Begin one session a task.
+
+        Args:
+            tasks: The tasks.
+            seeds: The seeds, one a task.
+
+        Returns:
+            A session for each task, or the reason why it cannot begin.
+        """
+        ...
+
+    def step(self, sessions: Sequence[S], actions: Sequence[Action]) -> list[Observation | Failure]:
+        """Step all sessions in one wave; a session that stands in it twice is stepped in order.
+
+        Args:
+            sessions: The sessions.
+            actions: The actions, one a session.
+
+        Returns:
+            An observation for each action, or the reason why there is none.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what is held. A second call does nothing."""
+        ...

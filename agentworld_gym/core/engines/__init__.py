@@ -1,0 +1,227 @@
+"""The engines of the grounded worlds: code that really executes an action, sandboxed and in process.
+
+An engine knows nothing of prompts, tasks, worlds or environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.engines.controls import Controls
+
+__all__ = [
+    "ConcurrentEngine",
+    "Controls",
+    "Engine",
+    "EngineError",
+    "Kind",
+    "Machine",
+    "Multilingual",
+    "Probed",
+    "Restorable",
+    "Scalar",
+    "Span",
+    "Testable",
+    "VariantEngine",
+]
+
+Kind = Literal["deterministic", "pre-existing", "metadata"]
+"""What decides a piece of text.
+
+- `deterministic`: it follows from the rules and from what was shown before.
+- `pre-existing`: it was there before the episode and had not been shown.
+- `metadata`: it belongs to the moment of the run, as times, durations and random identifiers do.
+"""
+
+Scalar = str | int | float | bool | None
+"""The value of one field of a machine's state."""
+
+
+class EngineError(AgentWorldError):
+    """The engine cannot execute an action, and its machine cannot go on."""
+
+
+class Span(NamedTuple):
+    """A piece of an observation, `text[start:end]`, whose content is of one kind."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+@runtime_checkable
+class Machine(Protocol):
+    """One running episode of a grounded domain.
+
+    A machine executes actions one after the other and can be forked exactly: equal actions on both copies give equal
+    observations.
+    """
+
+    @property
+    def observation(self) -> str:
+        """The text that is shown since the last action."""
+        ...
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """The pieces of the observation that are not deterministic, in order and without overlap."""
+        ...
+
+    def act(self, action: Any, /) -> str:
+        """Execute one action, in the form that the domain's parser gives it, and return what it shows."""
+        ...
+
+    def state(self) -> Mapping[str, Scalar]:
+        """Return everything that an action can change, as flat fields: values by paths such as `orders/12/status`."""
+        ...
+
+    def fork(self) -> Machine:
+        """Return an exact copy of the machine."""
+        ...
+
+    def close(self) -> None:
+        """Free what the machine holds; a second call does nothing."""
+        ...
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """A machine in which an agent can change what later actions mean, as functions and aliases of a shell do.
+
+    A success check runs on the machine's `probe()`, so that such changes cannot affect it.
+    """
+
+    def probe(self) -> Machine:
+        """Return a copy with the same files and data, whose shell or other tools are those of the start."""
+        ...
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A machine whose complete state is plain data, as that of a screen engine of updates and a view is."""
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data.
+
+        Its key `shown` holds what the domain's view reads (see `agentworld_gym.core.domain.view`), and `kept` what
+        updates alone need.
+        """
+        ...
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        ...
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any], /) -> Machine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        ...
+
+
+@runtime_checkable
+class Multilingual(Protocol):
+    """A machine that speaks several dialects of its domain.
+
+    It takes actions, answers them and is probed in the first dialect, and it can show the same observation in another
+    one.
+    """
+
+    def observation_in(self, dialect: str, /) -> str:
+        """Return what `observation` shows in another dialect.
+
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
+        ...
+
+    def spans_in(self, dialect: str, /) -> Sequence[Span]:
+        """Return the pieces of `observation_in` that are not deterministic, in order and without overlap.
+
+        Raises:
+            EngineError: The machine does not speak the dialect.
+        """
+        ...
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A machine in which something may go on after the last action, such as a command that sleeps."""
+
+    def last_state(self) -> dict[str, Scalar]:
+        """Return what `state` tells when all of that has happened, and whatever else an episode may leave behind."""
+        ...
+
+
+def last_state(machine: Machine) -> dict[str, Scalar]:
+    """Return the state that an episode leaves behind if it ends now."""
+    return machine.last_state() if isinstance(machine, Lasting) else dict(machine.state())
+
+
+@runtime_checkable
+class Testable(Protocol):
+    """A machine that runs tests of the agent's code and forms the verdict where none of that code runs."""
+
+    def passes(self, tests: Mapping[str, str | None], /) -> bool:
+        """Return whether the tests of all these files pass.
+
+        Args:
+            tests: the text of each test file by its path; `None` for a file of the start, which must be unchanged.
+
+        Raises:
+            EngineError: a path names no file of the start, or the tests of a file cannot be judged in this way.
+        """
+        ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Starts the machines of one domain; a class with a class method `start` is an engine as well."""
+
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = ...,
+        hidden: Mapping[str, Any] = ...,
+    ) -> Machine:
+        """Start a machine in the given state.
+
+        Args:
+            state: the task's initial state, in the form that the domain defines.
+            seed: the seed of everything that the state leaves open.
+            controls: the perturbations in force.
+            hidden: what the world knows and the agent is never shown.
+
+        Raises:
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
+        """
+        ...
+
+
+@runtime_checkable
+class ComparingEngine(Protocol):
+    """An engine that says what of a state counts where the outcomes of two episodes are compared."""
+
+    def compared(self, state: Mapping[str, Scalar], /) -> dict[str, Scalar]:
+        """Return the flat fields of a machine's state as they are compared: equal where nobody could tell them apart.
+
+        Args:
+            state: The fields.
+        """
+        ...
+
+
+@runtime_checkable
+class ConcurrentEngine(Protocol):
+    """An engine that says whether its machines may act at the same time, each on a thread of its own."""
+
+    concurrent: bool
+
+
+@runtime_checkable
+class VariantEngine(Protocol):
+    """An engine that says which of its variants it is, as one does that chose it by what is installed."""
+
+    variant: str

@@ -1,0 +1,73 @@
+"""How the observations of one graphical domain are read and drawn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.core.screens.node import Node
+
+
+class Screen(ABC):
+    """The screens of one graphical domain. It has no state, so that one object serves all episodes."""
+
+    stand_in: str
+    """What stands for the name of an element where an action is only read, and not played."""
+
+    example: str
+    """An action that calls an element by its name."""
+
+    look_tool: str | None = None
+    """The tool that only shows the screen again; None where the domain has none."""
+
+    numbers_things = False
+    """Whether the engine tells windows and apps apart by small numbers that no agent sees."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    @abstractmethod
+    def read(self, observation: str) -> list[Node]:
+        """Return the elements that an observation shows, in the order of its lines; lines that are none are passed
+        over.
+        """
+
+    @abstractmethod
+    def targets(self, parsed: Any) -> Iterator[str | tuple[int, int]]:
+        """Yield what an action points at: handles as text, positions as pairs of pixels.
+
+        Args:
+            parsed: The action as its parser read it.
+        """
+
+    @abstractmethod
+    def is_readable(self, observation: str) -> bool:
+        """Whether every line of a screen is an element, or something else that belongs there."""
+
+    @abstractmethod
+    def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
+        """Draw what a person would see, as an array (height, width, 3).
+
+        Raises:
+            RenderingUnavailable: Pillow is not installed.
+        """
+
+    @abstractmethod
+    def draw_as_text(self, observation: str, width: int) -> str:
+        """Draw the elements with characters, at most `width` characters wide."""
+
+    def is_blank(self, observation: str) -> bool:
+        """Whether an observation without elements shows a screen all the same: an empty one."""
+        return False
+
+    def without_report(self, observation: str) -> str:
+        """Return the part of an observation that shows the screen, without what the tool reported."""
+        return observation
+
+    def identity(self, observation: str) -> Sequence[str]:
+        """Return what names a screen beside its elements, such as the address and the title of a page."""
+        return ()

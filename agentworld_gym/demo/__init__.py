@@ -1,5 +1,0 @@
-"""`agentworld demo`: from the prompts of seven domains to an agent that learned in a terminal."""
-
-from agentworld_gym.demo.run import run
-
-__all__ = ["run"]

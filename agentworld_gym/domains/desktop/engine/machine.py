@@ -1,0 +1,238 @@
+"""The machine of the grounded desktop: Python code goes in, the table of the accessibility tree comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.domains.desktop.engine import perturbations
+from agentworld_gym.domains.desktop.engine.desktop import Desktop
+from agentworld_gym.domains.desktop.engine.filesystem import clean
+from agentworld_gym.domains.desktop.engine.flat_state import compared, flat_state
+from agentworld_gym.domains.desktop.engine.geometry import reachable
+from agentworld_gym.domains.desktop.engine.interpreter import Interpreter, names
+from agentworld_gym.domains.desktop.engine.interpreter.pyautogui import PyAutoGui
+from agentworld_gym.domains.desktop.engine.interpreter.values import Budget
+from agentworld_gym.domains.desktop.engine.keyboard import Keyboard
+from agentworld_gym.domains.desktop.engine.mouse import Mouse
+from agentworld_gym.domains.desktop.engine.programs import programs
+from agentworld_gym.domains.desktop.engine.screen import Screen
+from agentworld_gym.domains.desktop.engine.shell_data import shell_settings
+from agentworld_gym.domains.desktop.engine.spans import SpanTracker, in_four_columns
+from agentworld_gym.domains.desktop.engine.state import DesktopState, seconds
+from agentworld_gym.domains.desktop.engine.structured_state.desktop import complete, kept, restored, shown
+from agentworld_gym.domains.desktop.screen_texts import four_columns
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line}, in <module>\n{problem}'
+_NOTHING = frozenset(("", "WAIT", "None", "pass"))
+
+
+class DesktopMachine:
+    """One desktop of a user, with windows, files and a clock of its own.
+
+    The observation is always the table of the screen; what code prints or raises does not appear there. `problem` is
+    the traceback of the last action, empty if it succeeded.
+
+    >>> machine = DesktopMachine.start({"files": {"/home/user/Documents/todo.txt": "Milk"}}, seed=0)
+    >>> table = machine.act("subprocess.Popen(['gedit', '/home/user/Documents/todo.txt'])")
+    >>> [line for line in table.split("\\n") if "Milk" in line][0].split("\\t")[:3]
+    ['text', 'todo.txt', 'Milk']
+    >>> machine.act("pyautogui.fly()") == table, machine.problem.split("\\n")[-1]
+    (True, "AttributeError: module 'pyautogui' has no attribute 'fly'")
+    """
+
+    concurrent = True
+
+    def __init__(self, desktop: Desktop, screen: Screen, span_tracker: SpanTracker) -> None:
+        self._desktop: Desktop | None = desktop
+        self._screen = screen
+        self._span_tracker = span_tracker
+        self.problem = ""
+        self._observation = ""
+        self._code: tuple[PyAutoGui, Budget, dict[str, Any], dict[str, Any]] | None = None
+
+    @classmethod
+    def start(
+        cls,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls | None = None,
+        hidden: Mapping[str, Any] | None = None,
+    ) -> DesktopMachine:
+        """Return a desktop in the state that a task states.
+
+        Args:
+            state: The initial state, see `DesktopState`.
+            seed: The seed of what the state leaves open.
+            controls: The perturbations in force.
+            hidden: What the desktop knows and the agent is never shown.
+
+        Raises:
+            SpecError: The state is wrong. The error names the key, its value and what was expected.
+        """
+        initial_state = DesktopState.of(state)
+        desktop = Desktop(initial_state, seed, controls or Controls(), hidden or {}, programs())
+        _furnish(desktop)
+        _open_windows(desktop)
+        perturbations.prepare(desktop)
+        machine = cls(desktop, Screen(desktop), SpanTracker(initial_state))
+        machine._observation = machine._screen.table()
+        return machine
+
+    @property
+    def observation(self) -> str:
+        """The table of the screen after the last action."""
+        return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return the table of the screen as agents of another dialect see it.
+
+        Raises:
+            EngineError: There is no such dialect.
+        """
+        if dialect != "autoglm":
+            raise EngineError(f"a desktop has no dialect {dialect!r}, only autoglm beside its own")
+        return four_columns(self._observation)
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of the table in another dialect that are not deterministic.
+
+        Raises:
+            EngineError: There is no such dialect.
+        """
+        return in_four_columns(self._observation, self.observation_in(dialect), self.spans)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of the observation that are not deterministic: the clock, and contents that were not stated."""
+        return self._span_tracker.spans(self._observation)
+
+    def act(self, source: Any) -> str:
+        """Run code, and return the table of the screen after it.
+
+        An action that is not a text, or holds no code, changes nothing.
+        """
+        desktop = self._open()
+        before = self._observation
+        self._span_tracker.see(before, source if isinstance(source, str) else "")
+        self.problem = ""
+        desktop.model["action"] += 1
+        perturbations.before(desktop)
+        if isinstance(source, str) and source.strip() not in _NOTHING:
+            self._run(desktop, clean(source))
+        perturbations.after(desktop)
+        self._observation = self._screen.table()
+        if self._observation != before and desktop.advance(1.0):
+            self._observation = self._screen.table()
+        return self._observation
+
+    def _run(self, desktop: Desktop, source: str) -> None:
+        if self._code is None:
+            mouse = Mouse(desktop, self._screen)
+            pyautogui, budget = PyAutoGui(desktop, mouse, Keyboard(desktop, self._screen)), Budget()
+            self._code = (pyautogui, budget, *names(desktop, pyautogui, budget))
+        pyautogui, budget, names_of_code, modules = self._code
+        pyautogui.rest()
+        budget.fill()
+        interpreter = Interpreter(names_of_code, modules, budget)
+        problem = interpreter.run(source)
+        if problem:
+            self.problem = TRACEBACK.format(line=interpreter.line, problem=problem)
+
+    def state(self) -> dict[str, Scalar]:
+        """Return everything that an action can change: files, windows, settings, clipboard."""
+        return flat_state(self._open())
+
+    @staticmethod
+    def compared(state: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """Return the fields of a state as outcomes are compared: a spreadsheet is what its cells show."""
+        return compared(state)
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        told = self.shown()
+        own = {"problem": self.problem, "spans": self._span_tracker.fields()}
+        return {"shown": told, "kept": {"desktop": kept(self._open(), told), **own}}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        return shown(self._open())
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> DesktopMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        inner = structured_state["kept"]
+        desktop = complete(structured_state["shown"], inner["desktop"])
+        machine = cls(desktop, Screen(desktop), SpanTracker.restore(inner["spans"]))
+        machine.problem, machine._observation = inner["problem"], machine._screen.table()
+        return machine
+
+    @classmethod
+    def viewed(cls, shown: Mapping[str, Any]) -> DesktopMachine:
+        """Return the machine of what the view reads, which is good for nothing but to open what is there."""
+        desktop = restored(shown)
+        machine = cls(desktop, Screen(desktop), SpanTracker(desktop.initial_state))
+        machine._observation = machine._screen.table()
+        return machine
+
+    def fork(self) -> DesktopMachine:
+        """Return an exact copy: equal actions on both give equal observations."""
+        desktop = self._open().fork()
+        twin = DesktopMachine(desktop, self._screen.fork(desktop), self._span_tracker.copy())
+        twin.problem, twin._observation = self.problem, self._observation
+        return twin
+
+    def close(self) -> None:
+        """Free all resources. It may be called twice."""
+        if self._desktop is not None:
+            for resource in self._desktop.resources.values():
+                resource.close()
+            self._desktop = self._code = None
+            self._screen = None  # type: ignore[assignment]
+
+    def _open(self) -> Desktop:
+        if self._desktop is None:
+            raise EngineError("the desktop was used after close()")
+        return self._desktop
+
+
+def _furnish(desktop: Desktop) -> None:
+    initial_state, files, model = desktop.initial_state, desktop.files, desktop.model
+    model["settings"] = shell_settings()
+    for program in desktop.programs.values():
+        model["settings"].update(program.settings)
+    for name, value in initial_state.settings.items():
+        if name not in model["settings"]:
+            raise SpecError("task state", f"settings.{name}", value, f"one of {', '.join(sorted(model['settings']))}")
+        model["settings"][name] = value
+    place = ""
+    try:
+        for place in initial_state.folders:
+            if not files.is_folder(place):
+                files.place(place, None, 0o755, files.now)
+        for place, file in initial_state.files.items():
+            modified = files.now if file.modified is None else seconds(file.modified)
+            files.place(place, file.content, int(file.mode, 8), modified)
+    except OSError as error:
+        raise SpecError("task state", f"files.{place}", error.strerror, "a path that can be made") from error
+
+
+def _open_windows(desktop: Desktop) -> None:
+    for number, opened in enumerate(desktop.initial_state.open):
+        if opened.program not in desktop.programs:
+            raise SpecError(
+                "task state", f"open.{number}.program", opened.program, f"one of {', '.join(sorted(desktop.programs))}"
+            )
+        window = desktop.launch(opened.program, *opened.arguments)
+        if window is None:
+            raise SpecError("task state", f"open.{number}.arguments", opened.arguments, "something that can be opened")
+        window["ready"] = 0
+        if opened.box is not None:
+            window["box"], window["maximized"] = reachable(list(opened.box)), False
+        if opened.maximized is not None:
+            window["maximized"] = opened.maximized

@@ -1,0 +1,211 @@
+"""`agentworld synth`: makes tool worlds with a language model, and checks those that are there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from agentworld_gym.base.errors import MissingFile, WorldNotConfigured
+from agentworld_gym.cli.common import Commands, counted, counting, examples, pairs, printable, stderr, stdout
+from agentworld_gym.cli.outputs import writable_out
+from agentworld_gym.domains.mcp.synth import cli_grow as synth_grow
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from agentworld_gym.domains.mcp.synth.backends.backend import Backend
+    from agentworld_gym.domains.mcp.synth.check.examined import Examined
+    from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
+
+synth_app = typer.Typer(cls=Commands, name="synth", no_args_is_help=True, help="Make tool worlds, and check them.")
+
+PromptPrice = Annotated[float, typer.Option("--price-in", min=0, help="The price of a million tokens of prompts.")]
+AnswerPrice = Annotated[float, typer.Option("--price-out", min=0, help="The price of a million tokens of answers.")]
+
+
+@synth_app.command(
+    epilog=examples(
+        "agentworld synth make --out runs/worlds --generator http://localhost:8000/v1 --worlds 20",
+        "agentworld synth make --out runs/worlds --generator http://localhost:8000/v1 --worlds 20 --resume",
+        'agentworld synth make --out runs/clinics --generator vllm:Qwen/Qwen3-32B --backend awm --about "health care"',
+    )
+)
+def make(
+    out: Annotated[Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the run.")],
+    generator: Annotated[str, typer.Option("--generator", help="Who writes the worlds: a server's URL, vllm:MODEL …")],
+    worlds: Annotated[int, typer.Option("--worlds", "-n", min=1, help="How many worlds are begun.")] = 10,
+    tasks: Annotated[int, typer.Option("--tasks", min=1, max=50, help="How many tasks each is asked for.")] = 10,
+    backend: Annotated[
+        Literal["declarative", "awm"], typer.Option("--backend", help="Tools as YAML and SQL, or as AWM's Python.")
+    ] = "declarative",
+    about: Annotated[str | None, typer.Option("--about", help="What the worlds shall be about.")] = None,
+    tables: Annotated[int, typer.Option("--tables", min=1, help="The fewest tables of a world.")] = 3,
+    tools: Annotated[int, typer.Option("--tools", min=2, help="The fewest tools of a world.")] = 6,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="How often each answer is asked for.")] = 5,
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="How many worlds are made side by side.")] = 16,
+    sampling: Annotated[
+        list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
+    ] = None,
+    engine: Annotated[
+        list[str] | None, typer.Option("--engine", metavar="KEY=VALUE", help="An option of the generator's engine.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    price_in: PromptPrice = 0.0,
+    price_out: AnswerPrice = 0.0,
+) -> None:
+    """Make worlds stage by stage; every answer is checked by running it, and errors go back to the generator.
+
+    A run that was stopped, even by a kill, goes on where it was with --resume.
+    """
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.core.domain.spec import SamplingSpec
+    from agentworld_gym.domains.mcp.synth.config import SynthConfig
+    from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis
+    from agentworld_gym.domains.mcp.synth.report import Prices
+    from agentworld_gym.llm.generators import open_generator
+
+    chosen = {"max_tokens": 16_384, **(pairs(sampling, "--sampling") or {})}
+    how = validated(SamplingSpec, chosen, "--sampling").sampling()
+    config = SynthConfig(
+        backend=backend,
+        worlds=worlds,
+        tasks=tasks,
+        fewest_tables=tables,
+        fewest_tools=tools,
+        tries=tries,
+        about=about,
+    )
+    with (
+        closing(_backend(backend)) as form,
+        closing(open_generator(generator, **(pairs(engine, "--engine") or {}))) as who,
+    ):
+        run = Synthesis(who, form, out, config, how, parallel=parallel)
+        with counting("making", worlds, "worlds") as show:
+            done = itertools.count(1)
+            report = run.run(resume, lambda _: show(next(done)))
+    _tell(report, Prices(prompt=price_in, completion=price_out))
+    stdout().print(f"Worlds: {out / WORLDS}", markup=False, highlight=False, soft_wrap=True)
+    if report.unfinished or not report.made:
+        raise typer.Exit(1)
+
+
+@synth_app.command(epilog=examples("agentworld synth report runs/worlds --price-in 0.5 --price-out 2"))
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", file_okay=False, help="The folder of a run.")],
+    price_in: PromptPrice = 0.0,
+    price_out: AnswerPrice = 0.0,
+) -> None:
+    """Show the tries, the success, the tokens and the cost of each stage of a run that is over or was stopped."""
+    from agentworld_gym.base.documents.strict import read_yaml, validated
+    from agentworld_gym.domains.mcp.synth.pipeline import REPORT
+    from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
+
+    if not (folder / REPORT).is_file():
+        raise MissingFile(folder / REPORT, "the report of a run of `agentworld synth make`")
+    found = validated(SynthReport, read_yaml(folder / REPORT), folder / REPORT)
+    _tell(found, Prices(prompt=price_in, completion=price_out))
+
+
+@synth_app.command(
+    epilog=examples(
+        "agentworld synth check runs/worlds", "agentworld synth check my/clinic", "agentworld synth check awm/outputs"
+    )
+)
+def check(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", file_okay=False, help="A scenario, scenarios, AWM's files, or a run.")
+    ],
+) -> None:
+    """Check worlds by running all of them: tables, keys, tools, solutions and verifiers; print what fails."""
+    from agentworld_gym.domains.mcp.synth.check.examined import alike_worlds
+    from agentworld_gym.domains.mcp.synth.check.folders import examine
+
+    worlds = list(examine(folder))
+    stdout().print(_checked(worlds))
+    broken = [f"{world.name}: {problem}" for world in worlds for problem in world.problems] + alike_worlds(worlds)
+    for line in broken:
+        stdout().print(printable(line), style="red", markup=False, highlight=False, soft_wrap=True)
+    if broken:
+        raise typer.Exit(1)
+
+
+def _backend(name: Literal["declarative", "awm"]) -> Backend:
+    from agentworld_gym.core.engines import EngineError
+
+    if name == "declarative":
+        from agentworld_gym.domains.mcp.synth.backends.declarative import DeclarativeBackend
+
+        return DeclarativeBackend()
+    from agentworld_gym.domains.mcp.synth.backends.awm import AwmBackend
+
+    try:
+        return AwmBackend()
+    except EngineError as error:
+        raise WorldNotConfigured(f"--backend awm cannot run here: {error}") from error
+
+
+def _checked(worlds: Sequence[Examined]) -> Table:
+    from rich.table import Table
+
+    table = Table("world", "tables", "tools answer", "tasks hold", "problems")
+    for world in worlds:
+        unproved = f", {world.unproved} unproved" if world.unproved else ""
+        tools, tasks = f"{world.answered} of {world.tools}", f"{world.held} of {world.tasks}{unproved}"
+        table.add_row(printable(world.name), str(world.tables), tools, tasks, str(len(world.problems)))
+    return table
+
+
+def _tell(found: SynthReport, prices: Prices) -> None:
+    console = stdout()
+    console.print(_stages(found, prices))
+    console.print(_sizes(found))
+    for line in _lines(found, prices):
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+    for reasons, style in ((found.given_up, "yellow"), (found.unfinished, "red")):
+        for name, reason in reasons.items():
+            stderr().print(printable(f"{name}: {reason}"), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _stages(found: SynthReport, prices: Prices) -> Table:
+    from rich.table import Table
+
+    priced = found.cost(prices) > 0
+    table = Table("stage", "made", "at first", "tries", "tokens in", "tokens out", *(["cost"] if priced else []))
+    for stage in found.stages:
+        spent = [f"{prices.cost(stage.prompt_tokens, stage.completion_tokens):.4f}"] if priced else []
+        made, tries = f"{stage.made} of {stage.asked}", f"{stage.mean_tries:.2f}"
+        tokens = (f"{stage.prompt_tokens:,}", f"{stage.completion_tokens:,}")
+        table.add_row(stage.stage, made, str(stage.first), tries, *tokens, *spent)
+    return table
+
+
+def _sizes(found: SynthReport) -> Table:
+    from rich.table import Table
+
+    from agentworld_gym.domains.mcp.synth.report import PAPER
+
+    table = Table("", "here", "in the paper of AWM")
+    here = {"worlds": len(found.made), "tables": found.tables, "tools": found.tools, "tasks": found.tasks}
+    for name, value in here.items():
+        table.add_row(name if name == "worlds" else f"{name} a world", f"{value:g}", f"{PAPER[name]:g}")
+    return table
+
+
+def _lines(found: SynthReport, prices: Prices) -> Iterator[str]:
+    waiting = f", {counted(len(found.unfinished), 'world')} waiting" if found.unfinished else ""
+    yield f"{counted(found.begun, 'world')} begun, {len(found.made)} made, {len(found.given_up)} given up{waiting}"
+    spent = found.cost(prices)
+    if spent:
+        each = f", {spent / len(found.made):.4f} a world" if found.made else ""
+        yield f"cost: {spent:.4f}{each}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    synth_grow.add_to(synth_app)
+    app.add_typer(synth_app)

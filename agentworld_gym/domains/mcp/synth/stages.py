@@ -1,0 +1,146 @@
+"""The stages of a world: what each asks for, and how its answer is read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+from rapidfuzz import fuzz
+
+from agentworld_gym.domains.mcp.synth.answers import block, document
+from agentworld_gym.domains.mcp.synth.backends.backend import Backend
+from agentworld_gym.domains.mcp.synth.config import SynthConfig
+from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema, statements_of
+from agentworld_gym.domains.mcp.synth.draft import Draft, Implementation, Interface, Rows, Schema, Sentences, Solved
+from agentworld_gym.domains.mcp.synth.faults import Fault
+from agentworld_gym.domains.mcp.synth.interface import check_interface
+from agentworld_gym.domains.mcp.synth.similarity import ALIKE, Profile, nearest
+from agentworld_gym.kit.tables.database import building, keys_of
+
+SCENARIO, TASKS, SCHEMA, ROWS, INTERFACE, IMPLEMENTATION, VERIFIER = STAGES = (
+    "scenario",
+    "tasks",
+    "schema",
+    "sample data",
+    "interface",
+    "implementation",
+    "verifier",
+)
+"""The stages in their order, as Agent World Model (arXiv 2602.10090) has them."""
+
+ALIKE_TASKS = 90.0
+"""From which similarity on, from 0 to 100, two tasks of a world are one."""
+
+TASK_CHARS = 1_000
+"""How long a task may be."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a world."""
+
+    name: str
+    """The name of the stage."""
+
+    template: str
+    """The template of the request."""
+
+    kind: type[BaseModel]
+    """What the stage makes."""
+
+    made: Callable[[Draft, str], BaseModel]
+    """The function that makes it of an answer, and checks it.
+
+    Raises:
+        Fault: The answer does not hold what the stage asks for.
+    """
+
+    enter: Callable[[Draft, Any], Draft]
+    """The function that enters into a draft what was made."""
+
+
+class WorldStages:
+    """The stages from the tasks to the implementation, and the verifier of each task.
+
+    Args:
+        backend: The form of the implementation.
+        config: What a world has to have.
+        others: A function that returns the profiles of the other worlds.
+    """
+
+    def __init__(
+        self, backend: Backend, config: SynthConfig, others: Callable[[Draft], list[Profile]] = lambda draft: []
+    ) -> None:
+        self._backend, self._config, self._others = backend, config, others
+        self.in_order = (
+            Stage(TASKS, "tasks", Sentences, self._sentences, lambda draft, made: replace(draft, sentences=made)),
+            Stage(SCHEMA, "schema", Schema, self._schema, lambda draft, made: replace(draft, schema=made)),
+            Stage(ROWS, "rows", Rows, self._rows, lambda draft, made: replace(draft, rows=made)),
+            Stage(
+                INTERFACE, "interface", Interface, self._interface, lambda draft, made: replace(draft, interface=made)
+            ),
+            Stage(
+                IMPLEMENTATION,
+                f"implementation_{backend.name}",
+                Implementation,
+                backend.implementation,
+                lambda draft, made: replace(draft, implementation=made),
+            ),
+        )
+
+    def verifier(self, number: int) -> Stage:
+        """Return the stage of one task."""
+        return Stage(
+            VERIFIER,
+            f"verifier_{self._backend.name}",
+            Solved,
+            lambda draft, text: self._backend.solved(draft, number, text),
+            lambda draft, made: replace(draft, solved=(*draft.solved, made)),
+        )
+
+    def _sentences(self, draft: Draft, text: str) -> Sentences:
+        made = document(text, Sentences)
+        if len(made.tasks) < self._config.tasks:
+            raise Fault(f"there are {len(made.tasks)} tasks, {self._config.tasks} are wanted")
+        tasks = made.tasks[: self._config.tasks]
+        for place, task in enumerate(tasks):
+            if not 10 <= len(task) <= TASK_CHARS:
+                raise Fault(f"task {place + 1} has {len(task)} characters, expected 10 to {TASK_CHARS}")
+            for other, earlier in enumerate(tasks[:place]):
+                if fuzz.ratio(task.lower(), earlier.lower()) >= ALIKE_TASKS:
+                    raise Fault(f"tasks {other + 1} and {place + 1} are the same but for a few letters")
+        return Sentences(tasks=tasks)
+
+    def _schema(self, draft: Draft, text: str) -> Schema:
+        sql = block(text, "sql", "sqlite")
+        check_schema(sql, self._config.fewest_tables, self._backend.clock)
+        return Schema(sql="\n\n".join(f"{statement};" for statement in statements_of(sql)))
+
+    def _rows(self, draft: Draft, text: str) -> Rows:
+        statements = tuple(statements_of(block(text, "sql", "sqlite")))
+        check_rows(draft.sql, statements, self._backend.clock)
+        return Rows(statements=statements)
+
+    def _interface(self, draft: Draft, text: str) -> Interface:
+        made = document(text, Interface)
+        check_interface(made, self._config.fewest_tools)
+        degree, other = nearest(profile_of(replace(draft, interface=made)), self._others(draft))
+        if other is not None and degree >= ALIKE:
+            raise Fault(
+                f"this world is too much like {other.name} ({degree:.2f} of 1): it has the tables "
+                f"{', '.join(sorted(other.tables))} and the tools {', '.join(sorted(other.tools))}; offer other tools"
+            )
+        return made
+
+
+def profile_of(draft: Draft) -> Profile:
+    """Return what a world that has an interface is compared by."""
+    connection = building()
+    try:
+        connection.executescript(draft.sql)
+        tables = keys_of(connection)
+    finally:
+        connection.close()
+    return Profile.of(draft.name, draft.brief.title, tables, (sketch.name for sketch in draft.sketches))

@@ -1,0 +1,56 @@
+"""Reads what Claude Code shows of a command as the report that the CLI prints, as far as it tells."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentworld_gym.base.text.envelope import Envelope
+
+_EXIT = re.compile(r"Exit code (\d{1,3})(?:\n|\Z)")
+_LEFT = re.compile(r"(?<![&>])&(?![&>])")
+"""The sign that leaves a command in the background."""
+
+_SIGNALS = 128
+"""From this exit status on, Claude Code does not tell a signal from a status."""
+
+
+def as_report(shown: str, call: Any) -> str:
+    r"""Write the answer to a shell command as the CLI reports it; what does not tell as much stays as it is.
+
+    Claude Code leaves out the folder, a signal and the processes in the background. A command that names a folder, may
+    have been ended by a signal or is left in the background is therefore not told, and nor is any other tool.
+
+    >>> call = {"name": "run_shell_command", "arguments": {"command": "make"}}
+    >>> print(as_report("Exit code 2\nNo rule.", call).partition("\nSignal")[0])
+    Command: make
+    Directory: (root)
+    Output: No rule.
+    Error: (none)
+    Exit Code: 2
+    """
+    command = _command(call)
+    if command is None or shown.startswith((_head(command), "<tool_use_error>")):
+        return shown
+    ended = _EXIT.match(shown)
+    code, output = (int(ended[1]), shown[ended.end() :]) if ended else (0, shown)
+    return shown if code >= _SIGNALS else Envelope(command, output=output, exit_code=code).text
+
+
+def is_report(shown: str, call: Any) -> bool:
+    """Whether a text is the report of a shell command as the CLI prints it."""
+    command = _command(call)
+    return command is not None and shown.startswith(_head(command))
+
+
+def _command(call: Any) -> str | None:
+    """Return the command of a call that Claude Code tells all of; None for any other call."""
+    match call:
+        case {"name": "run_shell_command", "arguments": {"command": str(command)} as arguments}:
+            told = not (arguments.get("directory") or arguments.get("is_background")) and not _LEFT.search(command)
+            return command if told else None
+    return None
+
+
+def _head(command: str) -> str:
+    return f"Command: {command}\nDirectory: "

@@ -1,0 +1,261 @@
+"""The machine of one repository: it answers the tool calls of a coding assistant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.text.envelope import Envelope
+from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.domains.swe.engine import perturbations
+from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.flat_state import flat_state
+from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
+from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
+from agentworld_gym.domains.swe.engine.results import BackgroundRead, Listed, Refused, Result, Said, Started
+from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
+from agentworld_gym.domains.swe.engine.state import RepositoryState
+from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, keep, kept_episode, shown_episode
+from agentworld_gym.domains.swe.engine.structured_state.results import plain_result, result_of
+from agentworld_gym.domains.swe.engine.structured_state.said import answer_text, noted_call, said_of
+from agentworld_gym.domains.swe.engine.structured_state.test_reports import TestRun
+from agentworld_gym.domains.swe.engine.tools import read_call, use
+from agentworld_gym.domains.terminal.engine.apart import LineLost
+
+NONE = Controls()
+_METADATA = re.compile(
+    r"(?m)^(?:Output: )?(?:"
+    r"(?:commit|index|HEAD is now at|Updating|\[[\w./-]+) (?P<hash>\^?[0-9a-f]{7,40}(?:\.\.[0-9a-f]{7,40})?)"
+    r"|(?P<short>\^?[0-9a-f]{7,8}) |Date: +(?P<date>\w.*)$|.* in (?P<seconds>\d+\.\d\ds)\b)"
+    r"|^Background PIDs: (?P<pids>\d.*)$|^Process Group PGID: (?P<group>\d+)$"
+)
+_LISTING = re.compile(r"(?:python3? -m )?pip3? (?:list|freeze|show)\b[^\n]*")
+"""A command that shows the installed packages."""
+
+_PRE_EXISTING = re.compile(rf"(?ms)^Command: {_LISTING.pattern}\n[^\n]*\nOutput: (.*)^Error: ")
+_READ_AT = re.compile(r"<timestamp>([^<]*)</timestamp>\Z")
+
+
+class SweEngine:
+    """Starts repositories whose Python runs in one sandbox.
+
+    Args:
+        variant: `bubblewrap` (real CPython behind Linux namespaces), `monty` (a subset of Python, anywhere), or `auto`
+            for the first that works here. The attribute `variant` holds the name of the one in use.
+
+    Raises:
+        EngineError: the sandbox does not work on this machine.
+    """
+
+    def __init__(self, variant: str = "auto") -> None:
+        self._sandbox = open_sandbox(variant)
+        self.variant = self._sandbox.name
+
+    def start(
+        self,
+        state: Mapping[str, Any],
+        seed: int,
+        controls: Controls = NONE,
+        hidden: Mapping[str, Any] = MappingProxyType({}),
+    ) -> SweMachine:
+        """Start a repository; `hidden` is ignored.
+
+        Raises:
+            SpecError: the state is wrong; the error names the key, its value and what was expected.
+        """
+        return SweMachine.start(state, seed, controls, self._sandbox)
+
+    @staticmethod
+    def restore(structured_state: Mapping[str, Any]) -> SweMachine:
+        """Return the machine of a complete state (`SweMachine.restore`)."""
+        return SweMachine.restore(structured_state)
+
+
+class SweMachine:
+    r"""One episode in a repository.
+
+    >>> machine = SweEngine("monty").start({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
+    >>> print(machine.act({"name": "read_file", "arguments": {"absolute_path": "/repo/a.py"}}))
+    print(6 * 7)
+    >>> print(machine.act({"name": "run_shell_command", "arguments": {"command": "git status --short; wc -l a.py"}}))
+    Command: git status --short; wc -l a.py
+    Directory: (root)
+    Output: 1 a.py
+    Error: (none)
+    Exit Code: 0
+    Signal: (none)
+    Background PIDs: (none)
+    Process Group PGID: 5079
+    >>> print(machine.observation_in("claude-code"))
+    1 a.py
+    """
+
+    def __init__(self, episode: Episode) -> None:
+        self._episode: Episode | None = episode
+        listing = PRINTERS[FIRST](Listed(episode.root, *episode.files.names(episode.root)))
+        self._name, self._arguments, self._note = "", dict[str, Any](), dict[str, Any]()
+        self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
+        self._observation = self._shown(FIRST)
+        self._runs: tuple[TestRun, ...] = ()
+
+    @classmethod
+    def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
+        """Start a repository in the given state, whose Python runs in the given sandbox.
+
+        Raises:
+            SpecError: the state is wrong.
+        """
+        repository = RepositoryState.of(state)
+        try:
+            episode = Episode.of(repository, seed, controls, sandbox)
+        except UnicodeEncodeError as error:
+            raise SpecError("task state", "files", str(error), "valid Unicode") from error
+        if controls:
+            perturbations.lay_out(episode)
+        return cls(episode)
+
+    @property
+    def observation(self) -> str:
+        """The answer to the last action as the CLI prints it; at the start it is the listing of the root."""
+        return self._observation
+
+    def observation_in(self, dialect: str) -> str:
+        """Return the answer to the last action as another scaffold prints it.
+
+        Raises:
+            EngineError: no scaffold has the name.
+        """
+        if dialect not in PRINTERS:
+            raise EngineError(f"the repository speaks {' and '.join(PRINTERS)}, not {dialect!r}")
+        return self._shown(dialect)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces that are not deterministic: times, hashes, process numbers, and the installed packages."""
+        return self.spans_in(FIRST)
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of the last answer, as another scaffold prints it, that are not deterministic.
+
+        Claude Code prints no process numbers, and tells when the output of a command in the background was read.
+
+        Raises:
+            EngineError: no scaffold has the name.
+        """
+        text, result = self.observation_in(dialect), self._result
+        if isinstance(result, BackgroundRead):
+            times = [Span(*found.span(1), "metadata") for found in _READ_AT.finditer(text)]
+            return tuple(sorted([*_metadata(text, 0), *times]))
+        if not isinstance(result, Envelope | Started):
+            return ()
+        start = end = 0
+        if dialect == FIRST and (listing := _PRE_EXISTING.search(text)):
+            start, end = listing.span(1)
+        elif dialect != FIRST and isinstance(result, Envelope) and _LISTING.fullmatch(result.command):
+            start, end = len(text) - len(result.printed), len(text)
+        listed = [Span(start, end, "pre-existing")] if start < end else []
+        return (*listed, *_metadata(text, end))
+
+    def act(self, call: Any) -> str:
+        """Call a tool: `{"name": ..., "arguments": {...}}`. Any other action is answered with an error as text.
+
+        Raises:
+            LineLost: a command broke the process in which it ran; the repository is as before.
+            EngineError: the machine was closed.
+        """
+        before = (self._note, self._name, self._arguments)
+        try:
+            return self._answer(call)
+        except LineLost:
+            self._open().step -= 1
+            self._note, self._name, self._arguments = before
+            raise
+
+    def _answer(self, call: Any) -> str:
+        episode = self._open()
+        episode.step += 1
+        self._note = noted_call(episode, call)
+        name, arguments = read_call(call)
+        if isinstance(name, str) and isinstance(arguments, Mapping):
+            self._name, self._arguments = name, dict(arguments)
+            self._result = use(episode, name, arguments)
+        else:
+            self._result = Refused("no call")
+        if isinstance(self._result, Envelope) and "pytest" in self._result.command:
+            run = TestRun(episode.files.texts(), self._result.command, self._note["path"], self._result.output)
+            self._runs = (*self._runs, run)
+        self._observation = self._shown(FIRST)
+        return self._observation
+
+    def _shown(self, dialect: str) -> str:
+        return answer_text(self._open(), dialect, self._result, self._name, self._arguments)
+
+    def state(self) -> dict[str, Scalar]:
+        """Return every file by its path, the to-do list, version control and the processes in the background."""
+        return flat_state(self._open())
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        last = {"result": plain_result(self._result), "name": self._name, "arguments": self._arguments}
+        return {"shown": self.shown(), "kept": {**kept_episode(self._open()), **last, "note": self._note}}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+        episode = self._open()
+        for run in self._runs:
+            episode.failures = run.failures(episode.failures)
+        self._runs = ()
+        said = said_of(episode.copy(), self._note, self._result, self._observation)
+        return {**shown_episode(episode), "said": said}
+
+    @classmethod
+    def restore(cls, structured_state: Mapping[str, Any]) -> SweMachine:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
+        kept = structured_state["kept"]
+        episode = episode_of(structured_state["shown"], open_sandbox(kept["sandbox"]))
+        keep(episode, kept)
+        machine = cls(episode)
+        machine._result, machine._note = result_of(kept["result"]), kept["note"]
+        machine._name, machine._arguments = kept["name"], kept["arguments"]
+        machine._observation = machine._shown(FIRST)
+        return machine
+
+    def passes(self, tests: Mapping[str, str | None]) -> bool:
+        """Return whether the tests of some files pass, judged by the values that the code returns (`engines.Testable`).
+
+        Raises:
+            EngineError: a path names no file of the start, or its tests cannot be judged in this way.
+        """
+        from agentworld_gym.domains.swe.engine.grading import passes
+
+        return passes(self._open(), tests)
+
+    def fork(self) -> SweMachine:
+        """Return an exact copy: equal actions on both copies give equal observations."""
+        twin = object.__new__(type(self))
+        twin._episode = self._open().copy()
+        twin._name, twin._arguments, twin._note, twin._result = self._name, self._arguments, self._note, self._result
+        twin._runs = self._runs
+        twin._observation = self._observation
+        return twin
+
+    def close(self) -> None:
+        """Free the episode; a second call does nothing."""
+        self._episode = None
+
+    def _open(self) -> Episode:
+        if self._episode is None:
+            raise EngineError("the repository was used after close()")
+        return self._episode
+
+
+def _metadata(text: str, start: int) -> tuple[Span, ...]:
+    """Return the times, hashes and process numbers from a place in a report on."""
+    groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text, start))
+    return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)

@@ -1,0 +1,163 @@
+"""The context in which a shell's commands run: the user, the clock, random numbers and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from math import inf
+from random import Random
+from types import MappingProxyType
+from typing import Any
+
+from bashkit import FileSystem
+
+from agentworld_gym.domains.terminal.engine.apart import checked
+from agentworld_gym.domains.terminal.engine.clock import Clock
+
+MAX_COMMANDS = 20_000
+_PLAIN: Mapping[str, type] = MappingProxyType(
+    {"user": str, "host": str, "home": str, "names_host": bool, "names_sleep": bool, "max_commands": int}
+)
+"""The fields of a context that are plain data."""
+
+
+@dataclass(slots=True)
+class Context:
+    """The identity, clock, random numbers, history and files of one shell."""
+
+    user: str
+    """The name of the user."""
+    host: str
+    """The name of the machine."""
+    home: str
+    """The user's home folder."""
+    clock: Clock
+    """The virtual clock."""
+    random: Random
+    """The source of random numbers."""
+    history: list[str] = field(default_factory=list)
+    """The command lines of the session."""
+    modes: dict[str, int] = field(default_factory=dict)
+    """The permissions of files that differ from the usual 644, because the sandbox forgets them when a file is
+    written."""
+    times: dict[str, float] = field(default_factory=dict)
+    """The times that a command gave to files, until they are set in the sandbox."""
+    files: FileSystem | None = None
+    """The files of the interpreter, while it runs."""
+    names_host: bool = False
+    """Whether something in the shell may lead to a file that the sandbox fills from its host."""
+    names_sleep: bool = False
+    """Whether something in the shell may sleep."""
+    until: float = inf
+    """The virtual time at which a script that sleeps beyond it is left."""
+    shells: list[Callable[[], None]] = field(default_factory=list)
+    """What ends the interpreters that run, each at its next command: that of the script first, then those of the
+    programs within it that have a limit of their own."""
+    chunks: dict[tuple[str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    """What a program with a limit of its own printed on both streams, in order, by the whole of each."""
+    unshown: list[tuple[str, str]] = field(default_factory=list)
+    """What such a program has printed when the script was left in it."""
+    kept: int = 0
+    """How many of them go on when the present one is left at `until`."""
+    interpreter: Callable[..., Any] | None = None
+    """What makes a further interpreter with the same commands, while a script runs."""
+    wakes: float | None = None
+    """The virtual time at which the sleep ends in which a script was left; none where it was not left."""
+    failure: str = ""
+    """Why a command could not go on, such as a lack of memory; empty while none failed."""
+    max_commands: int = MAX_COMMANDS
+    """The number of commands after which a script counts as one that never ends."""
+
+    @property
+    def uid(self) -> int:
+        """The number of the user: 0 for root, 1000 for anybody else."""
+        return 0 if self.user == "root" else 1000
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; where that is more than the script has, the script is left in the middle of it."""
+        wakes = round(self.clock.now + seconds, 6)
+        if self.wakes is not None:
+            return
+        if wakes <= round(self.until, 6) or not self.shells:
+            self.clock.advance(seconds)
+            self.clock.mark()
+        else:
+            self.wakes = wakes
+            self.clock.advance(max(self.until - self.clock.now, 0.0))
+            for leave in reversed(self.shells[self.kept :]):
+                leave()
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that a login shell exports."""
+        return {
+            "HOME": self.home,
+            "LOGNAME": self.user,
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "SHELL": "/bin/bash",
+            "SHLVL": "1",
+            "TERM": "screen",
+            "USER": self.user,
+        }
+
+    def fields(self) -> dict[str, Any]:
+        """Return all that the context is while no script runs, as plain JSON data."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "clock": [self.clock.now, self.clock.start],
+            "random": self.random.getstate(),
+            "history": self.history.copy(),
+            "modes": self.modes.copy(),
+        }
+
+    @classmethod
+    def restore(cls, fields: Mapping[str, Any]) -> Context:
+        """Return the context of these fields, the inverse of `fields`.
+
+        Raises:
+            AttributeError, LookupError, OverflowError, TypeError, ValueError: They are none.
+        """
+        random = Random(0)
+        version, numbers, gauss = fields["random"]
+        random.setstate((version, tuple(numbers), gauss))
+        now, start = (checked(moment, int, float) for moment in fields["clock"])
+        return cls(
+            clock=Clock(now, start),
+            random=random,
+            history=[checked(line, str) for line in fields["history"]],
+            modes={path: checked(mode, int) for path, mode in fields["modes"].items()},
+            **{name: checked(fields[name], kind) for name, kind in _PLAIN.items()},
+        )
+
+    def become(self, other: Context) -> None:
+        """Take over all that a script can change of a context, while none runs."""
+        for name in ("names_host", "names_sleep", "clock", "random"):
+            setattr(self, name, getattr(other, name))
+        self.history, self.modes = other.history, other.modes
+
+    def fail(self, why: str) -> None:
+        """End the script at its next command, because one could not go on."""
+        self.failure = self.failure or why
+        self.stop()
+
+    def stop(self) -> None:
+        """End the script at its next command."""
+        for leave in reversed(self.shells):
+            leave()
+
+    def copy(self) -> Context:
+        """Return an independent copy with equal contents and without files."""
+        random = Random(0)
+        random.setstate(self.random.getstate())
+        return replace(
+            self,
+            clock=copy(self.clock),
+            random=random,
+            history=self.history.copy(),
+            modes=self.modes.copy(),
+            files=None,
+            shells=[],
+            chunks={},
+            unshown=[],
+            interpreter=None,
+        )

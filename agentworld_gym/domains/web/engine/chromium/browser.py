@@ -1,0 +1,141 @@
+"""The Chromium of one session: a browser context with its tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from agentworld_gym.core.engines import Controls, Scalar
+from agentworld_gym.domains.web.engine.browser.browser import MAX_TABS
+from agentworld_gym.domains.web.engine.chromium.session_server import SESSION
+from agentworld_gym.domains.web.engine.chromium.tab import ChromiumTab
+from agentworld_gym.domains.web.engine.sites import Sites
+from agentworld_gym.domains.web.engine.tools.result import (
+    ToolResult,
+    event_line,
+    page_lines,
+    tab_lines,
+)
+
+if TYPE_CHECKING:
+    from playwright.async_api import (
+        BrowserContext,
+        Page,
+    )
+
+    from agentworld_gym.domains.web.engine.chromium.driver import Driver
+
+_PREFIX = re.compile(r"\[ref=(f\d+)?(e\d+)\]")
+_NUMBERS = itertools.count(1)
+_FIELDS = """() => [...document.querySelectorAll('input, select, textarea')].map((field, place) => [
+    `${field.tagName.toLowerCase()}${place}:${field.id || field.name}`,
+    ['checkbox', 'radio'].includes(field.type) ? field.checked : field.value])"""
+
+
+class ChromiumBrowser:
+    """A browser context with its tabs, and the controls that strike in it."""
+
+    def __init__(self, driver: Driver, session: str, context: BrowserContext, controls: Controls) -> None:
+        self.driver, self.session, self.context, self.controls = driver, session, context, controls
+        self.tabs: list[ChromiumTab] = []
+        self.current = 0
+        self.first = ""
+        self.calls = 0
+        self.is_redrawn = False
+
+    @classmethod
+    async def open(cls, driver: Driver, internet: Sites, url: str, controls: Controls) -> ChromiumBrowser:
+        """Open a context of the shared Chromium with one tab that shows a URL."""
+        session = str(next(_NUMBERS))
+        driver.server.internets[session] = internet
+        chromium = await driver.browser_for(internet.hosts)
+        context = await chromium.new_context(
+            viewport={"width": 1280, "height": 720}, extra_http_headers={SESSION: session}, locale="en-US"
+        )
+        browser = cls(driver, session, context, controls)
+        await context.add_cookies(
+            [
+                {"name": name, "value": value, "url": f"http://{host}/"}
+                for host, cookies in internet.cookies.items()
+                for name, value in cookies.items()
+            ]
+        )
+        context.on("page", browser.add_tab)
+        await context.new_page()
+        result = ToolResult()
+        try:
+            await browser.tab.page.goto(url)
+        except Exception:
+            await browser.tab.wait_for_error_page()
+        await browser.show(result)
+        browser.first = result.text()
+        return browser
+
+    @property
+    def tab(self) -> ChromiumTab:
+        """The current tab."""
+        return self.tabs[self.current]
+
+    async def wait_for_tabs(self, count: int) -> None:
+        """Wait until a link has opened a tab, so that there are `count` of them."""
+        for _ in range(60):
+            if len(self.tabs) >= count:
+                with suppress(Exception):
+                    await self.tabs[-1].page.wait_for_load_state("load", timeout=5000)
+                return
+            await asyncio.sleep(0.05)
+
+    def add_tab(self, page: Page) -> None:
+        """Add a tab that was opened."""
+        if len(self.tabs) < MAX_TABS:
+            self.tabs.append(ChromiumTab(page))
+
+    async def show(self, result: ToolResult, whole: bool = True) -> None:
+        """Add to a result what the browser shows: tabs, page and snapshot only if `whole` is true."""
+        tab = self.tab
+        result.modal = tab.modal_lines()
+        if whole:
+            if len(self.tabs) > 1 and not result.results:
+                result.tabs = tab_lines(await self.headers(), self.current)
+            title = "" if tab.is_open else await tab.page.title()
+            result.page = page_lines(title, tab.page.url, tab.console)
+            if not tab.is_open:
+                text = await tab.page.aria_snapshot(mode="ai")
+                first = _PREFIX.search(text)
+                tab.prefix = (first[1] or "") if first else ""
+                result.snapshot = _PREFIX.sub(r"[ref=\2]", text)
+                tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
+        result.events = [event_line(message) for message in tab.console[tab.reported :]]
+        tab.reported = len(tab.console)
+
+    async def headers(self) -> list[tuple[str, str]]:
+        """Return the title and the URL of each tab."""
+        return [("" if tab.is_open else await tab.page.title(), tab.page.url) for tab in self.tabs]
+
+    async def fields(self) -> dict[str, Scalar]:
+        """Return everything that actions can change in the browser, as flat fields."""
+        fields: dict[str, Scalar] = {"browser/tab": self.current}
+        for place, tab in enumerate(self.tabs):
+            fields[f"tab/{place}/url"] = tab.page.url
+            if not tab.is_open:
+                fields[f"tab/{place}/title"] = await tab.page.title()
+                fields |= {f"tab/{place}/field/{name}": value for name, value in await tab.page.evaluate(_FIELDS)}
+        for cookie in await self.context.cookies():
+            fields[f"cookie/{cookie.get('domain')}/{cookie.get('name')}"] = cookie.get("value")
+        return fields
+
+    async def screenshot(self) -> bytes:
+        """Return a picture of the page as PNG."""
+        return await self.tab.page.screenshot()
+
+    async def close(self) -> None:
+        """Close the context."""
+        self.driver.server.internets.pop(self.session, None)
+        self.driver.server.log.pop(self.session, None)
+        for tab in self.tabs:
+            if tab.dialog is not None:
+                await tab.dialog.dismiss()
+        await self.context.close()

@@ -1,8 +1,0 @@
-"""The grounded tool server: scenarios are data, and their tools are SQL over a database in memory."""
-
-from agentworld_gym.engines.mcp.machine import ToolMachine
-from agentworld_gym.engines.mcp.scenario import scenario_names
-from agentworld_gym.engines.mcp.service import Service, generated, load_service
-from agentworld_gym.engines.mcp.tool import Context, Tool
-
-__all__ = ["Context", "Service", "Tool", "ToolMachine", "generated", "load_service", "scenario_names"]

@@ -1,0 +1,1 @@
+"""The Gymnasium environments, alone, in waves and with menus, and the episodes that they play."""

@@ -1,0 +1,154 @@
+"""An episode, and what `info` holds of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from agentworld_gym.base.errors import UnderWayError
+from agentworld_gym.core.contracts import Action, Session
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.sight import Sight
+
+
+class Info(TypedDict, total=False):
+    """What stands in `info`; it is deterministic where the world is. A key without a value is left out."""
+
+    task_id: str
+    """The id of the task."""
+
+    instruction: str
+    """The instruction of the task; it is there after a reset."""
+
+    tools: list[dict[str, Any]]
+    """The tools that can be called, if there are any; they are there after a reset, as a copy that the caller owns."""
+
+    fingerprint: str
+    """The digest of the world's fingerprint."""
+
+    steps: int
+    """How many steps of the episode have begun."""
+
+    tokens: dict[str, int]
+    """The tokens that the step cost."""
+
+    repairs: dict[str, int]
+    """How an answer of a language world became readable: `reasks` counts the answers before it that could not be
+    read, and `refused` the tokens at which constrained decoding did not allow what the model would have written. It is
+    there where either is above 0."""
+
+    confidence: float
+    """How sure a language world was of the observation: the mean log-probability per token."""
+
+    source: str
+    """Who answered in the place of a language world's model: `grounded`, the grounded world of its guard."""
+
+    probes: dict[str, int]
+    """How many actions of probes the world's model was `asked`, and how many were answered instead of it, by the
+    predicted `state` or by the `grounded` world of a guard; it is there where any were."""
+
+    check_tokens: dict[str, int]
+    """The tokens that probes and judges cost."""
+
+    reward_parts: dict[str, float]
+    """The parts of the reward by name."""
+
+    success: bool
+    """Whether the task is solved. It is there once the task's checks were tested, always on `finish`, and never where
+    the world or a judge failed."""
+
+    score: float
+    """The weighted share of the checks that pass, from 0 to 1."""
+
+    collateral: list[str]
+    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where all
+    checks passed and the world knows its state."""
+
+    action_error: str
+    """Why the action cannot be parsed."""
+
+    failure: dict[str, Any]
+    """What the world did wrong: the step is truncated and its reward is 0.0. Where `retryable` is true, the session is
+    as before the step, which may be tried again. A failed probe or judge is not retryable, because the action itself
+    was carried out."""
+
+
+@dataclass(eq=False)
+class Episode:
+    """One episode: its task, its world's session, and what happened so far.
+
+    Where several `agents` share an episode, each acts once in a round, and a round is a step. An episode equals itself
+    alone, so that it can be a key.
+    """
+
+    id: str
+    """The name of the episode in the logs."""
+
+    task: Task
+    """What the agent shall do."""
+
+    seed: int
+    """The seed that fixed the task and the initial state."""
+
+    session: Session
+    """The episode as its world keeps it."""
+
+    agents: int = 1
+    """How many agents share the episode."""
+
+    actions: list[str] = field(default_factory=list)
+    """The actions so far, as the agent wrote them."""
+
+    taken: list[Action] = field(default_factory=list)
+    """The same actions, as they were read."""
+
+    observations: list[str] = field(default_factory=list)
+    """What the world showed, at the start and after each action, in the first dialect of the domain."""
+
+    observation: str = ""
+    """What the agent saw last, in the dialect in force."""
+
+    confirming: bool = False
+    """Whether the last action asked to finish and has to be repeated to confirm it."""
+
+    paid: float = 0.0
+    """The score that was paid as reward so far."""
+
+    over: bool = False
+    """Whether the episode has ended."""
+
+    under_way: bool = False
+    """Whether a step was sent whose outcome has not been handed out."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps have begun: as many as there were actions, or rounds of them."""
+        return -(-len(self.actions) // self.agents)
+
+    @property
+    def menu(self) -> tuple[str | None, ...]:
+        """The entries of the task's menu as actions for the last screen; None for those whose element is not there."""
+        return Sight(self.task.domain, self.observations).offers(self.task.menu)
+
+    def fork(self, name: str) -> Episode:
+        """Return an exact copy that goes its own way, under another name.
+
+        Raises:
+            UnderWayError: A step of the episode is under way.
+        """
+        if self.under_way:
+            raise UnderWayError(f"episode {self.id} has a step under way; recv() it before the episode is forked")
+        session = self.session.fork()
+        return replace(
+            self,
+            id=name,
+            session=session,
+            actions=list(self.actions),
+            taken=list(self.taken),
+            observations=list(self.observations),
+        )
+
+
+def no_tokens() -> dict[str, int]:
+    """Return the tokens of a step that cost nothing."""
+    return {"prompt": 0, "completion": 0, "cached": 0}

@@ -1,0 +1,68 @@
+"""An episode seen through its menu: its actions as numbered choices, its observations as vectors."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentworld_gym.core.checks.checks import output_of
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.screens.plain_words import Words
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.envs.text_encoder import Memory, TextEncoder, Vector
+
+
+class Menu:
+    """One episode seen through its menu: choices become action texts, observations become vectors.
+
+    A task without a menu offers the domain's example actions. In a graphical domain an entry is on offer while its
+    element is on the screen.
+    """
+
+    def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
+        self.encoder, self.task = encoder, task
+        self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
+        self._output = re.compile(domain.observation.output) if domain.observation.output else None
+        self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
+        output = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
+        entries = [self._words.of_action(entry) for entry in self.actions]
+        self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(output, self._sight.nodes))
+        self._look()
+
+    def _look(self) -> None:
+        """Find out what is on offer; where nothing is, `finish` is."""
+        self.offers = self._sight.offers(self.actions)
+        if not any(self.offers):
+            self.offers = ("finish", *self.offers[1:])
+        self.memory.offered = tuple([entry is not None for entry in self.offers])
+
+    def entry(self, choice: int) -> int:
+        """Return the entry that a choice means; a choice that `masks()` rules out means the next entry on offer."""
+        count = len(self.actions)
+        places = (place % count for place in range(choice % count, choice % count + count))
+        return next(place for place in places if self.offers[place] is not None)
+
+    def action(self, choice: int) -> str:
+        """Return the action of a choice."""
+        return self.offers[self.entry(choice)] or "finish"
+
+    def observe(self, choice: int, observation: str) -> None:
+        """Take in the observation that a choice led to."""
+        entry = self.entry(choice)
+        self._sight.see(observation)
+        words = self._words.of_screen(output_of(observation, self._output), self._sight.nodes)
+        self.encoder.update(self.memory, entry, words)
+        self._look()
+
+    def vector(self, out: Vector | None = None) -> Vector:
+        """Return what the agent sees as a vector, written to `out` if that is given."""
+        return self.encoder.encode(self.memory, out)
+
+    def masks(self) -> NDArray[np.bool_]:
+        """Return which choices are possible."""
+        masks = np.zeros(self.encoder.max_menu, np.bool_)
+        masks[: len(self.actions)] = self.memory.offered
+        return masks

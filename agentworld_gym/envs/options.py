@@ -1,0 +1,334 @@
+"""The options that every environment takes, and how they become an episode runner."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, Self, get_args
+
+from pydantic import BeforeValidator, Field, SkipValidation
+
+from agentworld_gym.base.documents.options import Expected, Options
+from agentworld_gym.base.errors import SpecError, UnknownOption
+from agentworld_gym.base.fingerprint import Fingerprint, Part
+from agentworld_gym.core.contracts import World
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Split, Task
+from agentworld_gym.core.lock import Lock
+from agentworld_gym.core.tasks.source import TaskPool, TaskSource
+from agentworld_gym.core.traces.log import TraceLogs
+from agentworld_gym.envs.episodes.order import open_order
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.judging.rubric import RubricJudge
+from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.grounded_variants import scenario_tasks_of
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
+from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of
+from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
+from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
+from agentworld_gym.worlds.registry import open_world
+from agentworld_gym.worlds.scripted import ScriptedWorld
+
+log = logging.getLogger(__name__)
+
+_ONLY_IN_LANGUAGE_WORLDS = {
+    "form": "has a form",
+    "retrieval": "is shown recorded steps",
+    "demonstrations": "is shown recorded calls",
+    "guard": "is guarded",
+}
+
+
+class EnvOptions(Options):
+    """Everything that `gym.make` takes beside the id; all of it can be written as JSON.
+
+    The options of `LanguageOptions` are passed by their names, beside the others.
+
+    >>> options = EnvOptions(spec="terminal", world="tiny", profile="compact", levels=[1, 2])
+    >>> options.language.profile, options.levels
+    ('compact', [1, 2])
+
+    Raises:
+        SpecError: A value does not fit.
+        UnknownOption: There is no such option.
+    """
+
+    spec: Annotated[
+        str,
+        BeforeValidator(lambda spec: os.fspath(spec) if isinstance(spec, os.PathLike) else spec),
+        Expected("a domain's name, the id of its environment, or the path of a spec"),
+    ]
+    """The domain: its name, the id of its environment, or the path of a YAML spec."""
+
+    dialect: Annotated[str | None, Expected("the name of a dialect of the domain")] = None
+    """The dialect in which actions are written and observations are shown. None takes the first one of the spec."""
+
+    world: Annotated[str, Expected("a world, as in world='grounded'")] = "auto"
+    """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
+
+    language: LanguageOptions = LanguageOptions()
+    """How a language world is prompted and sampled."""
+
+    judge: Annotated[str, Expected("same, none, or a generator's handle")] = "same"
+    """Who scores rubrics: `same` (the world's generator), `none`, or a generator's handle."""
+
+    families: Annotated[Sequence[SkipValidation[str]] | None, Expected("a list of families")] = None
+    """The families whose tasks are generated. None takes all families of the spec."""
+
+    levels: Annotated[Sequence[SkipValidation[int]], Expected("some of 1, 2, 3")] = (1,)
+    """The levels whose tasks are generated."""
+
+    split: Annotated[Split, Expected(f"one of {', '.join(get_args(Split))}")] = "train"
+    """The split whose tasks are generated."""
+
+    task: Annotated[str | Mapping[Any, Any] | Task | None, Expected("an id, or the path of a YAML file")] = None
+    """The id or the path of a task that every episode has."""
+
+    scenario: Annotated[
+        str | None,
+        BeforeValidator(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name),
+        Expected("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
+    ] = None
+    """In a world `awm:DIR`, the only scenario whose tasks are played; None plays those of all. In any other world of
+    tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
+    `agentworld_gym.domains.mcp.scenario_tasks`. None plays the shipped ones."""
+
+    awm: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
+    """How AWM's worlds are played: options of `agentworld_gym.domains.mcp.awm.world.AwmOptions` by name."""
+
+    controls: SkipValidation[Mapping[str, float] | None] = None
+    """The controls of every episode: name → strength."""
+
+    max_steps: Annotated[Annotated[int, Field(ge=1)] | None, Expected("an integer of at least 1")] = None
+    """The step limit. None takes that of the task or of the spec."""
+
+    traces: Annotated[FilePath | None, Expected("a folder")] = None
+    """A folder for logs. None writes none."""
+
+    order: Annotated[str | None, Expected("record:PATH or recorded:PATH")] = None
+    """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
+    takes that order (`recorded:PATH`). None does neither."""
+
+    expect_fingerprint: Annotated[
+        str | Mapping[Any, Any] | None, Expected("a digest, or the dictionary of a fingerprint")
+    ] = None
+    """The only world that is accepted: a digest, or the dictionary of `Fingerprint.as_dict`."""
+
+    lock: Annotated[FilePath | None, Expected("the path of a lock, which `agentworld lock` writes")] = None
+    """A file that pins the world, and a judge beside it; traces then carry its digest. None accepts any world."""
+
+    def __init__(self, **options: Any) -> None:
+        language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
+        if language:
+            options["language"] = LanguageOptions(**language)
+        super().__init__(**options)
+
+    @classmethod
+    def of(cls, owner: str, options: Mapping[str, Any]) -> Self:
+        """Return the options that an environment was given.
+
+        Args:
+            owner: The name of the environment's class.
+            options: The keyword arguments of the environment.
+
+        Raises:
+            UnknownOption: An option does not exist; the error names the owner.
+            SpecError: A value does not fit, or a custom environment has no spec.
+        """
+        names = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
+        for name, value in options.items():
+            if name not in names:
+                raise UnknownOption(owner, name, value, names | {"render_mode"})
+        if "spec" not in options:
+            raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
+        return cls(**options)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options as the keyword arguments of `gym.make`.
+
+        >>> EnvOptions(spec="terminal", profile="compact").keywords()["profile"]
+        'compact'
+        """
+        keywords: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            keywords |= dict(value) if isinstance(value, LanguageOptions) else {name: value}
+        return keywords
+
+    def changed(self, **options: Any) -> Self:
+        """Return a copy in which some options have other values.
+
+        >>> EnvOptions(spec="terminal", levels=[2]).changed(world="scripted").levels
+        [2]
+        """
+        return type(self)(**{**self.keywords(), **options})
+
+    def without_model(self, world: str) -> Self:
+        """Return the same tasks in a world that no language model plays.
+
+        What shapes or samples a language world is left out, and so are fingerprint and lock of the world before.
+
+        >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
+        """
+        unpinned = {"expect_fingerprint": None, "lock": None}
+        return self.model_copy(update={"world": world, "language": LanguageOptions(), **unpinned})
+
+    def domain_spec(self) -> DomainSpec:
+        """Load the spec in the dialect.
+
+        Raises:
+            SpecError: There is no such spec or no such dialect, or the spec is broken.
+        """
+        spec = load_spec(self.spec)
+        return spec if self.dialect is None else spec.in_dialect(self.dialect)
+
+    def runner(self, world: World[Any] | None = None) -> EpisodeRunner:
+        """Open the world and everything around it.
+
+        Args:
+            world: A world that is open already and is taken in place of the one that `world` names. The runner closes
+                it.
+
+        Raises:
+            SpecError: A spec or an option is wrong.
+            WorldNotConfigured: The domain has no such world.
+            FingerprintMismatch: The world is another one than expected or locked.
+            RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
+        """
+        spec = self.domain_spec()
+        # An error in a choice of tasks is told before a world is opened, unless the tasks come with the world.
+        source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
+        options = WorldOptions(spec, scenario=self.scenario, awm=self.awm, **dict(self.language))
+        options.chosen_sampling()  # An error of a key is raised before a model is loaded.
+        lock = None if self.lock is None else Lock.read(Path(self.lock))
+        with ExitStack() as opened:
+            world = open_world(self.world, options) if world is None else world
+            opened.callback(world.close)
+            inner = _innermost(world)
+            if not isinstance(inner, LanguageWorld) and (
+                isinstance(inner, GroundedWorld | ScriptedWorld | RecordedWorld | BringsTasks)
+            ):
+                self._refuse_language_options()
+            if isinstance(inner, BringsTasks):
+                source = self._source(spec, inner.tasks)
+            elif self.awm is not None:
+                raise SpecError("options", "awm", self.awm, "None: the world is no awm:DIR")
+            assert source is not None
+            if isinstance(inner, LanguageWorld) and inner.unseen is not None:
+                inner.unseen.warn(source.foreseen())
+            if self.expect_fingerprint is not None:
+                world.fingerprint.expect(self.expect_fingerprint)
+            judge = self._judge(options, inner)
+            if judge is not None:
+                opened.callback(judge.generator.close)
+            if isinstance(inner, BringsTasks) and self.judge in ("same", "none"):
+                inner.tasks.without_judge()  # The same tasks in a language world and in the world that it is true to.
+            if lock is not None:
+                lock.check(spec.env_id, *_pinned(inner, judge), Path(str(self.lock)))
+                if lock.declared:
+                    log.info("%s holds; only declared: %s", self.lock, ", ".join(lock.declared))
+            traces = None
+            if self.traces is not None:
+                locked = None if lock is None else lock.digest
+                traces = TraceLogs(Path(self.traces), spec.env_id, world.fingerprint, locked)
+                opened.callback(traces.close)
+            runner = EpisodeRunner(
+                spec,
+                world,
+                source,
+                judge=judge,
+                max_steps=self.max_steps,
+                traces=traces,
+                order=open_order(self.order, spec.env_id, world.fingerprint.digest),
+            )
+            opened.pop_all()
+        return runner
+
+    def runner_of_truth(self, handle: str, beside: EpisodeRunner) -> EpisodeRunner:
+        """Open the same tasks in a world that no language model plays, to compare the other one with it.
+
+        A language world of AWM holds the world itself, for its verifiers. It is then one world for both runners, with
+        one set of processes, and so the runner that is returned has to be closed before the other.
+
+        Args:
+            handle: The handle of the world.
+            beside: The runner of these options.
+
+        Raises:
+            SpecError: An option is wrong.
+            WorldNotConfigured: The domain has no such world.
+        """
+        inner = _innermost(beside.world)
+        held = inner.truth if isinstance(inner, BringsTasks) and handle == truth_of(self.world) else None
+        return self.without_model(handle).runner(held)
+
+    def locked(self) -> Lock:
+        """Return the lock of the world that these options open, which is closed again.
+
+        Raises:
+            SpecError: A spec or an option is wrong.
+            WorldNotConfigured: The domain has no such world.
+
+        >>> EnvOptions(spec="terminal", world="scripted").locked().declared
+        ()
+        """
+        runner = self.changed(lock=None, traces=None, order=None).runner()
+        try:
+            return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
+        finally:
+            runner.close()
+
+    def _source(self, spec: DomainSpec, pool: TaskPool | None = None) -> TaskSource:
+        return TaskSource(
+            spec,
+            names=self.families,
+            levels=self.levels,
+            split=self.split,
+            task=self.task,
+            controls=self.controls,
+            pool=pool,
+        )
+
+    def _scenario_tasks(self, spec: DomainSpec) -> TaskPool | None:
+        if self.scenario is None:
+            return None
+        pool: TaskPool = scenario_tasks_of(spec, str(self.scenario))(Path(self.scenario), spec)
+        return pool
+
+    def _refuse_language_options(self) -> None:
+        for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
+            if (value := getattr(self.language, key)) is not None:
+                raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
+        if self.language.prompts is not None and self.judge in ("same", "none"):
+            expected = f"None: only a language world, or a judge, reads prompts, not {self.world}"
+            raise SpecError("options", "prompts", self.language.prompts, expected)
+
+    def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
+        sampling = options.spec.sampling.sampling()
+        if self.judge == "same":
+            if isinstance(world, LanguageWorld):
+                return RubricJudge(world.prompts, world.generator, sampling)
+            return None
+        if self.judge == "none":
+            return None
+        return RubricJudge(options.templates(), open_generator(self.judge), sampling)
+
+
+def _innermost(world: World[Any]) -> World[Any]:
+    """Return the world that answers, without a recording around it."""
+    return world.inner if isinstance(world, RecordingWorld) else world
+
+
+def _pinned(world: World[Any], judge: RubricJudge | None) -> tuple[Fingerprint, dict[str, Any]]:
+    """Return what a lock pins: the parts of a world and of a judge that is not the world's model, and the sampling."""
+    parts = dict(world.fingerprint.parts)
+    if judge is not None and not (isinstance(world, LanguageWorld) and judge.generator is world.generator):
+        described = judge.generator.describe()
+        parts |= {f"judge {name}": Part(value, verified) for name, (value, verified) in described.items()}
+    sampling = world.sampling.as_dict() if isinstance(world, LanguageWorld) else {}
+    return Fingerprint(parts), sampling

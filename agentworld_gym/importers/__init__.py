@@ -1,6 +1,0 @@
-"""Recordings of other systems, read into this project's rows. What cannot be mapped is counted and named."""
-
-from agentworld_gym.importers.conversation import Tally
-from agentworld_gym.importers.importer import FORMATS, Importer
-
-__all__ = ["FORMATS", "Importer", "Tally"]

@@ -1,0 +1,116 @@
+"""What a language model is told before it acts: the domain, how an action is written, and the tools of its task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import gymnasium as gym
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.domain.spec import DomainSpec
+
+_TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
+
+
+@runtime_checkable
+class OneEpisode(Protocol):
+    """An environment of AgentWorld that plays one episode at a time, by one agent or by several."""
+
+    @property
+    def domain(self) -> DomainSpec:
+        """The domain."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, Any]]:
+        """The tools of the episode's task."""
+        ...
+
+
+class Runner(Protocol):
+    """The part of an episode runner that says what its domain is."""
+
+    @property
+    def spec(self) -> DomainSpec:
+        """The domain."""
+        ...
+
+
+@runtime_checkable
+class ManyEpisodes(Protocol):
+    """A vector environment of AgentWorld."""
+
+    @property
+    def num_envs(self) -> int:
+        """The number of members."""
+        ...
+
+    @property
+    def runner(self) -> Runner:
+        """What plays the episodes of all members."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """The tools of each member's task; there are none before the first reset."""
+        ...
+
+
+def agent_prompt(env: Any, member: int | None = None) -> str:
+    """Return the system message of an agent in the present episode of an environment.
+
+    Every bridge to a library of language models uses it, so that an agent is told the same everywhere. The tools are
+    those of the episode's task and may differ from episode to episode, so it has to be called again after a reset.
+
+    Args:
+        env: An environment of AgentWorld after `reset`: single or vector, wrapped or not, or one of several agents.
+        member: The member of a vector environment.
+
+    Raises:
+        SpecError: It is another environment, a vector environment without a member, or there is no such member.
+        gymnasium.error.ResetNeeded: The environment has not been reset.
+
+    >>> import gymnasium as gym
+    >>> env = gym.make("AgentWorld/MCP-v0", task="bank-two-loans")
+    >>> observation, info = env.reset(seed=0)
+    >>> '"name": "bank-list_loans"' in agent_prompt(env)
+    True
+    >>> env.close()
+    """
+    core = getattr(env, "unwrapped", env)
+    if isinstance(core, ManyEpisodes):
+        if isinstance(member, bool) or not isinstance(member, int) or not 0 <= member < core.num_envs:
+            raise SpecError("agent_prompt", "member", member, f"an integer from 0 to {core.num_envs - 1}")
+        if not core.tools:
+            raise gym.error.ResetNeeded("call reset() before agent_prompt()")
+        return role_of_agent(core.runner.spec, core.tools[member])
+    if not isinstance(core, OneEpisode):
+        raise SpecError(
+            "agent_prompt", "env", env, "an environment of AgentWorld, as gym.make('AgentWorld/Terminal-v0')"
+        )
+    if member is not None:
+        raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
+    return role_of_agent(core.domain, core.tools)
+
+
+def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True) -> str:
+    """Return what an agent is told of a domain: its description, the syntax of actions, the tools, and how to finish.
+
+    Where the agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
+    end no message of a chat.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> told = role_of_agent(load_spec("mcp"), [{"name": "bank-pay", "description": "Pays a bill."}])
+    >>> print(*told.splitlines()[-2:], sep="\\n")
+    {"name": "bank-pay", "description": "Pays a bill."}
+    When the task is done, write: finish
+    """
+    lines = [spec.description, "Answer every message with one action and nothing else.", spec.action.description]
+    if tools:
+        lines.append(_TOOLS)
+        lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
+    ending = ["When the task is done, write: finish"] if finishes else []
+    return "\n".join([*(line.strip() for line in lines if line), *ending])

@@ -1,0 +1,200 @@
+"""The codec of the state form: a model writes the change of the structured state, and a view prints the screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+from agentworld_gym.base.errors import AnswerError
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import (
+    Accounting,
+    Choosing,
+    Completing,
+    Counting,
+    Opening,
+    Refusing,
+    Repeating,
+    Stepping,
+    StructuredState,
+    Summing,
+    View,
+    compact,
+)
+from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, Constraint
+from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, written
+from agentworld_gym.llm.prompting.state_references import References
+from agentworld_gym.llm.prompting.state_steps import ALL, StepAnswers, StepConstraint, references_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateAnswers:
+    """An answer is the change of the structured state, from which a view prints the screen.
+
+    What other codecs take and give as a screen is here a structured state as JSON; `printed` gives its screen. A turn
+    tells what the view says of the state before an action, in place of the screen. Where screens repeat the action, it
+    is noted in the state before the change.
+
+    Args:
+        view: The view of the domain.
+        parser: The parser of its actions; None where none is noted.
+    """
+
+    view: View
+    parser: ActionParser | None = None
+    refers: ClassVar[bool] = False
+    shows_screen: ClassVar[bool] = True
+
+    def begin(self, task: Task, seed: int) -> str:
+        """Return the structured state in which an episode begins."""
+        return compact(self.view.begin(task.state, seed, task.controls, task.control_seed_in(seed)))
+
+    def printed(self, state: str) -> str:
+        """Return the screen of a structured state.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        return self.view.view(json.loads(state))
+
+    @property
+    def accounts(self) -> bool:
+        """Whether the view knows the fields of a state."""
+        return isinstance(self.view, Accounting)
+
+    def fields(self, state: str) -> Mapping[str, str | int | float | bool | None] | None:
+        """Return the fields of a structured state by name; None where the state says too little.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        assert isinstance(self.view, Accounting)
+        return self.view.fields(json.loads(state))
+
+    def looked(self, state: str, action: str) -> str:
+        """Return the screen that a look at it shows, by an action that changes nothing.
+
+        Raises:
+            AnswerError: The domain has no such state.
+        """
+        return self.printed(self.read(None, state, SAME, action))
+
+    def opened(self, state: str, parsed: Any) -> str | None:
+        """Return the structured state after an action of a probe that only opens what is there.
+
+        It is None after any other action, where the view opens nothing, and where the domain has no such state.
+        """
+        if not isinstance(self.view, Opening):
+            return None
+        try:
+            after = self.view.opened(json.loads(state), parsed)
+        except AnswerError:
+            return None
+        return None if after is None else compact(after)
+
+    def refused(self, state: str, parsed: Any) -> str | None:
+        """Return the structured state after an action that is refused where the state before has rules.
+
+        It is None after any other action, where the view knows no rules, and where the domain has no such state.
+        """
+        if not isinstance(self.view, Refusing):
+            return None
+        try:
+            after = self.view.refused(json.loads(state), parsed)
+        except AnswerError:
+            return None
+        return None if after is None else compact(after)
+
+    def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
+        """Return the change that leads from one structured state to the other."""
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        after: StructuredState = json.loads(observation)
+        if action_read is None or not isinstance(self.view, Stepping):
+            return self._written(state, after, references)
+        return StepAnswers(self.view, self._written, self._applied).write(
+            json.loads(before), action_read, after, lambda: self._written(state, after, references)
+        )
+
+    def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
+        """Return the structured state after a change.
+
+        Raises:
+            AnswerError: The change does not fit the state before.
+        """
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        if action_read is None or not isinstance(self.view, Stepping) or answer.startswith(f"{ALL}\n"):
+            return compact(self._applied(state, answer.removeprefix(f"{ALL}\n"), references))
+        return compact(
+            StepAnswers(self.view, self._written, self._applied).read(json.loads(before), action_read, answer)
+        )
+
+    def allows(self, task: Task | None, before: str, action: str | None = None) -> Constraint:
+        """Return which changes of a structured state can be read, for constrained decoding."""
+        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
+        if action_read is None or not isinstance(self.view, Stepping):
+            return self._constraint(state, references)
+        steps = StepAnswers(self.view, self._written, self._applied)
+        return StepConstraint(
+            steps, json.loads(before), action_read, self._constraint(state, references), self._constraint
+        )
+
+    def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
+        choices = self.view.choices if isinstance(self.view, Choosing) else None
+        return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
+
+    def _written(self, state: StructuredState, after: StructuredState, references: References | None) -> str:
+        counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
+        marked = self.view.marked(state, after) if isinstance(self.view, Summing) else after
+        return written(state, marked, self.view.place(state), counts, references, self._completed(state))
+
+    def _applied(self, state: StructuredState, answer: str, references: References | None) -> StructuredState:
+        after = applied(state, answer, self.view.place(state), references, self._completed(state))
+        return self.view.summed(after) if isinstance(self.view, Summing) else after
+
+    def _completed(self, state: StructuredState) -> Completed | None:
+        return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
+
+    def display(self, screen: str, parsed: Any = None) -> str:
+        """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
+        try:
+            return self.view.told(json.loads(screen), parsed)
+        except (ValueError, AnswerError):
+            return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """Tools as the key of a cache: they are equal to themselves alone, which costs no look at them."""
+
+    tools: Sequence[Mapping[str, Any]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.tools is other.tools
+
+    def __hash__(self) -> int:
+        return id(self.tools)
+
+
+@lru_cache(maxsize=128)
+def _asked(
+    answers: StateAnswers, before: str, action: str | None, same: _Same
+) -> tuple[StructuredState, Any, References | None]:
+    """Return a state with the action noted, the action as its parser read it, and what the answer to it can refer to.
+
+    None of these is changed.
+
+    A turn of a world asks three times: what the model may write, what it has written, and how the history has it.
+    """
+    state: StructuredState = json.loads(before)
+    parsed = None
+    if action is not None and answers.parser is not None:
+        read = answers.parser.parse(action, same.tools)
+        parsed = read.parsed if read.error is None else None
+    references = references_of(answers.view, state, parsed)
+    if parsed is not None and isinstance(answers.view, Repeating):
+        state = answers.view.noted(state, parsed)
+    return state, parsed, references

@@ -1,6 +1,0 @@
-"""How a predicted observation compares with the true one."""
-
-from agentworld_gym.matching.compare import Match, match
-from agentworld_gym.matching.gaps import SpanLike
-
-__all__ = ["Match", "SpanLike", "match"]

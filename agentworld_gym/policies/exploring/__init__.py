@@ -1,9 +1,0 @@
-"""Explorers: agents that try without an aim what can be done in a task, so that recordings hold what any action
-does."""
-
-from __future__ import annotations
-
-from agentworld_gym.policies.exploring.base import Explorer
-from agentworld_gym.policies.exploring.explorers import explore, explore_beside, explorer, explorer_names
-
-__all__ = ["Explorer", "explore", "explore_beside", "explorer", "explorer_names"]

@@ -1,0 +1,197 @@
+"""Turns a conversation into turns: what the agent did, as its domain writes it, and what the world answered."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.recipe.importers.conversation import Call, Conversation, Result, Said, Tally
+
+KEYSTROKES = "bash_command"
+COMPLETE = "mark_task_complete"
+_SCREEN = re.compile(r"(?:New Terminal Output|Current Terminal Screen):\n")
+"""The texts that Terminus writes before a screen."""
+
+_FIRST_SCREEN = re.compile(r"\n*(?:Current terminal state:\n)?Current Terminal Screen:\n(?P<screen>.*)\Z", re.DOTALL)
+"""The first screen, at the end of what Terminus asks for."""
+
+_SHELLS = {"bash", "Bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
+_FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
+_FILES |= {"Read", "Write", "Edit", "MultiEdit"}
+_SEARCH = {"web_search", "web_extractor", "dict_memory"}
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The turns of a conversation.
+
+    `answer` is what the agent said at last; None where it ended otherwise. `first` is what was shown before the first
+    action. `tools` are those that the recording lists; without a list they are inferred from the calls.
+    """
+
+    instruction: str
+    tools: tuple[dict[str, Any], ...]
+    actions: tuple[str, ...]
+    observations: tuple[str, ...]
+    answer: str | None
+    first: str = ""
+
+
+def domain_of(conversation: Conversation) -> str:
+    """Return the domain whose actions the calls of a conversation are; `mcp` where no other fits.
+
+    >>> domain_of(Conversation("a", [Call("1", "bash", "{}")])), domain_of(Conversation("b", []))
+    ('swe', 'mcp')
+    """
+    names = {event.name for event in conversation.events if isinstance(event, Call)}
+    if KEYSTROKES in names or (not names and _batches(conversation)):
+        return "terminal"
+    if names & _SEARCH:
+        return "search"
+    if any(name.startswith("browser_") for name in names):
+        return "web"
+    return "swe" if names & (_SHELLS | _FILES) else "mcp"
+
+
+def dialect_of(conversation: Conversation, spec: DomainSpec) -> DomainSpec:
+    """Return a spec in the dialect whose tools a conversation calls most; the first one where no dialect is ahead.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> dialect_of(Conversation("a", [Call("1", "Read", "{}")]), load_spec("swe")).dialect
+    'claude-code'
+    """
+    names = [event.name for event in conversation.events if isinstance(event, Call)]
+
+    def known(dialect: DomainSpec) -> int:
+        tools = {tool["name"] for tool in dialect.action.tools}
+        return sum(name in tools for name in names)
+
+    return max(spec.in_every_dialect(), key=known)
+
+
+def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turns:
+    """Return the turns of a conversation, and count in the tally what has no place in them."""
+    events = conversation.events
+    typed = "keystroke_batch" in spec.action.syntax
+    pairs = _keystrokes(events, tally) if typed else _calls(events, spec, tally)
+    said = [event.text for event in events if isinstance(event, Said) and event.role == "user"]
+    match = _FIRST_SCREEN.search(said[0]) if typed and said else None
+    tally.leave("system message", sum(isinstance(event, Said) and event.role == "system" for event in events))
+    tally.leave("user message after the first", max(0, len(said) - 1))
+    last = events[-1] if events else None
+    answer = last.text.strip() if isinstance(last, Said) and last.role == "agent" else None
+    spoken = sum(isinstance(event, Said) and event.role == "agent" for event in events)
+    tally.leave("text of the agent beside its calls", spoken - (answer is not None))
+    return Turns(
+        said[0][: match.start()] if match else said[0] if said else "",
+        conversation.tools or _shapes(events),
+        tuple(action for action, _ in pairs),
+        tuple(observation for _, observation in pairs),
+        answer,
+        "" if match is None else match["screen"].rstrip().rpartition("\n")[2],
+    )
+
+
+def _calls(events: Sequence[Any], spec: DomainSpec, tally: Tally) -> list[tuple[str, str]]:
+    """Make one turn of each call, in the order in which the results came."""
+    pending: dict[str, Call] = {}
+    pairs = []
+    for number, event in enumerate(events):
+        if isinstance(event, Call):
+            tally.leave("call that another one replaced", int(event.id in pending))
+            pending[event.id or f"#{number}"] = event
+        elif isinstance(event, Result):
+            key = event.id if event.id in pending else next(iter(pending), None) if not event.id else None
+            if key is None:
+                tally.leave("result without a call")
+                continue
+            pairs.append((_written(pending.pop(key), spec, tally), event.text))
+    tally.leave("call without a result", len(pending))
+    return pairs
+
+
+def _written(call: Call, spec: DomainSpec, tally: Tally) -> str:
+    arguments: Any = call.arguments
+    try:
+        parsed = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        tally.leave("arguments that are no JSON (kept as the agent wrote them)")
+        return f'{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}'
+    if not spec.action.arguments_as_string:
+        arguments = parsed
+    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
+
+
+def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
+    """Make one turn of each batch: all keys since the last screen, from calls, or from the JSON that the agent
+    wrote."""
+    pairs: list[tuple[str, str]] = []
+    batch: list[dict[str, Any]] = []
+    written: list[dict[str, Any]] | None = None
+    for event in events:
+        if isinstance(event, Said) and event.role == "agent":
+            written = _commands(event.text)
+        elif isinstance(event, Call):
+            keys = _commands(json.dumps({"commands": [_object(event.arguments)]}))
+            if event.name == COMPLETE:
+                written = written or []
+            elif event.name == KEYSTROKES and keys:
+                batch += keys
+            else:
+                tally.leave(f"call of {event.name} in a terminal session")
+        elif isinstance(event, Result):
+            keys = batch or written
+            if keys is None:
+                tally.leave("screen without an action")
+            else:
+                pairs.append((json.dumps(keys, ensure_ascii=False), _screen(event.text)))
+            batch, written = [], None
+    tally.leave("keystrokes without a screen", len(batch))
+    return pairs
+
+
+def _screen(text: str) -> str:
+    """Return the screen in a result. Terminus begins it with the break before the line on which the last one ended."""
+    return _SCREEN.split(text)[-1].lstrip("\n")
+
+
+def _commands(text: str) -> list[dict[str, Any]] | None:
+    """Return the keystrokes of a batch that is written as JSON; None where the text is no batch."""
+    commands = _object(text).get("commands")
+    if not isinstance(commands, list):
+        return None
+    keys = [entry for entry in commands if isinstance(entry, dict) and isinstance(entry.get("keystrokes"), str)]
+    if len(keys) != len(commands):
+        return None
+    return [{"keystrokes": entry["keystrokes"], "duration": entry.get("duration", 1.0)} for entry in keys]
+
+
+def _batches(conversation: Conversation) -> bool:
+    spoken = (event.text for event in conversation.events if isinstance(event, Said) and event.role == "agent")
+    return any(_commands(text) is not None for text in spoken)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object in a text, also where words stand around it; None where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = json.loads(text[start : end + 1]) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _shapes(events: Sequence[Any]) -> tuple[dict[str, Any], ...]:
+    """Infer tools from their calls: their names, and the names of their arguments."""
+    shapes: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if isinstance(event, Call):
+            shapes.setdefault(event.name, {}).update({key: {} for key in _object(event.arguments)})
+    return tuple(
+        {"name": name, "description": "", "parameters": {"type": "object", "properties": properties}}
+        for name, properties in shapes.items()
+    )

@@ -1,1 +1,0 @@
-"""Screens and pages as text for a terminal."""

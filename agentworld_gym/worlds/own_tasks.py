@@ -1,0 +1,87 @@
+"""Worlds that bring their own tasks, such as those of a folder, and how a handle names one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+from agentworld_gym.core.contracts import World
+from agentworld_gym.core.registration import all_domains, resolved
+from agentworld_gym.core.tasks.source import TaskPool
+from agentworld_gym.worlds.options import WorldOptions
+
+OpenWorld = Callable[[str, str, WorldOptions], World[Any]]
+"""A function that opens the world of a handle: it takes the handle, the rest behind its scheme, and the options."""
+
+
+class OwnTasks(TaskPool, Protocol):
+    """The tasks that a world brings."""
+
+    def without_judge(self) -> None:
+        """Leave the judge out of the checks of all tasks."""
+        ...
+
+
+@runtime_checkable
+class BringsTasks(Protocol):
+    """A world that brings its own tasks."""
+
+    @property
+    def tasks(self) -> OwnTasks:
+        """The tasks."""
+        ...
+
+    @property
+    def truth(self) -> World[Any] | None:
+        """The world that this one has to be true to; None where it is itself the truth."""
+        ...
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of the libraries that decide what the world shows."""
+        ...
+
+
+def opener_of(scheme: str) -> OpenWorld | None:
+    """Return the function that opens the worlds of a scheme; None where no domain has it.
+
+    >>> opener_of("awm").__name__, opener_of("grounded") is None
+    ('open_awm', True)
+    """
+    for domain in all_domains().values():
+        if scheme in domain.worlds:
+            opener: OpenWorld = resolved(domain.worlds[scheme])
+            return opener
+    return None
+
+
+def schemes() -> dict[str, str]:
+    """Return the domain of each scheme whose worlds bring their own tasks.
+
+    >>> schemes()["awm"]
+    'mcp'
+    """
+    return {scheme: domain.id for domain in all_domains().values() for scheme in domain.worlds}
+
+
+def brings_tasks(handle: str) -> bool:
+    """Return whether the world that a handle names brings its own tasks.
+
+    >>> brings_tasks("awm:worlds"), brings_tasks("record:a.jsonl+awm:worlds"), brings_tasks("grounded")
+    (True, True, False)
+    """
+    return truth_of(handle) != "grounded"
+
+
+def truth_of(handle: str) -> str:
+    """Return the handle of the world that a language world of a handle has to be true to.
+
+    >>> truth_of("tiny"), truth_of("awm:worlds+tiny"), truth_of("awm:worlds")
+    ('grounded', 'awm:worlds', 'awm:worlds')
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD", "")
+    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    scheme, colon, _ = inner.partition(":")
+    return inner.partition("+")[0] if colon and scheme in schemes() else "grounded"
