@@ -17,7 +17,7 @@ from agentworld_gym.base.errors import AgentWorldError
 
 pytest.importorskip("transformers")
 
-PACKAGE = Path(agentworld_gym.__file__).parents[1]
+PACKAGE = Path(agentworld_gym.__file__).parent
 CODE = """
 from pathlib import Path
 Path({target!r}).write_text("executed")
@@ -85,7 +85,7 @@ def test_a_folder_with_code_of_its_own_is_refused_whatever_is_typed(load, foreig
 
 def test_transformers_loads_at_one_place_only():
     where = [path for path in PACKAGE.rglob("*.py") if ".from_pretrained" in path.read_text()]
-    assert [path.relative_to(PACKAGE).as_posix() for path in where] == ["generators/pretrained/loading.py"]
+    assert [path.relative_to(PACKAGE).as_posix() for path in where] == ["llm/generators/pretrained/loading.py"]
 
 
 @pytest.mark.parametrize(("options", "trusted"), [({}, False), ({"trust_remote_code": True}, True)])

@@ -33,7 +33,7 @@ class Report:
     def html(self) -> str:
         """Return the page: what `agentworld eval transfer` shows, and what led to it."""
         learned = curve([(point.steps, point.success) for point in self.curve], "Success over training steps", "steps")
-        template = environment(PackageLoader("agentworld_gym", "demo")).get_template("report.html.j2")
+        template = environment(PackageLoader("agentworld_gym.cli", "demo")).get_template("report.html.j2")
         return template.render(report=self, curve=learned)
 
     def write(self, path: Path) -> None:

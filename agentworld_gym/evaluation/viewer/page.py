@@ -137,7 +137,7 @@ def packed(value: Any) -> str:
 
 
 def _html(index: Record, chunks: Sequence[str], images: Sequence[str]) -> str:
-    loader = PackageLoader("agentworld_gym", "viewer")
+    loader = PackageLoader("agentworld_gym.evaluation", "viewer")
     templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     style, *sources = (loader.get_source(templates, name)[0] for name in (STYLE, *SCRIPTS))
     script = "\n".join(["", *sources, ""])
