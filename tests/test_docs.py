@@ -170,8 +170,8 @@ def test_lines_of_prose_are_at_most_120_characters(page: Path) -> None:
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
-def test_readme_is_at_most_150_lines() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+def test_readme_is_at_most_100_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
 FOLDERS = "agentworld_gym|benchmarks|domain_specs|examples|notebooks|prompts|tests"
