@@ -55,7 +55,7 @@ def kinds() -> str:
     ('grounded', True)
     """
     own = [
-        f"{scheme}:DIR or {scheme}:DIR+WORLD ({all_domains()[domain].env_id.removeprefix('AgentWorld/')})"
+        f"{scheme}:DIR or {scheme}:DIR+WORLD ({all_domains()[domain].env_id.partition('/')[2].rpartition('-v')[0]})"
         for scheme, domain in schemes().items()
     ]
     recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")

@@ -8,9 +8,10 @@ for what it tells of the state. It never puts an effect into a state by itself, 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 from agentworld_gym.base.errors import AnswerError
 
@@ -52,14 +53,31 @@ def _worded(error: Exception) -> str:
     return str(error) or f"it is none ({type(error).__name__})"
 
 
-class View(Protocol):
+Choices = tuple[Collection[str] | None, ...]
+"""What a text can be: the choices of each of its parts, which commas join; None for a part that may be anything."""
+
+
+class View(ABC):
     """Prints the screens of a domain, as a decoder prints what a latent dynamics model predicts.
 
     A view reads structured states and changes none. Which state follows on an action is what a world model predicts.
     What it can name may be an effect that the engine computed, as that of a redirection; whether it comes to this
     effect, and where, is predicted.
+
+    The first four methods are needed; each of the others has a default that stands for a view which knows nothing of
+    its kind.
     """
 
+    takes_steps: ClassVar[bool] = False
+    """Whether the view reads several actions from one, such as the commands of a line; see `steps`."""
+
+    names_places: ClassVar[bool] = False
+    """Whether the view knows places of a state by name; see `places`."""
+
+    knows_fields: ClassVar[bool] = False
+    """Whether the view knows the fields of a state; see `fields`."""
+
+    @abstractmethod
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float], control_seed: int
     ) -> StructuredState:
@@ -74,24 +92,24 @@ class View(Protocol):
         Raises:
             SpecError: The state is wrong.
         """
-        ...
 
+    @abstractmethod
     def view(self, shown: StructuredState) -> str:
         """Return the screen of a structured state.
 
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
 
+    @abstractmethod
     def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of what the agent is at, such as the screen in front, where the paths of changes begin.
 
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
 
+    @abstractmethod
     def told(self, shown: StructuredState, action: Any) -> str:
         """Return what a world model is told of a state before an action, in few words.
 
@@ -104,15 +122,9 @@ class View(Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Repeating(View, Protocol):
-    """A view whose screens repeat the action that they follow on, as the answers of a browser's tools do."""
 
     def noted(self, shown: StructuredState, action: Any) -> StructuredState:
-        """Return a state with the action noted that is about to be answered.
+        """Return a state with the action noted that is about to be answered, where screens repeat it.
 
         What an action does that only reads, such as the status of a command, is noted as well. What else follows from
         the action is not said.
@@ -124,19 +136,13 @@ class Repeating(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Stepping(Repeating, Protocol):
-    """A view that reads several actions from one, such as the commands of a line.
-
-    The change of such an action is that of each of them, one after the other. What each of them does is predicted, and
-    what it reads of those before it is read off the predicted state.
-    """
+        return shown
 
     def steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
         """Return the steps of which an action, or a step, consists; None where it consists of none but itself.
+
+        The change of such an action is that of each step, one after the other. What each of them does is predicted, and
+        what it reads of those before it is read off the predicted state.
 
         Args:
             shown: The structured state in which it is its turn.
@@ -145,15 +151,15 @@ class Stepping(Repeating, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
+        return None
 
     def silent(self, action: Any) -> bool:
         """Whether nothing about a step is predicted, once it is noted."""
-        ...
+        return False
 
     def joined(self, shown: StructuredState) -> StructuredState:
         """Return the state after the last step of an action, with what all steps have left."""
-        ...
+        return shown
 
     def played(self, shown: StructuredState, action: Any) -> Sequence[StructuredState] | None:
         """Return the states after each step of an action that was recorded; None where they cannot be told.
@@ -167,21 +173,13 @@ class Stepping(Repeating, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Opening(View, Protocol):
-    """A view that knows what a probe shows which only opens what is there, such as a file, a page or an app.
-
-    A check asks what is true of a state, and its answer is read off the state. What an agent does is never answered in
-    this way.
-    """
+        return None
 
     def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
-        """Return the state after an action that opens something; None after any other action.
+        """Return the state after an action that only opens what is there, such as a file; None after any other action.
 
-        All that is stored has to stay as it is.
+        It answers probes: a check asks what is true of a state, and its answer is read off the state. What an agent
+        does is never answered in this way. All that is stored has to stay as it is.
 
         Args:
             shown: The structured state, with no controls in force.
@@ -190,22 +188,14 @@ class Opening(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Refusing(View, Protocol):
-    """A view that knows how an action is refused, in the words of whoever refuses it.
-
-    It is asked where a predicted state breaks a rule of what is stored, such as a stock below zero: what was predicted
-    cannot follow, and an action that breaks the rule is refused. Nothing else that an agent does is answered in this
-    way.
-    """
+        return None
 
     def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an action that is refused; None where the action is carried out, or this is unknown.
 
-        All that is stored stays as it is.
+        It is asked where a predicted state breaks a rule of what is stored, such as a stock below zero: what was
+        predicted cannot follow, and an action that breaks the rule is refused, in the words of whoever refuses it. All
+        that is stored stays as it is.
 
         Args:
             shown: The structured state before the action.
@@ -214,15 +204,12 @@ class Refusing(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Accounting(View, Protocol):
-    """A view that knows the fields of a state, by which it is told what an episode changed beside its task."""
+        return None
 
     def fields(self, shown: StructuredState) -> Mapping[str, str | int | float | bool | None] | None:
         """Return the fields of a state by name, as the engine's machine tells its own; None where it says too little.
+
+        They tell what an episode changed beside its task.
 
         Args:
             shown: The structured state.
@@ -230,18 +217,12 @@ class Accounting(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Counting(View, Protocol):
-    """A view that knows which numbers actions change by an amount, such as a balance or a stock.
-
-    A change then says by how much such a number grows, so that a world model copies the amount and adds nothing.
-    """
+        return None
 
     def counts(self, shown: StructuredState, path: tuple[str, ...]) -> bool:
-        """Whether a change says by how much the number at a path grows.
+        """Whether a change says by how much the number at a path grows, such as a balance or a stock.
+
+        A world model then copies the amount and adds nothing.
 
         Args:
             shown: The structured state before the change.
@@ -250,20 +231,14 @@ class Counting(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
+        return False
 
+    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """Return values by their names, the most likely first: those of the action, and those of the state.
 
-@runtime_checkable
-class Referring(View, Protocol):
-    """A view that knows values to which a world model can refer by a name, such as the arguments of a call.
-
-    A change then names a value in place of copying it: which value stands where is predicted, and its letters are not.
-    A name may also stand for what a value becomes where the action has its usual effect, such as the line of a text
-    with what is typed into it. Whether it has this effect is predicted.
-    """
-
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the values by their names, the most likely first: those of the action, and those of the state.
+        A change names such a value and does not copy it: which value stands where is predicted, and its letters are
+        not. A name may also stand for what a value becomes where the action has its usual effect, such as the line of a
+        text with what is typed into it. Whether it has this effect is predicted. None where the view names no values.
 
         Args:
             shown: The structured state before the change.
@@ -272,18 +247,12 @@ class Referring(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Placing(Referring, Protocol):
-    """A view that knows places of a state by name, such as that of the file that a window has open.
-
-    The path of a change then begins with such a name.
-    """
+        return None
 
     def places(self, shown: StructuredState, action: Any) -> Mapping[str, tuple[str, ...]]:
-        """Return paths by their names, the most likely first. There need not be anything at a path yet.
+        """Return paths by their names, such as that of the file that a window has open, the most likely first.
+
+        The path of a change then begins with such a name. There need not be anything at a path yet.
 
         Args:
             shown: The structured state before the change.
@@ -292,18 +261,13 @@ class Placing(Referring, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Summing(View, Protocol):
-    """A view that knows which values follow from others of the same state, such as the total of an order.
-
-    A change then says that such a value follows, and the view reads it off the predicted state.
-    """
+        return {}
 
     def marked(self, shown: StructuredState, after: StructuredState) -> StructuredState:
-        """Return the state after a change with marks in the place of values that have changed and follow from others.
+        """Return the state after a change with marks instead of values that have changed and follow from others.
+
+        Such a value is the total of an order. A change then says that it follows, and the view reads it off the
+        predicted state.
 
         Args:
             shown: The structured state before the change.
@@ -312,46 +276,32 @@ class Summing(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
+        return after
 
     def summed(self, after: StructuredState) -> StructuredState:
-        """Return a state with values in the place of the marks.
+        """Return a state with values instead of the marks.
 
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-@runtime_checkable
-class Completing(View, Protocol):
-    """A view that knows what an added entry has where nothing else is said, such as the next number of its list."""
+        return after
 
     def completed(self, shown: StructuredState, path: tuple[str, ...], entries: Entries, entry: Any) -> Any:
-        """Return an entry that is added to a list, with what does not depend on the action.
+        """Return an entry that is added to a list, with what does not depend on the action, such as its number.
 
         Args:
             shown: The structured state before the change.
             path: The path of the list.
             entries: The entries of the list so far.
-            entry: The entry as it is told.
+            entry: The entry as a change has it.
 
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
-
-
-Choices = tuple[Collection[str] | None, ...]
-"""What a text can be: the choices of each of its parts, which commas join; None for a part that may be anything."""
-
-
-@runtime_checkable
-class Choosing(View, Protocol):
-    """A view that knows where only some texts can stand, such as the options of a list."""
+        return entry
 
     def choices(self, shown: StructuredState, path: tuple[str, ...]) -> Choices | None:
-        """Return what a text at a path can be; None where it may be anything.
+        """Return what a text at a path can be, such as the options of a list; None where it may be anything.
 
         Args:
             shown: The structured state, which may be between two operations of a change.
@@ -360,4 +310,4 @@ class Choosing(View, Protocol):
         Raises:
             AnswerError: The domain has no such state.
         """
-        ...
+        return None

@@ -11,20 +11,7 @@ from typing import Any, ClassVar
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.domain.view import (
-    Accounting,
-    Choosing,
-    Completing,
-    Counting,
-    Opening,
-    Refusing,
-    Repeating,
-    Stepping,
-    StructuredState,
-    Summing,
-    View,
-    compact,
-)
+from agentworld_gym.core.domain.view import StructuredState, View, compact
 from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, Constraint
 from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, written
 from agentworld_gym.llm.prompting.state_references import References
@@ -64,7 +51,7 @@ class StateAnswers:
     @property
     def accounts(self) -> bool:
         """Whether the view knows the fields of a state."""
-        return isinstance(self.view, Accounting)
+        return self.view.knows_fields
 
     def fields(self, state: str) -> Mapping[str, str | int | float | bool | None] | None:
         """Return the fields of a structured state by name; None where the state says too little.
@@ -72,7 +59,6 @@ class StateAnswers:
         Raises:
             AnswerError: The domain has no such state.
         """
-        assert isinstance(self.view, Accounting)
         return self.view.fields(json.loads(state))
 
     def looked(self, state: str, action: str) -> str:
@@ -88,8 +74,6 @@ class StateAnswers:
 
         It is None after any other action, where the view opens nothing, and where the domain has no such state.
         """
-        if not isinstance(self.view, Opening):
-            return None
         try:
             after = self.view.opened(json.loads(state), parsed)
         except AnswerError:
@@ -101,8 +85,6 @@ class StateAnswers:
 
         It is None after any other action, where the view knows no rules, and where the domain has no such state.
         """
-        if not isinstance(self.view, Refusing):
-            return None
         try:
             after = self.view.refused(json.loads(state), parsed)
         except AnswerError:
@@ -113,7 +95,7 @@ class StateAnswers:
         """Return the change that leads from one structured state to the other."""
         state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
         after: StructuredState = json.loads(observation)
-        if action_read is None or not isinstance(self.view, Stepping):
+        if action_read is None or not self.view.takes_steps:
             return self._written(state, after, references)
         return StepAnswers(self.view, self._written, self._applied).write(
             json.loads(before), action_read, after, lambda: self._written(state, after, references)
@@ -126,7 +108,7 @@ class StateAnswers:
             AnswerError: The change does not fit the state before.
         """
         state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        if action_read is None or not isinstance(self.view, Stepping) or answer.startswith(f"{ALL}\n"):
+        if action_read is None or not self.view.takes_steps or answer.startswith(f"{ALL}\n"):
             return compact(self._applied(state, answer.removeprefix(f"{ALL}\n"), references))
         return compact(
             StepAnswers(self.view, self._written, self._applied).read(json.loads(before), action_read, answer)
@@ -135,7 +117,7 @@ class StateAnswers:
     def allows(self, task: Task | None, before: str, action: str | None = None) -> Constraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
         state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        if action_read is None or not isinstance(self.view, Stepping):
+        if action_read is None or not self.view.takes_steps:
             return self._constraint(state, references)
         steps = StepAnswers(self.view, self._written, self._applied)
         return StepConstraint(
@@ -143,20 +125,19 @@ class StateAnswers:
         )
 
     def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
-        choices = self.view.choices if isinstance(self.view, Choosing) else None
-        return ChangeConstraint(state, self.view.place(state), choices, references, self._completed(state))
+        return ChangeConstraint(state, self.view.place(state), self.view.choices, references, self._completed(state))
 
     def _written(self, state: StructuredState, after: StructuredState, references: References | None) -> str:
-        counts = partial(self.view.counts, state) if isinstance(self.view, Counting) else None
-        marked = self.view.marked(state, after) if isinstance(self.view, Summing) else after
+        marked = self.view.marked(state, after)
+        counts = partial(self.view.counts, state)
         return written(state, marked, self.view.place(state), counts, references, self._completed(state))
 
     def _applied(self, state: StructuredState, answer: str, references: References | None) -> StructuredState:
         after = applied(state, answer, self.view.place(state), references, self._completed(state))
-        return self.view.summed(after) if isinstance(self.view, Summing) else after
+        return self.view.summed(after)
 
-    def _completed(self, state: StructuredState) -> Completed | None:
-        return partial(self.view.completed, state) if isinstance(self.view, Completing) else None
+    def _completed(self, state: StructuredState) -> Completed:
+        return partial(self.view.completed, state)
 
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
@@ -195,6 +176,6 @@ def _asked(
         read = answers.parser.parse(action, same.tools)
         parsed = read.parsed if read.error is None else None
     references = references_of(answers.view, state, parsed)
-    if parsed is not None and isinstance(answers.view, Repeating):
+    if parsed is not None:
         state = answers.view.noted(state, parsed)
     return state, parsed, references

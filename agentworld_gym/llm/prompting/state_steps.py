@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.core.domain.view import Placing, Referring, Stepping, StructuredState, View
+from agentworld_gym.core.domain.view import StructuredState, View
 from agentworld_gym.llm.prompting.change_constraint import Constraint
 from agentworld_gym.llm.prompting.state_changes import SAME
 from agentworld_gym.llm.prompting.state_references import References
@@ -48,7 +48,7 @@ class StepAnswers:
         applied: What reads it.
     """
 
-    view: Stepping
+    view: View
     written: Written
     applied: Applied
 
@@ -210,10 +210,9 @@ class StepConstraint:
 
 def references_of(view: View, state: StructuredState, action: Any) -> References | None:
     """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
-    if not isinstance(view, Referring):
-        return None
     try:
-        places = view.places(state, action) if isinstance(view, Placing) else None
-        return References(*view.known(state, action), places)
+        places = view.places(state, action) if view.names_places else None
+        known = view.known(state, action)
+        return None if known is None else References(*known, places)
     except AnswerError:
-        return References({}, {}, {} if isinstance(view, Placing) else None)
+        return References({}, {}, {} if view.names_places else None)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.core.domain.view import StructuredState
+from agentworld_gym.core.domain.view import StructuredState, View
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 
 
 @dataclass
-class BoxView:
+class BoxView(View):
     """A view of a box, which can be compared and so has no hash."""
 
     name: str = "box"

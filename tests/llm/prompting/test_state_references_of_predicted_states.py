@@ -10,7 +10,7 @@ import pytest
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.domain.view import Referring, compact
+from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines.catalog import load_view
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 
@@ -31,7 +31,6 @@ WRONG: dict[str, str] = {
 @pytest.mark.parametrize("domain", STATES)
 def test_where_no_names_can_be_found_there_are_none(domain: str) -> None:
     view = load_view(domain)
-    assert isinstance(view, Referring)
     answers = StateAnswers(view, ActionParser(load_spec(domain)))
     state = answers.read(None, compact(view.begin(STATES[domain], 0, {}, 0)), WRONG[domain])
     assert answers.printed(state)

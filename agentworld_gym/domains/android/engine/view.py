@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.domain.view import StructuredState, compact, predicted
+from agentworld_gym.core.domain.view import StructuredState, View, compact, predicted
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.android.engine import widgets
 from agentworld_gym.domains.android.engine.display import Display, next_field
@@ -35,7 +35,7 @@ _FEW = 8
 """The largest number of texts in touchable rows that are told; of a longer list only what is touched is told."""
 
 
-class AndroidView:
+class AndroidView(View):
     """Prints phones.
 
     >>> view = AndroidView()
@@ -45,6 +45,8 @@ class AndroidView:
     >>> print(view.view(state).splitlines()[0])
     [ 0] | android.widget.TextView | text="Calculator" | bounds=[48,128][954,256]
     """
+
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

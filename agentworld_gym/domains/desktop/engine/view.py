@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.core.domain.view import StructuredState, compact, predicted
+from agentworld_gym.core.domain.view import StructuredState, View, compact, predicted
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.desktop.engine.aims import aims
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
@@ -30,7 +30,7 @@ _LINES = 2
 """The number of lines of a terminal that are told."""
 
 
-class DesktopView:
+class DesktopView(View):
     """Prints desktops.
 
     >>> view = DesktopView()
@@ -39,6 +39,9 @@ class DesktopView:
     >>> print(next(line for line in view.view(state).splitlines() if "Milk" in line).split("\\t")[:3])
     ['text', 'todo.txt', 'Milk']
     """
+
+    names_places = True
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.core.domain.view import Entries, StructuredState
+from agentworld_gym.core.domain.view import Entries, StructuredState, View
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.mcp.engine.answer import text_of
 from agentworld_gym.domains.mcp.engine.known_values import found_values, given_values
@@ -39,7 +39,7 @@ predicted = partial(predicted_rows, "server")
 _NO_CONTROLS: dict[str, Any] = {"controls": {}, "control_seed": 0}
 
 
-class ToolView:
+class ToolView(View):
     """Prints the answers of tool servers: the result of a tool follows from the rows, and what a call does to them not.
 
     >>> view = ToolView()
@@ -47,6 +47,8 @@ class ToolView:
     >>> view.view({**state, "said": {"404": "Order 9999 not found"}})
     '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
     """
+
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

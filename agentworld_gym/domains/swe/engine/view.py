@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.core.domain.view import Choices, Entries, StructuredState, predicted
+from agentworld_gym.core.domain.view import Choices, Entries, StructuredState, View, predicted
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.swe.engine.episode import Episode
 from agentworld_gym.domains.swe.engine.flat_state import flat_state
@@ -26,7 +26,7 @@ from agentworld_gym.domains.swe.engine.structured_state.told import told_lines
 from agentworld_gym.domains.swe.engine.tools import SHELL
 
 
-class SweView:
+class SweView(View):
     r"""Prints the answers of a repository: what files show follows from the files, and what a call does to them not.
 
     >>> view = SweView()
@@ -35,6 +35,9 @@ class SweView:
     >>> view.view(view.noted(state, read))
     'print(6 * 7)'
     """
+
+    names_places = True
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

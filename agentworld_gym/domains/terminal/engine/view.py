@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.domain.view import StructuredState, predicted
+from agentworld_gym.core.domain.view import StructuredState, View, predicted
 from agentworld_gym.core.engines import Controls, Restorable, Scalar
 from agentworld_gym.domains.terminal.engine.command_line import CommandLine, command_line
 from agentworld_gym.domains.terminal.engine.engine import TerminalEngine
@@ -45,7 +45,7 @@ READS = "reads"
 """What is told of a command whose programs only read."""
 
 
-class TerminalView:
+class TerminalView(View):
     """Prints captures of a terminal: what programs print of files follows from the files, and what becomes of them not.
 
     >>> view = TerminalView()
@@ -55,6 +55,10 @@ class TerminalView:
     hi
     dev@box:~$
     """
+
+    takes_steps = True
+    names_places = True
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from agentworld_gym.core.domain.view import Choices, Entries, StructuredState
+from agentworld_gym.core.domain.view import Choices, Entries, StructuredState, View
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.core.screens.sight import LOOK
 from agentworld_gym.domains.web.engine import flat_state
@@ -38,7 +38,7 @@ _OPENING = ("browser_navigate", "browser_click")
 """The tools that open pages."""
 
 
-class WebView:
+class WebView(View):
     """Prints browsers.
 
     >>> view = WebView()
@@ -47,6 +47,8 @@ class WebView:
     >>> print(view.view(state).splitlines()[2])
     - Page Title: Delivery - Fernhill Home
     """
+
+    knows_fields = True
 
     def begin(
         self, state: Mapping[str, Any], seed: int, controls: Mapping[str, float] | None = None, control_seed: int = 0

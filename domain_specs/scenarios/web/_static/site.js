@@ -1,5 +1,5 @@
 "use strict";
-// What the data- attributes of a page do. The browser of agentworld_gym.domains.web.engine does the same without a script.
+// What the data- attributes of a page do. The browser in process does the same without a script.
 
 // What a click brings up first; false keeps the click from doing anything.
 function asked(element) {
