@@ -60,7 +60,8 @@ def _lines(observation: str, identity: Sequence[str], nodes: Sequence[Node]) -> 
     if "### Error" in observation or "Action error" in observation or observation.startswith("Traceback"):
         yield observation[:300]
     if identity and identity[0]:
-        yield " ".join(part.partition("://")[2] or part for part in reversed(identity))
+        address, *rest = identity
+        yield f"{' '.join(rest)} {address.partition('://')[2]}"
     for node in nodes:
         parts = dict.fromkeys(part for part in (node.name, node.text, node.description) if part)
         states = [flag for flag in node.flags if flag in _SHOWN]
