@@ -31,7 +31,7 @@ help: ## List the targets
 
 venv: $(VENV)/.dev ## Create the virtual environment with everything but vLLM
 
-demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write report.html (4 to 9 minutes on two idle cores)
+demo: $(VENV)/.demo ## Show every domain, train an agent in the terminal, write report.html (4 to 10 minutes on two idle cores)
 	@$(BIN)/agentworld demo $(ARGS)
 
 tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN (terminal), or go on with it (hours on a CPU)
