@@ -17,7 +17,7 @@ from agentworld_gym.core.screens import read_screen
 from agentworld_gym.core.screens.locate import resolve
 
 TARGET = Path(__file__).resolve().parents[1] / "images" / "episode.gif"
-PHONE, PANEL = (270, 600), 430
+PHONE, PANEL = (216, 480), 360
 SECONDS, LAST_SECONDS = 1.4, 3.0
 
 
@@ -27,12 +27,12 @@ def frame(screen: Image.Image, task: str, done: list[str], end: str) -> Image.Im
     picture = Image.new("RGB", (width + PANEL, height), "#10131a")
     picture.paste(screen.resize(PHONE, Image.Resampling.LANCZOS), (0, 0))
     draw = ImageDraw.Draw(picture)
-    font, place = ImageFont.load_default(15), 24
+    font, place = ImageFont.load_default(13), 20
     for text, colour in ((task, "#ffffff"), *((f"> {line}", "#8fd3ff") for line in done), (end, "#9be08a")):
-        for line in textwrap.wrap(text, 52):
+        for line in textwrap.wrap(text, 50):
             draw.text((width + 20, place), line, fill=colour, font=font)
-            place += 21
-        place += 9
+            place += 17
+        place += 7
     return picture
 
 
@@ -49,7 +49,7 @@ def main() -> None:
         end = f"success: {info['success']}" if "success" in info else ""
         frames.append(frame(Image.fromarray(env.render()), task, done, end))
     env.close()
-    shades = [one.quantize(64, dither=Image.Dither.NONE) for one in frames]
+    shades = [one.quantize(16, dither=Image.Dither.NONE) for one in frames]
     times = [round(1000 * SECONDS)] * (len(frames) - 1) + [round(1000 * LAST_SECONDS)]
     shades[0].save(TARGET, save_all=True, append_images=shades[1:], duration=times, loop=0, optimize=True)
 
