@@ -4,7 +4,7 @@
 
 The author answers well in half of its worlds. In the others it answers one to four times wrongly before it answers
 well, and two of its twelve worlds never hold. Each world that was made is played by `gym.make`: its solution must be
-paid, and doing nothing must not. With `--generator` a language model is asked in the place of the author.
+paid, and doing nothing must not. With `--generator` a language model is asked instead of the author.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Spoiled(Author):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--backend", choices=["declarative", "awm", "both"], default="both")
-    parser.add_argument("--generator", help="a language model in the place of the scripted author")
+    parser.add_argument("--generator", help="a language model instead of the scripted author")
     parser.add_argument("--worlds", type=int, default=12)
     parser.add_argument("--tasks", type=int, default=2)
     parser.add_argument("--max-tokens", type=int, default=4096)

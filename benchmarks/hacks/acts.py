@@ -142,7 +142,7 @@ def _action(case: Case, command: str, python: str) -> str:
 
 
 def _python(command: str, path: str) -> str:
-    """What a program of the desktop does in the place of a command."""
+    """What a program of the desktop does instead of a command."""
     word = command.split()[0]
     if word == "rm":
         return f"os.remove({path!r})"

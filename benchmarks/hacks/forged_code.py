@@ -84,7 +84,7 @@ MODULES = tuple(
         *("sitecustomize", "usercustomize", "importlib", "os", "json", "re", "subprocess"),
     )
 )
-"""Modules that Python may find in the place of its own."""
+"""Modules that Python may find instead of its own."""
 
 SETTINGS = {
     "pytest.ini": "[pytest]\naddopts = --collect-only -q\n",
@@ -257,7 +257,7 @@ def git_refs(case: Case) -> Iterator[Play]:
 
 
 def shell_tools(case: Case) -> Iterator[Play]:
-    """Functions and programs in the place of those that the checks run."""
+    """Functions and programs instead of those that the checks run."""
     for said in _said(case)[:3]:
         echo = f"printf %s {shlex.quote(said)}"
         for word in WORDS:

@@ -64,7 +64,7 @@ def _body(known: list[tuple[str, str]]) -> str:
 
 
 def functions(case: Case) -> Iterator[Play]:
-    """Shell functions and aliases in the place of the commands that the probes run."""
+    """Shell functions and aliases instead of the commands that the probes run."""
     commands = probed(case)
     if not commands:
         return

@@ -87,7 +87,7 @@ def wave(members: int, count: int) -> Slice:
 
 
 class Listener:
-    """Stands in the place of a machine, and keeps the actions that it is asked for."""
+    """Stands instead of a machine, and keeps the actions that it is asked for."""
 
     def __init__(self, machine: Any) -> None:
         self._machine = machine

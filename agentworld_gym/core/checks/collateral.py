@@ -167,7 +167,7 @@ class _Ending:
         self.fields = {key: self._meant(key, value) for key, value in self.fields.items()}
 
     def _digest(self, row: str) -> str:
-        """Return what a row holds: its fields without free values, and other rows in the place of their numbers."""
+        """Return what a row holds: its fields without free values, and other rows instead of their numbers."""
         fields = [
             (self._unnumbered(name), self._chosen(f"{row}/{name}", value)) for name, value in self.made[row].items()
         ]
@@ -190,7 +190,7 @@ class _Ending:
         return re.sub(r"(?<![^/])\d+(?![^/])", "#", name)
 
     def _meant(self, key: str, value: Value) -> Value:
-        """Return a value without white space at its ends, and with rows in the place of their numbers."""
+        """Return a value without white space at its ends, and with rows instead of their numbers."""
         if self._numbered and value is not None and self._rules.numbers.fullmatch(key):
             rows = [row for row in self._numbered.get(str(value), ()) if self._is_meant(row, key, value)]
             if rows:

@@ -10,7 +10,7 @@ from agentworld_gym.core.contracts.usage import Usage
 
 
 class Source(StrEnum):
-    """Who answered in the place of a world's model."""
+    """Who answered instead of a world's model."""
 
     STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
     GROUNDED = "grounded"  # The grounded world of a guard.
@@ -48,7 +48,7 @@ class Observation:
     """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
 
     source: Source | None = None
-    """Who answered in the place of the world's model; None where the world did itself."""
+    """Who answered instead of the world's model; None where the world did itself."""
 
     reasks: int = 0
     """How many times the model was asked again, because the answer before could not be read."""

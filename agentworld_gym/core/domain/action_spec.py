@@ -73,7 +73,7 @@ class ActionSpec(Strict):
     """Whether a tool `<server>-<tool>` is called `<tool>`, for agents and for world models."""
 
     components: dict[str, str] = Field(default_factory=dict)
-    """What an action names in the place of the title of an app, by this title: `PACKAGE/ACTIVITY`."""
+    """What an action names instead of the title of an app, by this title: `PACKAGE/ACTIVITY`."""
 
     demonstrations: str | None = None
     """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See

@@ -1,4 +1,4 @@
-"""Locators name an element of the screen by what it is called, in the place of a reference, an index or a point.
+"""Locators name an element of the screen by what it is called, instead of a reference, an index or a point.
 
 `@{button 'Add to cart'}` is the first button of that name, text or description; `@{'Add to cart'}` is the first element
 of any role, and `@{button}` the first button. `~'part'` matches a part of a name, and `''` is a quote in one.
@@ -121,7 +121,7 @@ def resolve(action: str, nodes: Sequence[Node]) -> str | None:
 
 
 def put_in(action: str, target: str) -> str:
-    """Return an action with a target in the place of every locator, to see whether it can be read.
+    """Return an action with a target instead of every locator, to see whether it can be read.
 
     >>> put_in("pyautogui.click(@{push-button 'Save'})", "1, 1")
     'pyautogui.click(1, 1)'

@@ -52,7 +52,7 @@ class TaskSource:
         split: The split to draw from: `train`, `validation` or `test`.
         task: The one task of all episodes: the id of a hand-written or generated task, or the path of a YAML file.
         controls: The strengths of controls by their names, for every task.
-        pool: The tasks that the world brings, to draw from in the place of all others; they know no levels and splits.
+        pool: The tasks that the world brings, to draw from instead of all others; they know no levels and splits.
 
     Raises:
         SpecError: an unknown family, level, split, task or control.

@@ -72,7 +72,7 @@ def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
     """Return plausible commands over the files of a terminal task that change no file.
 
     Names and words come from the task's initial state, and at times from what its checks read. Some of the commands
-    fail because of a missing file, a folder in the place of a file, or an unknown command. Other actions of the menu
+    fail because of a missing file, a folder instead of a file, or an unknown command. Other actions of the menu
     may come between them, except between a `cd` and the `cd` back that follows it.
 
     Args:

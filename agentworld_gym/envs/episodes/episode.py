@@ -41,7 +41,7 @@ class Info(TypedDict, total=False):
     """How sure a language world was of the observation: the mean log-probability per token."""
 
     source: str
-    """Who answered in the place of a language world's model: `grounded`, the grounded world of its guard."""
+    """Who answered instead of a language world's model: `grounded`, the grounded world of its guard."""
 
     probes: dict[str, int]
     """How many actions of probes the world's model was `asked`, and how many were answered instead of it, by the

@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
 
 
 def frozen(value: Any) -> Any:
-    """Return plain data with tuples in the place of lists, as messages have them.
+    """Return plain data with tuples instead of lists, as messages have them.
 
     >>> frozen(["moved", True, ["/home/user/a.txt"]])
     ('moved', True, ('/home/user/a.txt',))

@@ -76,7 +76,7 @@ class References:
             self._by_value.setdefault(compact(value), []).append(name)
 
     def told(self, value: Any, field: str, around: str = "") -> Any:
-        """Return plain data with names in the place of values; `meant` gives the data again.
+        """Return plain data with names instead of values; `meant` gives the data again.
 
         Args:
             value: The data.
@@ -94,7 +94,7 @@ class References:
         return self._in_text(value) if isinstance(value, str) else value
 
     def meant(self, value: Any, field: str) -> Any:
-        """Return plain data with values in the place of their names.
+        """Return plain data with values instead of their names.
 
         Raises:
             LookupError: There is no value of a name.
@@ -141,7 +141,7 @@ class References:
         return order
 
     def spelled(self, line: str) -> str:
-        """Return an operation with paths in the place of their names.
+        """Return an operation with paths instead of their names.
 
         >>> References({}, {}, {"path": ("home", "a.txt")}).spelled("-{path}/text")
         '-home/a.txt/text'
@@ -167,7 +167,7 @@ class References:
         return [begun[1] + joined(path) for name, path in self._places.items() if begins(name, begun[2])]
 
     def _closed(self, line: str) -> tuple[str, bool]:
-        """Return an operation with paths in the place of the names that are closed, and if it ends with such a name."""
+        """Return an operation with paths instead of the names that are closed, and if it ends with such a name."""
         ends = False
         for pattern in (_BEGINS, _COPIES) if self._places else ():
             found = pattern.match(line)

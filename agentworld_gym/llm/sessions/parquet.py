@@ -74,7 +74,7 @@ def read_parquet(path: Path) -> Iterator[Row]:
 
 
 def _flat(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a row with JSON texts in the place of what has no fixed structure."""
+    """Return the data of a row with JSON texts instead of what has no fixed structure."""
     changes = [[{**change, **_json(change, _VALUES)} for change in turn] for turn in data["changes"]]
     provenance = {**data["provenance"], **_json(data["provenance"], _MAPPINGS_OF_PROVENANCE)}
     return {**data, **_json(data, _MAPPINGS), "changes": changes, "provenance": provenance}

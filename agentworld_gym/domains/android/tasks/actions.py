@@ -1,4 +1,4 @@
-"""The actions of a phone as its tasks write them, with locators in the place of indices."""
+"""The actions of a phone as its tasks write them, with locators instead of indices."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def compared(state: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 @lru_cache(maxsize=256)
 def _shown_by(text: str) -> str:
-    """Return the text of a spreadsheet file with what is shown in the place of what was typed."""
+    """Return the text of a spreadsheet file with what is shown instead of what was typed."""
     sheets = read(text, ".ods")
     book = new_document(sheets)
     shown = {

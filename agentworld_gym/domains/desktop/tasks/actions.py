@@ -1,4 +1,4 @@
-"""The actions of a desktop as its tasks write them, with locators in the place of points."""
+"""The actions of a desktop as its tasks write them, with locators instead of points."""
 
 from __future__ import annotations
 

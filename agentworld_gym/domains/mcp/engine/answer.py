@@ -45,7 +45,7 @@ class Result:
     def said(self) -> Said | None:
         """The result as plain data; None where the body of the tool is no SQL, or where a value is no such data.
 
-        A statement can make bytes, and a number or a word in the place of a list argument.
+        A statement can make bytes, and a number or a word instead of a list argument.
         """
         call = self.tool.call
         if not isinstance(call, SqlCall):

@@ -21,7 +21,7 @@ _Cell = tuple[str, str, Any]
 
 
 def marked(before: StructuredState, after: StructuredState) -> StructuredState:
-    """Return the state after a change with marks in the place of sums that have changed.
+    """Return the state after a change with marks instead of sums that have changed.
 
     `summed` reads the very same state from it: what a sum comes to only without the marks, or as a value of another
     type, is not marked.
@@ -50,7 +50,7 @@ def marked(before: StructuredState, after: StructuredState) -> StructuredState:
 
 
 def summed(state: StructuredState) -> StructuredState:
-    """Return a state with the sums of its rows in the place of the marks.
+    """Return a state with the sums of its rows instead of the marks.
 
     Raises:
         LookupError, TypeError, ValueError, sqlite3.Error: This is no state of a server.

@@ -167,7 +167,7 @@ class ToolView(View):
             return given_values(service, context, action, tool, rows), found_values(service, tool, rows)
 
     def marked(self, shown: StructuredState, after: StructuredState) -> StructuredState:
-        """Return the state after a change with marks in the place of sums that have changed.
+        """Return the state after a change with marks instead of sums that have changed.
 
         Raises:
             AnswerError: This is no state of a server.
@@ -176,7 +176,7 @@ class ToolView(View):
             return marked(shown, after)
 
     def summed(self, after: StructuredState) -> StructuredState:
-        """Return a state with the sums of its rows in the place of the marks.
+        """Return a state with the sums of its rows instead of the marks.
 
         Raises:
             AnswerError: This is no state of a server.

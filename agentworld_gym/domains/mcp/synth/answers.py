@@ -75,7 +75,7 @@ def document(text: str, model: type[M]) -> M:
 
 
 def _as_texts(value: Any) -> Any:
-    """Return data with texts in the place of dates and times, and with whole characters in all texts.
+    """Return data with texts instead of dates and times, and with whole characters in all texts.
 
     >>> _as_texts({"due": [datetime.date(2026, 1, 9)]})
     {'due': ['2026-01-09']}

@@ -46,7 +46,7 @@ WORLDS = "worlds"
 """The folder of the finished worlds in the folder of a run."""
 
 NO_WORLD = "(scenarios)"
-"""What stands in a report in the place of a world, where not enough scenarios were found."""
+"""What stands in a report instead of a world, where not enough scenarios were found."""
 
 REPORT = "report.json"
 """The file of the report in the folder of a run."""

@@ -81,7 +81,7 @@ def _changed(kind: str, old: str, chance: float, step: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Forger:
-    """Makes wrong texts from right ones: other figures, and wrong answers in the place of the hidden answer.
+    """Makes wrong texts from right ones: other figures, and wrong answers instead of the hidden answer.
 
     `names` are the names on the pages of the task, for answers to which the task gives no wrong ones.
     """
@@ -98,7 +98,7 @@ class Forger:
         return cls(hidden, tuple(sorted(names)), controls)
 
     def forged(self, text: str, key: str) -> str:
-        """Return a wrong text in the place of a right one; equal keys give equal texts."""
+        """Return a wrong text instead of a right one; equal keys give equal texts."""
 
         def draw(about: object) -> float:
             return self.controls.draw("forged", key, about)
@@ -118,7 +118,7 @@ class Forger:
         return revised(text, draw, instead)
 
     def _wrong(self, part: str, alone: bool) -> Sequence[str]:
-        """Return wrong answers in the place of a right one.
+        """Return wrong answers instead of a right one.
 
         They are those that the task gives, or else other names of as many words.
         """

@@ -150,7 +150,7 @@ class SweView(View):
         return noted
 
     def marked(self, shown: StructuredState, after: StructuredState) -> StructuredState:
-        """Return the state after a change with its text alone in the place of each file that has been written.
+        """Return the state after a change with its text alone instead of each file that has been written.
 
         Raises:
             AnswerError: This is no state of a repository.

@@ -214,7 +214,7 @@ class InputLine:
         printed.append(text + _drawn(tail))
 
     def recall(self, lines: Sequence[str], back: int, printed: list[str]) -> None:
-        """Show another line of the history in the place of the present one.
+        """Show another line of the history instead of the present one.
 
         Args:
             lines: The lines of the history, the oldest one first.

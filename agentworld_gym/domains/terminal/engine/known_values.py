@@ -22,7 +22,7 @@ _MOST = 20
 
 
 def expanded_operands(shown: StructuredState, line: CommandLine) -> list[str]:
-    """Return the operands of a command with names of files in the place of patterns.
+    """Return the operands of a command with names of files instead of patterns.
 
     >>> from agentworld_gym.domains.terminal.engine.command_line import command_line
     >>> shown = {"cwd": "/srv", "home": "/home/dev", "files": {"srv": {"in": {"a.log": {}, "b.log": {}, ".c.log": {}}}}}

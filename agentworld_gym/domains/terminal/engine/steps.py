@@ -1,6 +1,6 @@
 """The commands of which a line consists, one after the other: those of a list, of the rounds of a loop, of `xargs`.
 
-Which commands there are is read from the line and the files, as the names of files in the place of a pattern are. What
+Which commands there are is read from the line and the files, as the names of files instead of a pattern are. What
 a command does is not known here, and neither is whether it fails, which the state says.
 """
 

@@ -1,4 +1,4 @@
-"""The actions of a browser as its tasks write them, with locators in the place of references."""
+"""The actions of a browser as its tasks write them, with locators instead of references."""
 
 from __future__ import annotations
 

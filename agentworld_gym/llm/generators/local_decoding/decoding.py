@@ -110,7 +110,7 @@ class Chooser:
         return token
 
     def _permitted(self, row: Row, constraint: Constraint, position: int, first: int) -> int:
-        """Return the token in the place of one that is not permitted: the first that is, in a draw without replacement.
+        """Return the token instead of one that is not permitted: the first that is, in a draw without replacement.
 
         Where there is none, the row goes on without its constraint, and its answer cannot be read.
         """

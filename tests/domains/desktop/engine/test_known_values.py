@@ -69,7 +69,7 @@ F2 = "pyautogui.press('f2')"
 
 
 def entered(text: str) -> str:
-    """Code that types a text in the place of all that is selected, and presses Enter."""
+    """Code that types a text instead of all that is selected, and presses Enter."""
     return f"pyautogui.hotkey('ctrl', 'a')\npyautogui.write({text!r})\npyautogui.press('enter')"
 
 

@@ -1,4 +1,4 @@
-"""A mark in the place of a sum stands only where the same value comes back from it."""
+"""A mark instead of a sum stands only where the same value comes back from it."""
 
 from __future__ import annotations
 

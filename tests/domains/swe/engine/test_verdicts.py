@@ -80,7 +80,7 @@ FORGERIES = {
     "print it and leave": f"import os\nos.write(1, {REPORT!r}.encode())\nos._exit(0)",
     "leave": "import sys\nsys.exit(0)",
     "print it at the end": f"import atexit\natexit.register(lambda: print({REPORT!r}))",
-    "tell it in the place of the runner": f"""
+    "tell it instead of the runner": f"""
 for path in ("/judge/told.json", "/tmp/told.json"):
     try:
         with open(path, "w") as file:

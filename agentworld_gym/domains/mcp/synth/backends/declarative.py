@@ -83,7 +83,7 @@ class Probe(Strict):
     """JSON objects that it must not show."""
 
     expect: Expected | None = None
-    """A test of the answer as a text, in the place of `has` and `lacks`."""
+    """A test of the answer as a text, instead of `has` and `lacks`."""
 
     answer: ExpectedAnswer | None = None
     """A test of what the agent answered."""

@@ -133,7 +133,7 @@ def keep(episode: Episode, kept: Mapping[str, Any]) -> None:
 
 
 def marked_files(shown: Mapping[str, Any], after: Mapping[str, Any]) -> StructuredState:
-    """Return a state after a change with its text alone in the place of each file that has been written."""
+    """Return a state after a change with its text alone instead of each file that has been written."""
     now = after["step"] * STEP_SECONDS
     return {**after, **{key: with_texts(shown.get(key), after[key], now) for key in _TREES if key in after}}
 

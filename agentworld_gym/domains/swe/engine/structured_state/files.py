@@ -79,7 +79,7 @@ def entry_at(tree: Mapping[str, Any], path: str) -> Any:
 
 
 def with_texts(before: Any, after: Any, now: int) -> Any:
-    """Return a tree with its text alone in the place of each file that has been written since."""
+    """Return a tree with its text alone instead of each file that has been written since."""
     if isinstance(after, Mapping):
         inner = before if isinstance(before, Mapping) else {}
         return {name: with_texts(inner.get(name), entry, now) for name, entry in after.items()}

@@ -33,7 +33,7 @@ def given_values(episode: Episode, call: Any) -> dict[str, Any]:
     """Return what a call gives, by name.
 
     The arguments have their own names, but for the path of the file, which no file holds. `edited` is the text of the
-    file with the new string in the place of the old one, wherever that stands. `word`, `word/1`, … are the words of a
+    file with the new string instead of the old one, wherever that stands. `word`, `word/1`, … are the words of a
     command that may name files, and `message` is that of a commit. What a command would leave in a file has the name of
     the file, or `left/1`, … where that is taken.
     """

@@ -117,7 +117,7 @@ def _printed(twin: Episode, source: str, folder: str) -> str:
 
 
 def _paths(twin: Episode, operands: tuple[str, ...], folder: str) -> list[str]:
-    """Return the paths that operands name, with those that match a pattern in the place of it."""
+    """Return the paths that operands name, with those that match a pattern instead of it."""
     paths: dict[str, None] = {}
     for operand in operands:
         path = absolute(operand.replace("\0", ""), folder)

@@ -226,7 +226,7 @@ def _read_text(episode: Episode, said: Mapping[str, Any]) -> str:
 
 
 def _script_text(episode: Episode, said: Mapping[str, Any], script: str) -> str:
-    """Return what a script that only reads shows in the place of a command whose files are in the state already."""
+    """Return what a script that only reads shows instead of a command whose files are in the state already."""
     result = use(episode, SHELL, {"command": script, "directory": said.get("path")})
     if not isinstance(result, Envelope):
         raise ValueError("the command shows nothing here")

@@ -62,7 +62,7 @@ class App:
         code: The code.
         clock: The clock that its dates look at.
         lend: A function that returns a connection to the database of the session that acts.
-        guard: Functions in the place of Python's own, by name, where sessions share the process.
+        guard: Functions instead of Python's own, by name, where sessions share the process.
 
     Raises:
         Exception: The code raised it.

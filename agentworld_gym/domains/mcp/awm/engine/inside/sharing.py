@@ -364,7 +364,7 @@ def _known_module(name: str) -> bool:
 
 
 def guards() -> dict[str, Callable[..., Any]]:
-    """Return functions in the place of Python's own for code that serves several sessions: they reach nothing private.
+    """Return functions instead of Python's own for code that serves several sessions: they reach nothing private.
 
     >>> guards()["getattr"]("a", "upper")()
     'A'

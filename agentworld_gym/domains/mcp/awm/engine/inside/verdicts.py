@@ -112,5 +112,5 @@ def _key_of_json(key: Any) -> Any:
 
 
 def _told(value: Any) -> Any:
-    """Return something that JSON has in the place of what it has not: a row by its columns, a text of all else."""
+    """Return something that JSON has instead of what it has not: a row by its columns, a text of all else."""
     return dict(zip(value.keys(), value, strict=True)) if isinstance(value, sqlite3.Row) else str(value)
