@@ -118,7 +118,7 @@ class WorldNotConfigured(AgentWorldError):
 
 
 class FingerprintMismatch(AgentWorldError):
-    """The world is not the one that `expect_fingerprint` or a lock names; the message lists the parts that differ."""
+    """The world is not the one that a lock names; the message lists the parts that differ."""
 
 
 class RecordingError(AgentWorldError):

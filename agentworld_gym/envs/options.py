@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,6 +36,8 @@ from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 log = logging.getLogger(__name__)
+
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
@@ -114,13 +117,13 @@ class EnvOptions(Options):
     """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
     takes that order (`recorded:PATH`). None does neither."""
 
-    expect_fingerprint: Annotated[
-        str | Mapping[Any, Any] | None, Expected("a digest, or the dictionary of a fingerprint")
+    lock: Annotated[
+        FilePath | Mapping[Any, Any] | None,
+        Expected("the path of a lock, which `agentworld lock` writes, or the digest or dictionary of a fingerprint"),
     ] = None
-    """The only world that is accepted: a digest, or the dictionary of `Fingerprint.as_dict`."""
-
-    lock: Annotated[FilePath | None, Expected("the path of a lock, which `agentworld lock` writes")] = None
-    """A file that pins the world, and a judge beside it; traces then carry its digest. None accepts any world."""
+    """The only world that is accepted: a file that `agentworld lock` wrote, the digest of a fingerprint, or the
+    dictionary of `Fingerprint.as_dict`. A file pins a judge as well, and traces carry its digest. None accepts any
+    world."""
 
     def __init__(self, **options: Any) -> None:
         language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
@@ -171,12 +174,11 @@ class EnvOptions(Options):
     def without_model(self, world: str) -> Self:
         """Return the same tasks in a world that no language model plays.
 
-        What shapes or samples a language world is left out, and so are fingerprint and lock of the world before.
+        What shapes or samples a language world is left out, and so is the lock of the world before.
 
         >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
         """
-        unpinned = {"expect_fingerprint": None, "lock": None}
-        return self.model_copy(update={"world": world, "language": LanguageOptions(), **unpinned})
+        return self.model_copy(update={"world": world, "language": LanguageOptions(), "lock": None})
 
     def domain_spec(self) -> DomainSpec:
         """Load the spec in the dialect.
@@ -205,7 +207,7 @@ class EnvOptions(Options):
         source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
         options = WorldOptions(spec, scenario=self.scenario, awm=self.awm, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
-        lock = None if self.lock is None else Lock.read(Path(self.lock))
+        fingerprint, lock = self._pinned()
         with ExitStack() as opened:
             world = open_world(self.world, options) if world is None else world
             opened.callback(world.close)
@@ -221,8 +223,8 @@ class EnvOptions(Options):
             assert source is not None
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
                 inner.unseen.warn(source.foreseen())
-            if self.expect_fingerprint is not None:
-                world.fingerprint.expect(self.expect_fingerprint)
+            if fingerprint is not None:
+                world.fingerprint.expect(fingerprint)
             judge = self._judge(options, inner)
             if judge is not None:
                 opened.callback(judge.generator.close)
@@ -282,6 +284,15 @@ class EnvOptions(Options):
             return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
         finally:
             runner.close()
+
+    def _pinned(self) -> tuple[str | Mapping[Any, Any] | None, Lock | None]:
+        """Return the fingerprint that the option `lock` asks for, or the lock that it names."""
+        pinned = self.lock
+        if pinned is None:
+            return None, None
+        if isinstance(pinned, Mapping) or _DIGEST.fullmatch(str(pinned)):
+            return pinned if isinstance(pinned, Mapping) else str(pinned), None
+        return None, Lock.read(Path(pinned))
 
     def _source(self, spec: DomainSpec, pool: TaskPool | None = None) -> TaskSource:
         return TaskSource(

@@ -36,7 +36,7 @@ REFUSED: tuple[dict[str, Any], ...] = (
     {"prompts": "nowhere"},
     {"judge": "nobody"},
     {"traces": 1},
-    {"expect_fingerprint": "0"},
+    {"lock": "0"},
     {"render_mode": "sound"},
     {"spec": "nowhere.yaml"},
 )

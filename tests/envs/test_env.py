@@ -237,9 +237,9 @@ def test_forks_of_a_language_world_send_equal_requests():
 def test_a_pinned_world_refuses_another():
     env = make(world="grounded")
     expected = env.world.fingerprint
-    make(world="grounded", expect_fingerprint=expected.digest).close()
+    make(world="grounded", lock=expected.digest).close()
     with pytest.raises(FingerprintMismatch, match=r"world: expected grounded, got scripted"):
-        make(world="scripted", expect_fingerprint=expected.as_dict())
+        make(world="scripted", lock=expected.as_dict())
 
 
 def test_the_environments_own_spec_says_whether_its_world_is_deterministic():
@@ -282,7 +282,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"prompts": 3}, "prompts"),
         ({"judge": None}, "judge"),
         ({"traces": 3}, "traces"),
-        ({"expect_fingerprint": 3}, "expect_fingerprint"),
+        ({"lock": 3}, "lock"),
         (
             {"form": "change", "world": "scripted"},
             "form: got 'change', expected None: only a language world has a form",

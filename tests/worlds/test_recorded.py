@@ -137,4 +137,4 @@ def test_a_torn_last_line_is_cut_and_the_recording_goes_on(tmp_path):
 def test_a_recording_keeps_the_fingerprint_of_its_world(tmp_path):
     play(f"record:{tmp_path}/r.jsonl+grounded")
     grounded = make(world="grounded").world.fingerprint
-    make(world=f"recorded:{tmp_path}/r.jsonl", expect_fingerprint=grounded.digest)
+    make(world=f"recorded:{tmp_path}/r.jsonl", lock=grounded.digest)
