@@ -101,8 +101,9 @@ class EnvOptions(Options):
     tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
     `agentworld_gym.domains.mcp.scenario_tasks`. None plays the shipped ones."""
 
-    awm: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
-    """How AWM's worlds are played: options of `agentworld_gym.domains.mcp.awm.world.AwmOptions` by name."""
+    world_options: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
+    """The options of a world that brings its tasks, by name: for `awm:DIR` those of
+    `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -205,7 +206,7 @@ class EnvOptions(Options):
         spec = self.domain_spec()
         # An error in a choice of tasks is told before a world is opened, unless the tasks come with the world.
         source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
-        options = WorldOptions(spec, scenario=self.scenario, awm=self.awm, **dict(self.language))
+        options = WorldOptions(spec, scenario=self.scenario, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
         with ExitStack() as opened:
@@ -218,8 +219,9 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, BringsTasks):
                 source = self._source(spec, inner.tasks)
-            elif self.awm is not None:
-                raise SpecError("options", "awm", self.awm, "None: the world is no awm:DIR")
+            elif self.world_options is not None:
+                expected = "None: only a world that brings its tasks has options of its own"
+                raise SpecError("options", "world_options", self.world_options, expected)
             assert source is not None
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
                 inner.unseen.warn(source.foreseen())

@@ -110,8 +110,8 @@ class WorldOptions(LanguageOptions):
     scenario: str | None = None
     """The scenario of a world that has several; see `agentworld_gym.envs.options.EnvOptions.scenario`."""
 
-    awm: Mapping[Any, Any] | None = None
-    """How worlds of AWM are played: the options of `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
+    world_options: Mapping[Any, Any] | None = None
+    """The options of a world that brings its tasks; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
 
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})

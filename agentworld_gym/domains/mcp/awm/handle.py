@@ -41,7 +41,7 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
         raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
     folder = Path(named)
     files = AwmFiles(folder)
-    chosen = AwmOptions(**(options.awm or {}))
+    chosen = AwmOptions(**(options.world_options or {}))
     try:
         engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds, chosen.beginning)
     except EngineError as error:

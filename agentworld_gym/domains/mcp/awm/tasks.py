@@ -104,7 +104,8 @@ class AwmTasks:
             SpecError: It is asked for that a judge decides.
         """
         if self._judged:
-            raise SpecError("options", "judge", None, "a judge: with awm={'verifier': 'judge'} it decides all tasks")
+            expected = "a judge: with world_options={'verifier': 'judge'} it decides all tasks"
+            raise SpecError("options", "judge", None, expected)
         self._has_judge = False
 
     def foreseen(self) -> tuple[Task, ...]:

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def played(folder: Path, **options: Any) -> AgentWorldEnv:
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", awm=options)
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options=options)
     env.reset(options={"task": "seeded-1"})
     return env
 
@@ -78,7 +78,7 @@ def test_the_time_of_the_first_action_is_an_option_of_code_database_and_verifier
 
 def test_another_beginning_is_another_world_and_the_usual_one_may_be_said(folder: Path) -> None:
     def digest(**options: Any) -> str:
-        env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", awm=options)
+        env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options=options)
         env.close()
         return env.world.fingerprint.digest
 
@@ -90,4 +90,4 @@ def test_another_beginning_is_another_world_and_the_usual_one_may_be_said(folder
 @pytest.mark.parametrize("now", ["tomorrow", "2027-06-01T12:00:00", 5])
 def test_a_time_without_a_zone_is_refused(folder: Path, now: object) -> None:
     with pytest.raises(SpecError, match=r"now: got .*, expected a time with its zone, such as 2027-06-01T09:00:00Z"):
-        AgentWorldEnv(spec="mcp", world=f"awm:{folder}", awm={"now": now})
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"now": now})

@@ -93,8 +93,8 @@ def test_with_a_judge_all_tasks_are_played(folder: Path) -> None:
 
 
 def test_where_a_judge_shall_decide_all_one_must_be_named(folder: Path) -> None:
-    with pytest.raises(SpecError, match=r"judge: got None, expected a judge: with awm=\{'verifier': 'judge'\}"):
-        AgentWorldEnv(spec="mcp", world=f"awm:{folder}", awm={"verifier": "judge"})
+    with pytest.raises(SpecError, match=r"expected a judge: with world_options=\{'verifier': 'judge'\}"):
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"verifier": "judge"})
 
 
 def test_a_task_that_a_judge_has_to_read_says_so_without_one(env: AgentWorldEnv) -> None:
@@ -110,7 +110,9 @@ def test_a_judge_reads_what_the_code_found(folder: Path) -> None:
         return judged_as("complete")
 
     spec = load_spec("mcp")
-    world = open_world(f"awm:{folder}", WorldOptions(spec, scenario="corner_library", awm={"verifier": "judge"}))
+    world = open_world(
+        f"awm:{folder}", WorldOptions(spec, scenario="corner_library", world_options={"verifier": "judge"})
+    )
     assert isinstance(world, AwmWorld)
     judge = RubricJudge(Prompts(spec), ScriptedGenerator(verdict), spec.sampling.sampling())
     runner = EpisodeRunner(spec, world, TaskSource(spec, pool=world.tasks), judge=judge)
@@ -141,7 +143,9 @@ def test_a_judge_names_a_class_of_awm_and_an_error_of_the_server_is_no_reward(
     folder: Path, classification: str, reward: float, failure: str | None
 ) -> None:
     spec = load_spec("mcp")
-    world = open_world(f"awm:{folder}", WorldOptions(spec, scenario="corner_library", awm={"verifier": "judge"}))
+    world = open_world(
+        f"awm:{folder}", WorldOptions(spec, scenario="corner_library", world_options={"verifier": "judge"})
+    )
     judge = RubricJudge(Prompts(spec), ScriptedGenerator(lambda _: judged_as(classification)), spec.sampling.sampling())
     runner = EpisodeRunner(spec, world, TaskSource(spec, pool=world.tasks), judge=judge)  # type: ignore[attr-defined]
     [(episode, _, _)] = runner.start([0], {"task": "corner_library-0"})
@@ -219,7 +223,9 @@ def test_many_environments_step_as_one_wave_over_all_scenarios(folder: Path) -> 
 
 
 def test_the_meta_tools_list_and_call(folder: Path) -> None:
-    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", awm={"meta_tools": True})
+    made = AgentWorldEnv(
+        spec="mcp", world=f"awm:{folder}", scenario="corner_library", world_options={"meta_tools": True}
+    )
     _, info = made.reset(options={"task": "corner_library-0"})
     assert [tool["name"] for tool in info["tools"]] == ["list_tools", "call_tool"]
     listed = made.step('{"name": "list_tools", "arguments": {}}')[0]
@@ -232,7 +238,7 @@ def test_the_meta_tools_list_and_call(folder: Path) -> None:
 
 def test_databases_before_and_after_are_kept_where_that_is_asked_for(folder: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"snapshots": str(tmp_path)}
-    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", awm=options)
+    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", world_options=options)
     made.reset(options={"task": "corner_library-0"})
     made.step(BORROW)
     made.step("finish")
@@ -263,9 +269,9 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
     ("options", "message"),
     [
         ({"scenario": "nowhere"}, "scenario: got 'nowhere', expected one of 2"),
-        ({"awm": {"meta": True}}, "meta"),
-        ({"awm": {"processes": 0}}, "processes: got 0, expected an integer of at least 1"),
-        ({"awm": {"loaded": 1.5}}, r"loaded: got 1\.5, expected an integer of at least 1"),
+        ({"world_options": {"meta": True}}, "meta"),
+        ({"world_options": {"processes": 0}}, "processes: got 0, expected an integer of at least 1"),
+        ({"world_options": {"loaded": 1.5}}, r"loaded: got 1\.5, expected an integer of at least 1"),
         ({"families": ["pay_bill"]}, r"families: got .*, expected its default: the world brings its tasks"),
         ({"families": ["nope"]}, r"families: got .*, expected its default: the world brings its tasks"),
         ({"levels": [2]}, r"levels: got \(2,\), expected its default: the world brings its tasks"),
@@ -282,7 +288,7 @@ def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message:
 
 def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(folder: Path) -> None:
     def made(**options: int) -> AgentWorldEnv:
-        return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library", awm=options)
+        return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library", world_options=options)
 
     few, usual = made(processes=2, loaded=1, worlds=3), made()
     server = few.world.engine.server("corner_library")  # type: ignore[attr-defined]
@@ -292,8 +298,8 @@ def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(fo
 
 
 def test_options_of_these_worlds_are_refused_in_another_one() -> None:
-    with pytest.raises(SpecError, match=r"awm: got .*, expected None: the world is no awm:DIR"):
-        AgentWorldEnv(spec="mcp", awm={"meta_tools": True})
+    with pytest.raises(SpecError, match=r"world_options: got .*, expected None: only a world that brings its tasks"):
+        AgentWorldEnv(spec="mcp", world_options={"meta_tools": True})
 
 
 def test_without_bubblewrap_the_world_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,7 +198,7 @@ def test_of_the_worlds_that_are_played_in_turns_only_the_last_ones_have_processe
     assert [json.loads(machine.act(note)) for machine in sharing] == [["a"]] * 2
     with caplog.at_level(logging.WARNING, "agentworld_gym"):
         keeping = engine.start("keeping", 0)
-    assert processes_of(engine) == ["keeping"] and "awm={'worlds': N}" in caplog.text
+    assert processes_of(engine) == ["keeping"] and "world_options={'worlds': N}" in caplog.text
     for count in (2, 3):
         assert [json.loads(machine.act(note)) for machine in sharing] == [["a"] * count] * 2
         assert processes_of(engine) == ["sharing"]
@@ -227,7 +227,7 @@ def test_only_the_first_process_that_is_ended_is_told_of(caplog: pytest.LogCaptu
             assert bool(caplog.records) == (process > 2)
             limit.use(process, lambda: True)
     [record] = caplog.records
-    assert "more than 2 sessions" in record.getMessage() and "awm={'processes': N}" in record.getMessage()
+    assert "more than 2 sessions" in record.getMessage() and "world_options={'processes': N}" in record.getMessage()
 
 
 @given(st.integers(1, 4), st.lists(st.integers(0, 6)))
