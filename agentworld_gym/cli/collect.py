@@ -17,6 +17,7 @@ from agentworld_gym.cli.common import (
     examples,
     pairs,
     source_in_dialect,
+    stderr,
     stdout,
 )
 from agentworld_gym.cli.outputs import writable_folder
@@ -108,7 +109,12 @@ def collect(
         def begin(held: int) -> None:
             tally.before = min(held, episodes) - tally.episodes
 
-        added = record(specs, file, episodes, seed, settings, split, workers, begin, count, width)
+        try:
+            added = record(specs, file, episodes, seed, settings, split, workers, begin, count, width)
+        except KeyboardInterrupt:
+            said = f"{file} keeps what is recorded; the same command goes on with it."
+            stderr().print(said, markup=False, highlight=False, soft_wrap=True)
+            raise
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
     if tabled:
         written.append(f"{table}: {counted(write_parquet(read_rows(file), table), 'session')}")

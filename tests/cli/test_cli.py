@@ -439,6 +439,16 @@ def test_collect_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["sessions.jsonl"]
 
 
+def test_collect_that_is_stopped_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agentworld_gym.recipe.collect.recording_file.collect", stopped)
+    done = agentworld("collect", "terminal", "--out", str(tmp_path / "sessions.jsonl"), "-n", "5")
+    assert done.exit_code == 130
+    assert "sessions.jsonl keeps what is recorded; the same command goes on with it." in done.stderr
+
+
 def test_collect_fills_a_folder_with_rows_tables_and_a_card(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     folder = str(tmp_path / "data")
