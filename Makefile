@@ -23,7 +23,7 @@ VLLM_ENV := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=$${VLLM_CPU_OMP_T
 	VLLM_NO_USAGE_STATS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo tiny test notebooks check format docs test-vllm test-all bench clean
+.PHONY: help venv demo tiny test test-fast notebooks check format docs test-vllm test-all bench clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -39,6 +39,9 @@ tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN (terminal), or go 
 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)
+
+test-fast: $(VENV)/.dev ## Run the first case of each test, without those that start programs or train (minutes)
+	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
 notebooks: $(VENV)/.dev ## Run every notebook from its first cell to its last (minutes)
 	@$(PYTEST) -n $(JOBS) -m "slow or not slow" tests/test_notebook.py $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 # Before anything imports torch: several test processes share the cores.
@@ -19,3 +20,29 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, and no verdict that depends on how busy the machine is.
 settings.register_profile("deterministic", derandomize=True, deadline=None)
 settings.load_profile("deterministic")
+
+SLOW_ROOMS = ("cli", "integrations", "recipe", "evaluation")
+"""The rooms whose tests start programs, train models or import heavy libraries."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="the first case of each test only, and none of the rooms cli, integrations, recipe and evaluation",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--fast"):
+        return
+    first: dict[str, pytest.Item] = {}
+    for item in items:
+        room = item.path.relative_to(config.rootpath / "tests").parts[0]
+        # Files at the top look at the whole: packaging, docs, two trees, notebooks.
+        if room not in SLOW_ROOMS and not room.endswith(".py"):
+            first.setdefault(item.nodeid.partition("[")[0], item)
+    chosen = list(first.values())
+    kept = set(map(id, chosen))
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = chosen
