@@ -6,6 +6,7 @@ was recorded before a stop stays readable.
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
@@ -31,7 +32,7 @@ from agentworld_gym.cli import (
 )
 from agentworld_gym.cli.common import Commands
 from agentworld_gym.cli.demo import command as demo
-from agentworld_gym.core.registration import all_domains, resolved
+from agentworld_gym.core.registration import all_domains, resolved, shipped_domains
 
 __all__ = ["app", "main"]
 
@@ -86,7 +87,16 @@ for module in (
     module.register(app)
 for domain in all_domains().values():
     for reference in domain.commands:
-        resolved(reference)(app)
+        try:
+            resolved(reference)(app)
+        except Exception as error:
+            if domain.id in shipped_domains():
+                raise
+            warnings.warn(
+                f"the commands of the domain {domain.id} are left out, as they cannot be loaded: {error}",
+                RuntimeWarning,
+                stacklevel=1,
+            )
 
 
 def main() -> None:

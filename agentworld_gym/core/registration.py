@@ -25,6 +25,12 @@ ENTRY_POINTS = "agentworld_gym.domains"
 SHIPPED = "agentworld_gym.domains"
 """The package that holds a folder for every domain that ships."""
 
+BUILT_IN_SCHEMES = frozenset(
+    {"auto", "chromium", "grounded", "http", "https", "nearest", "record", "recorded", "scripted", "tiny"}
+    | {"transformers", "vllm"}
+)
+"""How the handles of worlds begin that belong to no domain."""
+
 CUSTOM_ID = "AgentWorld/Custom-v0"
 """The id of the environment that plays any spec."""
 
@@ -214,6 +220,13 @@ class _Registry:
             value = getattr(domain, key)
             if value is not None and not isinstance(value, str):
                 raise SpecError("register_domain", key, value, "a reference, as module:name")
+        for scheme, reference in domain.worlds.items():
+            if scheme in BUILT_IN_SCHEMES or any(scheme in one.worlds for one in others):
+                raise SpecError("register_domain", "worlds", scheme, "a scheme that no other world has")
+            if not isinstance(reference, str):
+                raise SpecError("register_domain", f"worlds.{scheme}", reference, "a reference, as module:name")
+        if not isinstance(domain.commands, tuple) or not all(isinstance(one, str) for one in domain.commands):
+            raise SpecError("register_domain", "commands", domain.commands, "a tuple of references, as module:name")
 
     def read_shipped(self) -> None:
         """Add the domains that ship."""

@@ -222,7 +222,8 @@ class EnvOptions(Options):
             elif self.world_options is not None:
                 expected = "None: only a world that brings its tasks has options of its own"
                 raise SpecError("options", "world_options", self.world_options, expected)
-            assert source is not None
+            if source is None:
+                raise SpecError("options", "world", self.world, "a world that brings its tasks (`tasks`, `truth`)")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
                 inner.unseen.warn(source.foreseen())
             if fingerprint is not None:

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_every_reference_of_a_domain_leads_somewhere(name: str) -> None:
     assert domain is not None
     fields = {field: getattr(domain, field) for field in Domain.__dataclass_fields__}
     references = [value for value in fields.values() if isinstance(value, str) and ":" in value]
-    references += [*domain.translations.values(), *domain.policies.values()]
+    references += [*domain.translations.values(), *domain.policies.values(), *domain.worlds.values(), *domain.commands]
     assert references and all(resolved(reference) is not None for reference in references)
 
 
@@ -203,3 +204,18 @@ def test_experts_win_the_games_of_textworld(tmp_path: Path) -> None:
     shown = command(tmp_path, installed, "rollout", "textworld", "--policy", "expert", "--episodes", "3", "--out", "t")
     [row] = [line.split() for line in shown.splitlines() if line.startswith("quest")]
     assert set(row) >= {"3", "1.00"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key"),
+    [
+        ({"worlds": {"http": "lamp_domain:open"}}, "worlds"),
+        ({"worlds": {"awm": "lamp_domain:open"}}, "worlds"),
+        ({"worlds": {"lamps": 3}}, r"worlds\.lamps"),
+        ({"commands": "lamp_domain:register"}, "commands"),
+    ],
+)
+def test_what_a_domain_adds_must_not_be_taken_for_something_else(wrong: dict[str, Any], key: str) -> None:
+    find_domain("mcp")
+    with pytest.raises(SpecError, match=f"register_domain: {key}"):
+        register_domain(Domain(id="lamps", env_id="AgentWorld/Lamps-v0", spec=Path("lamps.yaml"), **wrong))

@@ -1,14 +1,14 @@
 """What the texts of a change refer to: values that a world model names in place of copying them.
 
-Where a view knows values by their names (`agentworld_gym.core.domain.view.Referring`), such as the arguments of a call,
-a text of a change may hold them in braces:
+Where a view knows values by their names (`agentworld_gym.core.domain.view.View.known`), such as the arguments of a
+call, a text of a change may hold them in braces:
 
     "{amount}"                           the value of this name as it is: a text, a number or a list
     "{}"                                 the value that has the name of the field itself
     "Order {order_id} not found"         in a text, the value as it is printed
     "{{", "}}"                           a brace
 
-Where it knows places by name (`agentworld_gym.core.domain.view.Placing`), a path may begin with such a name:
+Where it knows places by name (`View.places`), a path may begin with such a name:
 
     {path}/modified = 2                  something of the file that a window has open
     {typed} := {selected}                the selected file gets a typed name

@@ -157,7 +157,8 @@ class AwmWorld:
         )
         self._verified = 0
 
-    truth = None
+    truth: None = None
+    """These worlds are the truth themselves."""
 
     @property
     def versions(self) -> dict[str, str]:
