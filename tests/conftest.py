@@ -21,15 +21,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("deterministic", derandomize=True, deadline=None)
 settings.load_profile("deterministic")
 
-SLOW_ROOMS = ("cli", "integrations", "recipe", "evaluation")
-"""The rooms whose tests start programs, train models or import heavy libraries."""
+SLOW_ROOMS = ("cli", "domains", "evaluation", "integrations", "recipe")
+"""The rooms whose tests play whole domains, start programs, train models or import heavy libraries."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fast",
         action="store_true",
-        help="the first case of each test only, and none of the rooms cli, integrations, recipe and evaluation",
+        help=f"the first case of each test only, and none of the rooms {', '.join(SLOW_ROOMS)}",
     )
 
 
