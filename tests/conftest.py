@@ -33,6 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# After the filter by markers: a test whose first case is slow has another first case.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--fast"):
         return

@@ -7,6 +7,7 @@ was recorded before a stop stays readable.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -32,7 +33,7 @@ from agentworld_gym.cli import (
 )
 from agentworld_gym.cli.common import Commands
 from agentworld_gym.cli.demo import command as demo
-from agentworld_gym.core.registration import all_domains, resolved, shipped_domains
+from agentworld_gym.core.registration import Domain, all_domains, resolved, shipped_domains
 
 __all__ = ["app", "main"]
 
@@ -85,18 +86,26 @@ for module in (
     trace,
 ):
     module.register(app)
-for domain in all_domains().values():
-    for reference in domain.commands:
-        try:
-            resolved(reference)(app)
-        except Exception as error:
-            if domain.id in shipped_domains():
-                raise
-            warnings.warn(
-                f"the commands of the domain {domain.id} are left out, as they cannot be loaded: {error}",
-                RuntimeWarning,
-                stacklevel=1,
-            )
+
+
+def add_commands(app: typer.Typer, domains: Iterable[Domain]) -> None:
+    """Add the commands that domains bring.
+
+    Those of an installed package that cannot be loaded are left out with a warning, so that they cost nobody the other
+    ones.
+    """
+    for domain in domains:
+        for reference in domain.commands:
+            try:
+                resolved(reference)(app)
+            except Exception as error:
+                if domain.id in shipped_domains():
+                    raise
+                said = f"the commands of the domain {domain.id} are left out, as they cannot be loaded: {error}"
+                warnings.warn(said, RuntimeWarning, stacklevel=2)
+
+
+add_commands(app, all_domains().values())
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def lock(
 
     options = EnvOptions(**env_options(env, world=world, judge=judge, **language))
     if check is not None:
-        options.changed(lock=str(check)).runner().close()
+        options.changed(lock=str(check.absolute())).runner().close()
         _show(Lock.read(check), f"{check} holds")
         return
     writable(out, "--out")

@@ -22,7 +22,7 @@ def index(
         Literal["train", "validation", "test", "all"], typer.Option("--split", help="Which tasks' sessions to take.")
     ] = "train",
 ) -> None:
-    """Write an index over recorded steps, instead of an earlier one in that folder.
+    """Write an index over recorded steps; it replaces an earlier one in that folder.
 
     A world model is then shown those most like its next step: --retrieval DIR.
     """

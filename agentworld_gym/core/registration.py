@@ -25,11 +25,23 @@ ENTRY_POINTS = "agentworld_gym.domains"
 SHIPPED = "agentworld_gym.domains"
 """The package that holds a folder for every domain that ships."""
 
-BUILT_IN_SCHEMES = frozenset(
-    {"auto", "chromium", "grounded", "http", "https", "nearest", "record", "recorded", "scripted", "tiny"}
-    | {"transformers", "vllm"}
+BUILT_IN_WORLDS = frozenset(
+    {
+        "auto",
+        "chromium",
+        "grounded",
+        "http",
+        "https",
+        "nearest",
+        "record",
+        "recorded",
+        "scripted",
+        "tiny",
+        "transformers",
+        "vllm",
+    }
 )
-"""How the handles of worlds begin that belong to no domain."""
+"""The words with which the handles of worlds begin that belong to no domain."""
 
 CUSTOM_ID = "AgentWorld/Custom-v0"
 """The id of the environment that plays any spec."""
@@ -89,7 +101,8 @@ class Domain:
     and the spec, it returns an `agentworld_gym.core.tasks.source.TaskPool`. Its `digest` is that of a folder."""
 
     content_words: str | None = None
-    """A function that returns the names and words that the domain's tasks draw from lists."""
+    """A function that returns the names and words that the domain's tasks draw from lists. Trainings read those of the
+    domains that ship alone: what they make must not depend on installed packages."""
 
     commands: tuple[str, ...] = ()
     """Functions that add the domain's own commands to the command line; each takes the `typer.Typer`."""
@@ -221,7 +234,7 @@ class _Registry:
             if value is not None and not isinstance(value, str):
                 raise SpecError("register_domain", key, value, "a reference, as module:name")
         for scheme, reference in domain.worlds.items():
-            if scheme in BUILT_IN_SCHEMES or any(scheme in one.worlds for one in others):
+            if scheme in BUILT_IN_WORLDS or any(scheme in one.worlds for one in others):
                 raise SpecError("register_domain", "worlds", scheme, "a scheme that no other world has")
             if not isinstance(reference, str):
                 raise SpecError("register_domain", f"worlds.{scheme}", reference, "a reference, as module:name")

@@ -223,7 +223,7 @@ class EnvOptions(Options):
                 expected = "None: only a world that brings its tasks has options of its own"
                 raise SpecError("options", "world_options", self.world_options, expected)
             if source is None:
-                raise SpecError("options", "world", self.world, "a world that brings its tasks (`tasks`, `truth`)")
+                raise SpecError("options", "world", self.world, "a world that brings its tasks")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
                 inner.unseen.warn(source.foreseen())
             if fingerprint is not None:
@@ -289,12 +289,21 @@ class EnvOptions(Options):
             runner.close()
 
     def _pinned(self) -> tuple[str | Mapping[Any, Any] | None, Lock | None]:
-        """Return the fingerprint that the option `lock` asks for, or the lock that it names."""
+        """Return the fingerprint that the option `lock` asks for, or the lock that it names.
+
+        Raises:
+            SpecError: It is no fingerprint, or the file is no lock.
+        """
         pinned = self.lock
         if pinned is None:
             return None, None
-        if isinstance(pinned, Mapping) or _DIGEST.fullmatch(str(pinned)):
-            return pinned if isinstance(pinned, Mapping) else str(pinned), None
+        if isinstance(pinned, Mapping):
+            try:
+                return Fingerprint.from_dict(pinned).as_dict(), None
+            except (AttributeError, KeyError, TypeError) as error:
+                raise SpecError("options", "lock", dict(pinned), "what `Fingerprint.as_dict` returns") from error
+        if _DIGEST.fullmatch(str(pinned)):
+            return str(pinned), None
         return None, Lock.read(Path(pinned))
 
     def _source(self, spec: DomainSpec, pool: TaskPool | None = None) -> TaskSource:

@@ -3,7 +3,7 @@
 A model that copies well knows where it errs: the probability that it gives to its whole answer is about the share of
 such answers that are exact. A guard asks for a least probability. An answer below it ends the episode, as a failure of
 the world does, so that no agent learns from it; or the step is carried out in the grounded world, whose observation
-stands instead of the answer, in what the agent sees and in what the model reads from then on.
+replaces the answer, in what the agent sees and in what the model reads from then on.
 """
 
 from __future__ import annotations

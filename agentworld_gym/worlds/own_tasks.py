@@ -49,11 +49,11 @@ def opener_of(scheme: str) -> OpenWorld | None:
     >>> opener_of("awm").__name__, opener_of("grounded") is None
     ('open_awm', True)
     """
-    for domain in all_domains().values():
-        if scheme in domain.worlds:
-            opener: OpenWorld = resolved(domain.worlds[scheme])
-            return opener
-    return None
+    domain = schemes().get(scheme)
+    if domain is None:
+        return None
+    opener: OpenWorld = resolved(all_domains()[domain].worlds[scheme])
+    return opener
 
 
 def schemes() -> dict[str, str]:

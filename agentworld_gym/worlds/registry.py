@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.contracts import World
-from agentworld_gym.core.registration import all_domains
+from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
 from agentworld_gym.llm.bundled import TINY, bundled_model, bundled_models, carded_model
 from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
 from agentworld_gym.worlds.options import WorldOptions
@@ -40,7 +40,7 @@ class WorldRegistry:
         Raises:
             SpecError: The name could be taken for another kind of world.
         """
-        if not name.isidentifier() or name in {"auto", "chromium", "grounded", TINY, "scripted"}:
+        if not name.isidentifier() or name in BUILT_IN_WORLDS:
             raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
         self.factories[name] = factory
 

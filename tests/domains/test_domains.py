@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import agentworld_gym
-from agentworld_gym import Domain, SpecError, register_domain
+from agentworld_gym import Domain, ScriptedWorld, SpecError, register_domain
+from agentworld_gym.cli.app import add_commands
 from agentworld_gym.core.registration import all_domains, find_domain, resolved
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.envs.options import EnvOptions
 
 PACKAGE = Path(agentworld_gym.__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,3 +222,19 @@ def test_what_a_domain_adds_must_not_be_taken_for_something_else(wrong: dict[str
     find_domain("mcp")
     with pytest.raises(SpecError, match=f"register_domain: {key}"):
         register_domain(Domain(id="lamps", env_id="AgentWorld/Lamps-v0", spec=Path("lamps.yaml"), **wrong))
+
+
+def test_a_broken_command_of_a_package_costs_nobody_the_others() -> None:
+    app = typer.Typer()
+    broken = Domain(id="lamps", env_id="AgentWorld/Lamps-v0", commands=("nowhere_at_all:register",))
+    web = find_domain("web")
+    assert web is not None
+    with pytest.warns(RuntimeWarning, match="the commands of the domain lamps are left out"):
+        add_commands(app, [broken, web])
+    assert [group.typer_instance.info.name or group.name for group in app.registered_groups] == ["web"]
+
+
+def test_a_scheme_whose_world_brings_no_tasks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentworld_gym.envs.options.open_world", lambda *_: ScriptedWorld())
+    with pytest.raises(SpecError, match="world: got 'awm:nowhere', expected a world that brings its tasks"):
+        EnvOptions(spec="mcp", world="awm:nowhere").runner()

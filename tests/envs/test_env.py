@@ -283,6 +283,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"judge": None}, "judge"),
         ({"traces": 3}, "traces"),
         ({"lock": 3}, "lock"),
+        ({"lock": {"world": 1}}, "lock"),
         (
             {"form": "change", "world": "scripted"},
             "form: got 'change', expected None: only a language world has a form",

@@ -67,7 +67,7 @@ def probing(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
     """Carry out a probe, as a piece of work that asks the world, and close its session.
 
     A check fails whose action cannot be read, or names an element that is not on the screen. Where a check holds tests
-    and the world runs them itself, the verdict of the world stands instead of what the actions would show. A check
+    and the world runs them itself, the verdict of the world replaces what the actions would show. A check
     that asks for what the world's dialect does not show has a failure instead of a score.
     """
     try:

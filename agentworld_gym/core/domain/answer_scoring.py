@@ -208,7 +208,7 @@ def item_f1(text: str, items: Sequence[str]) -> float:
 def rows_of(text: str, width: int = 0) -> list[tuple[str, ...]]:
     """Return the rows of a table that is written as lines with bars between the cells, or as JSON.
 
-    Semicolons may stand instead of line breaks. A rule of dashes is no row, and neither is the head above it.
+    Semicolons may replace line breaks. A rule of dashes is no row, and neither is the head above it.
     Where a line has no bars, its cells may stand between tabs, commas or colons, if that gives `width` of them.
 
     >>> rows_of("| name | lit |\\n| --- | --- |\\n| Tornsay | 1868 |\\nCorrie Ness | 1871")

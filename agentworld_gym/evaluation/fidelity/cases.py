@@ -38,7 +38,7 @@ class Case:
     """What each probe of the task found in the grounded world; None where the grounded world failed."""
 
     looked: frozenset[int] = frozenset()
-    """The turns after which the agent looked at the screen: what that showed stands instead of what the action
+    """The turns after which the agent looked at the screen: what that showed replaces what the action
     showed."""
 
     @property

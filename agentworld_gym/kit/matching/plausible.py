@@ -36,7 +36,7 @@ LENGTH_FACTOR, LENGTH_ROOM = 4, 80
 
 
 def plausible(kind: Kind, given: str, truth: str) -> bool:
-    """Whether some content could stand instead of another of the same kind.
+    """Whether some content could replace another of the same kind.
 
     Metadata has the same form: dates, times and ids stay what they are, numbers keep their decimals and an order of
     size, names of months and days stay such names, signs and line breaks are the same. Pre-existing content has as many

@@ -233,7 +233,7 @@ class Prompts:
         Args:
             task: The task of the episode.
             turns: Each action and observation of the turns that are over. A look at the screen is no turn of its own:
-                what it showed stands instead of the observation before it.
+                what it showed replaces the observation before it.
             action: The action whose observation is to be predicted.
             controls: The perturbations in force: their strengths by name.
         """

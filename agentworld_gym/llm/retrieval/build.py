@@ -47,7 +47,7 @@ def build_index(
     split: Split | None = "train",
     progress: Callable[[int], None] | None = None,
 ) -> StepIndex:
-    """Write an index over the steps of recorded sessions, instead of an earlier one in that folder.
+    """Write an index over the steps of recorded sessions; it replaces an earlier one in that folder.
 
     Sessions go to disk as they come. Memory holds the vocabularies and, while one domain is ranked, about 50 bytes for
     each word of its steps. The folder appears once it is whole.

@@ -95,7 +95,7 @@ def read_samples(path: Path, start: int = 0, stop: int | None = None) -> Iterato
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> int:
-    """Write samples as they come; the file appears once it is whole, instead of an earlier one.
+    """Write samples as they come; the file appears once it is whole, and replaces an earlier one.
 
     Returns:
         How many there were.

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from agentworld_gym.core.contracts import Message
-from agentworld_gym.core.registration import all_domains
+from agentworld_gym.core.registration import find_domain, shipped_domains
 from agentworld_gym.kit.tables.word_lists import common_words
 from agentworld_gym.llm.sessions.samples import Sample
 
@@ -40,9 +40,10 @@ def content_words() -> frozenset[str]:
     """
     lists = common_words()
     entries = [*lists["first_names"], *lists["last_names"]]
-    for domain in all_domains().values():
-        if (own := domain.part("content_words")) is not None:
-            entries += own()
+    for name in shipped_domains():
+        domain = find_domain(name)
+        own = None if domain is None else domain.part("content_words")
+        entries += [] if own is None else own()
     return frozenset(entry.lower() for entry in entries if len(entry) > 2) - _LABELS
 
 

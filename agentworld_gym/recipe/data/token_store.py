@@ -115,7 +115,7 @@ def build_store(
     watch: Callable[[TokenizedSample], None] | None = None,
     sources: Mapping[str, str] | None = None,
 ) -> TokenStore:
-    """Write samples as tokens; the folder appears once it is whole, instead of an earlier store.
+    """Write samples as tokens; the folder appears once it is whole, and replaces an earlier store.
 
     A session of more than `max_tokens` tokens loses turns at its end. Where that leaves no turn, or nothing to learn
     from, the session is left out: a language world sends whole histories, so that a window from the middle of one would

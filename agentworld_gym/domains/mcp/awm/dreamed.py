@@ -89,8 +89,10 @@ class DreamedAwmWorld(LanguageWorld):
     def verify(
         self, sessions: Sequence[LanguageSession], verifiers: Sequence[str], answers: Sequence[str | None]
     ) -> list[Finding | Failure]:
-        """Run verifiers on what the calls leave in the world itself:
-        `agentworld_gym.core.checks.verifiers.Verifying`."""
+        """Run verifiers on what the calls leave in the world itself.
+
+        See `agentworld_gym.core.checks.verifiers.Verifying`.
+        """
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
     def _verify(self, session: LanguageSession, verifier: str, answer: str | None) -> Finding | Failure:

@@ -130,6 +130,9 @@ class AwmWorld:
         WorldNotConfigured: A library is missing that the dialect of AWM needs.
     """
 
+    truth: None = None
+    """The worlds are the truth themselves."""
+
     deterministic = True
 
     def __init__(
@@ -156,9 +159,6 @@ class AwmWorld:
             }
         )
         self._verified = 0
-
-    truth: None = None
-    """These worlds are the truth themselves."""
 
     @property
     def versions(self) -> dict[str, str]:

@@ -93,7 +93,8 @@ def test_with_a_judge_all_tasks_are_played(folder: Path) -> None:
 
 
 def test_where_a_judge_shall_decide_all_one_must_be_named(folder: Path) -> None:
-    with pytest.raises(SpecError, match=r"expected a judge: with world_options=\{'verifier': 'judge'\}"):
+    expected = r"judge: got None, expected a judge: with world_options=\{'verifier': 'judge'\}"
+    with pytest.raises(SpecError, match=expected):
         AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"verifier": "judge"})
 
 

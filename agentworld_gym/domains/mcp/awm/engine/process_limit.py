@@ -20,15 +20,13 @@ WORLDS = 256
 ENDED = "those of the least recently used ones are ended, and their calls are made again when they go on"
 TOLD = (
     f"more than %d sessions of worlds of AWM have a process each: {ENDED}; world_options={{'processes': N}} "
-    "allows more, of "
-    "about 20 MiB each"
+    "allows more, of about 20 MiB each"
 )
 """What is logged when a session loses its process because there are too many sessions."""
 
 TOLD_OF_WORLDS = (
     f"sessions of more than %d worlds of AWM have processes: {ENDED}; world_options={{'worlds': N}} "
-    "allows more, of about 47 MiB "
-    "each"
+    "allows more, of about 47 MiB each"
 )
 """What is logged when sessions lose their process because there are too many worlds."""
 
