@@ -199,6 +199,8 @@ class LanguageWorld:
             unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
             if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
                 break
+        if not reasks:
+            return replace(observed, spent=asked[0][1]) if isinstance(observed, Failure) else observed, 0
         lost = sum((usage for one, usage in asked if one is not observed), Usage())
         if isinstance(observed, Observation):
             return replace(observed, reasks=reasks, lost=lost), reasks

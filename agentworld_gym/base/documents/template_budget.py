@@ -32,6 +32,8 @@ MOST_WIDTH = 10_000
 RUNTIME = (LoopContext, Namespace, Macro, TemplateModule, TemplateReference, BlockReference, Cycler, Joiner)
 """Objects of Jinja itself, which a template may use but not show, compare or keep in a list."""
 
+_NUMBERS = (int, float, type(None))
+_WITHOUT_LENGTH = (*_NUMBERS, Undefined)
 _WIDE = re.compile(r"%(?:\([^)]*\))?[^A-Za-z%]*(?:\*|\d{5,})")
 
 
@@ -90,7 +92,7 @@ class Budget:
         """Charge a value that a template made, with all that is in it; returns the value."""
         if isinstance(value, str):
             self.charge(len(value))
-        elif not isinstance(value, int | float | None):
+        elif not isinstance(value, _NUMBERS):
             self._charge_nested(value)
         return value
 
@@ -123,7 +125,7 @@ def cost_of(value: Any) -> int:
     """Return what a value costs by its length, without what is in it."""
     if isinstance(value, str | bytes):
         return len(value)
-    if isinstance(value, int | float | Undefined | None) or not isinstance(value, Sized):
+    if isinstance(value, _WITHOUT_LENGTH) or not isinstance(value, Sized):
         return 0
     return 0 if isinstance(value, RUNTIME) else ENTRY * len(value)
 

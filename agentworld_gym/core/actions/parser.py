@@ -52,6 +52,7 @@ class ActionParser:
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
+        self._finishing = {rule.text for rule in spec.action.finish_when if not rule.confirm}
         self._graphical = is_graphical(spec.id)
         self._keystrokes = "keystroke_batch" in spec.action.syntax
 
@@ -144,7 +145,7 @@ class ActionParser:
             raise Problem("the action is not valid Unicode: it holds a lone surrogate")
         if (finish := read_finish(text)) is not None:
             return Action(text, kind=ActionKind.FINISH, answer=finish.answer, agent=agent)
-        if any(rule.text == text.strip() and not rule.confirm for rule, _ in self._finish):
+        if text.strip() in self._finishing:
             return Action(text, kind=ActionKind.FINISH, agent=agent)
         if self._graphical and has_whole_locator(text):
             raise Problem(_UNRESOLVED)
@@ -157,19 +158,17 @@ class ActionParser:
             Problem: None can; it is the problem of the first syntax that has one.
         """
         first: Problem | None = None
-        readers = (
-            (reader, tools) for grammar, tools in zip(self._grammars, known, strict=True) for reader in grammar.readers
-        )
-        for reader, tools in readers:
-            try:
-                parsed = reader(text, tools)
-                if parsed is None:
-                    continue
-                if self._schema is not None and (problems := self._schema.problems(parsed)):
-                    raise Problem("; ".join(problems))
-                return parsed
-            except Problem as problem:
-                first = first or problem
+        for grammar, tools in zip(self._grammars, known, strict=True):
+            for reader in grammar.readers:
+                try:
+                    parsed = reader(text, tools)
+                    if parsed is None:
+                        continue
+                    if self._schema is not None and (problems := self._schema.problems(parsed)):
+                        raise Problem("; ".join(problems))
+                    return parsed
+                except Problem as problem:
+                    first = first or problem
         raise first or Problem(f"expected {self._expected}, such as {self.spec.action.examples[0]}")
 
     def _classified(self, text: str, parsed: Any, agent: str | None) -> Action:

@@ -41,7 +41,7 @@ class Sampling:
 
     def seeded(self, seed: int | None) -> Sampling:
         """Return the same sampling with another seed."""
-        return replace(self, seed=seed)
+        return self if seed == self.seed else replace(self, seed=seed)
 
     def again(self, reasks: int) -> Sampling:
         """Return the sampling of a request that was asked before: a greedy one is drawn, or it would be answered alike.
