@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from agentworld_gym.base.errors import AnswerError, ImpossibleState
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
@@ -25,6 +26,7 @@ from agentworld_gym.core.contracts import (
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines.catalog import parts_of
 from agentworld_gym.core.flow import TOGETHER, Request, Work
 from agentworld_gym.core.screens import screen_of
@@ -35,6 +37,7 @@ from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.prompting.state_changes import SAME
+from agentworld_gym.llm.prompting.state_steps import StateTurn
 from agentworld_gym.llm.unseen import Unseen
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
@@ -54,6 +57,19 @@ class Digested(Protocol):
     def digest(self) -> str:
         """The digest, for the fingerprint of a world."""
         ...
+
+
+class _Turn(NamedTuple):
+    """A turn that a model is asked to answer."""
+
+    action: Action
+    """The action."""
+
+    message: str
+    """The user message, without the closing request."""
+
+    state: StateTurn | None
+    """The turn of the structured state; None where none is predicted."""
 
 
 @dataclass
@@ -157,10 +173,10 @@ class LanguageWorld:
         observed: Observation | Failure
         reasks = 0
         if action.error is not None:
-            observed = Observation(action.error, prompt=turn)
+            observed = Observation(action.error, prompt=turn.message)
         elif (seen := self._seen(session, action)) is not None:
             observed = Observation(seen)
-        elif (read_off := self._read_off(session, action, turn)) is not None:
+        elif (read_off := self._read_off(session, turn)) is not None:
             observed = read_off
         elif (unseen := self._unseen(session, action)) is not None:
             observed = unseen
@@ -168,14 +184,14 @@ class LanguageWorld:
             limit = self.spec.limits.context_tokens
             observed = Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens")
         else:
-            observed, reasks = yield from self._asking(session, action, turn)
+            observed, reasks = yield from self._asking(session, turn)
         yield TOGETHER
         if self.guard is not None:
             observed = self.guard.checked(session, action, observed)
         if isinstance(observed, Failure):
             session.failures += 1 + reasks
         else:
-            self._append(session, action, turn, observed)
+            self._append(session, turn, observed)
         return observed
 
     def _unseen(self, session: LanguageSession, action: Action) -> Failure | None:
@@ -183,7 +199,7 @@ class LanguageWorld:
         unseen = self.unseen
         return None if unseen is None else unseen.failure(session.task, action.parsed, session.observation)
 
-    def _asking(self, session: LanguageSession, action: Action, turn: str) -> Work[tuple[Observation | Failure, int]]:
+    def _asking(self, session: LanguageSession, turn: _Turn) -> Work[tuple[Observation | Failure, int]]:
         """Ask the generator, and again where its answer cannot be read; the sampling says how often.
 
         Returns:
@@ -192,9 +208,9 @@ class LanguageWorld:
         asked: list[tuple[Observation | Failure, Usage]] = []
         while True:
             reasks = len(asked)
-            request = self._request(session, action, turn, reasks)
+            request = self._request(session, turn, reasks)
             answer = yield Request(self.generator, request)
-            observed = self._read(answer, session, action, turn, request.sampling.seed)
+            observed = self._read(answer, session, turn, request.sampling.seed)
             asked.append((observed, Usage() if isinstance(answer, Failure) else answer.usage))
             unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
             if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
@@ -221,7 +237,7 @@ class LanguageWorld:
 
     def accept(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
-        self._append(session, action, self._turn(session, action), observed)
+        self._append(session, self._turn(session, action), observed)
 
     def correct(self, session: LanguageSession, text: str, state: str | None = None) -> None:
         """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
@@ -254,23 +270,26 @@ class LanguageWorld:
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
         """Return the chat messages as which an action would be sent."""
-        return list(self._request(session, action, self._turn(session, action)).messages)
+        return list(self._request(session, self._turn(session, action)).messages)
 
-    def _turn(self, session: LanguageSession, action: Action) -> str:
-        turn = (len(session.history) + 1) // 2  # Refused actions and looks are none of the history.
-        return self.prompts.turn(session.task, turn, action, session.screen)
+    def _turn(self, session: LanguageSession, action: Action) -> _Turn:
+        number = (len(session.history) + 1) // 2  # Refused actions and looks are none of the history.
+        state = None if self._printer is None else self._printer.turn(session.screen, action.parsed)
+        displayed = None if state is None else state.told
+        message = self.prompts.turn(session.task, number, action, session.screen, displayed)
+        return _Turn(action, message, state)
 
-    def _request(self, session: LanguageSession, action: Action, turn: str, reasks: int = 0) -> ChatRequest:
+    def _request(self, session: LanguageSession, turn: _Turn, reasks: int = 0) -> ChatRequest:
         tried = session.failures + reasks
         seed = step_seed(session.seed, session.turn, tried) if self.generator.supports_seed else None
-        examples = "" if self.demonstrations is None else self.demonstrations(session, action)
-        last = Message(role="user", content=turn + examples + self.prompts.closing)
+        examples = "" if self.demonstrations is None else self.demonstrations(session, turn.action)
+        last = Message(role="user", content=turn.message + examples + self.prompts.closing)
         messages = [*session.history, last]
         sampling = self.sampling.again(reasks).seeded(seed)
         allows = None
-        if self._printer is not None and self._constrains:
+        if self._printer is not None and turn.state is not None and self._constrains:
             with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.
-                allows = self._printer.allows(session.task, session.screen, action.raw)
+                allows = self._printer.constraint(turn.state)
         return ChatRequest(messages, sampling, conversation=session.conversation, allows=allows)
 
     def _seen(self, session: LanguageSession, action: Action) -> str | None:
@@ -287,7 +306,7 @@ class LanguageWorld:
         screen = screen_of(domain)
         return screen.without_report(last) if screen is not None and shows(domain, last) else None
 
-    def _read_off(self, session: LanguageSession, action: Action, turn: str) -> Observation | None:
+    def _read_off(self, session: LanguageSession, turn: _Turn) -> Observation | None:
         """Return what a probe shows of the structured state; None where the model has to be asked.
 
         An agent is always answered by the model. Where controls are in force, an action may show something else than
@@ -295,11 +314,12 @@ class LanguageWorld:
         """
         if session.acted is None or session.task.controls:
             return None
-        if self._printer is None or (state := self._printer.opened(session.screen, action.parsed)) is None:
+        if self._printer is None or (state := self._printer.opened(session.screen, turn.action.parsed)) is None:
             return None
-        return Observation(self._printer.printed(state), prompt=turn, state=state, source=Source.STATE)
+        return Observation(self._printer.printed(state), prompt=turn.message, state=state, source=Source.STATE)
 
-    def _append(self, session: LanguageSession, action: Action, turn: str, observed: Observation) -> None:
+    def _append(self, session: LanguageSession, turn: _Turn, observed: Observation) -> None:
+        action = turn.action
         session.tokens = observed.usage.prompt_tokens or session.tokens
         session.looked = folds(self.spec.id, action.parsed, observed.text)
         if session.looked:
@@ -309,8 +329,11 @@ class LanguageWorld:
             session.seen.refuse(action, observed.text)
         else:
             shown = self._shown(session, observed, action)
-            past = self.prompts.past(session.task, session.screen, shown, action.raw)
-            session.history += [Message(role="user", content=turn), Message(role="assistant", content=past)]
+            if self._printer is not None and turn.state is not None:
+                past = self.prompts.observation(self._printer.change(turn.state, json.loads(shown)))
+            else:
+                past = self.prompts.past(session.task, session.screen, shown, action.raw)
+            session.history += [Message(role="user", content=turn.message), Message(role="assistant", content=past)]
             session.seen.append(action, observed.text)
             session.states = session.states and (session.states[1], shown)
 
@@ -346,7 +369,7 @@ class LanguageWorld:
         return self.prompts.read(session.task, session.screen, written, action.raw if action is not None else None)
 
     def _read(
-        self, answer: Completion | Failure, session: LanguageSession, action: Action, turn: str, seed: int | None
+        self, answer: Completion | Failure, session: LanguageSession, turn: _Turn, seed: int | None
     ) -> Observation | Failure:
         if isinstance(answer, Failure):
             return answer
@@ -358,11 +381,13 @@ class LanguageWorld:
         if meant is None:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
         try:
-            text = self.prompts.read(session.task, session.screen, meant, action.raw)
-            if self._printer is not None:
-                text, state = self._printer.printed(text), text
+            if self._printer is not None and turn.state is not None:
+                state = compact(self._printer.state_after(turn.state, meant))
+                text = self._printer.printed(state)
+            else:
+                text = self.prompts.read(session.task, session.screen, meant, turn.action.raw)
         except ImpossibleState as error:
-            state = None if self._printer is None else self._printer.refused(session.screen, action.parsed)
+            state = None if self._printer is None else self._printer.refused(session.screen, turn.action.parsed)
             if self._printer is None or state is None:
                 return Failure(FailureKind.MALFORMED, str(error), retryable=True)
             text = self._printer.printed(state)
@@ -374,7 +399,7 @@ class LanguageWorld:
         return Observation(
             text,
             answer.usage,
-            turn,
+            turn.message,
             answer.text,
             answer.reasoning,
             seed,

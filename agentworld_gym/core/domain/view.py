@@ -22,13 +22,16 @@ Entries = Sequence[Mapping[str, Any]]
 """The entries of a list."""
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def compact(value: Any) -> str:
     """Return plain data as JSON without blanks.
 
     >>> compact({"screen": "main", "scroll": {"list": 126}})
     '{"screen":"main","scroll":{"list":126}}'
     """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 @contextmanager

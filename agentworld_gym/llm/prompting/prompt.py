@@ -145,7 +145,9 @@ class Prompts:
         indexed = isinstance(self.answers, IndexedAnswers) and self.answers.prints(task)
         return self.system_message.render(task, controls, indexed=indexed)
 
-    def turn(self, task: Task, turn: int, action: Action, state: str | None = None) -> str:
+    def turn(
+        self, task: Task, turn: int, action: Action, state: str | None = None, displayed: str | None = None
+    ) -> str:
         """Render the user message of a turn as it stays in the history.
 
         In the profile `full` the message shows the instruction and the state where the spec says so (`spec.turn`), in
@@ -157,12 +159,15 @@ class Prompts:
             turn: The number of the turn, counted from 1.
             action: The action of the turn.
             state: What was on the screen when the agent acted.
+            displayed: What a prompt shows of it, where that is known already; None leaves it to the codec.
         """
         first, shown = turn == 1, self.spec.turn
         instruction = task.instruction if first and shown.instruction == "first" else None
         by_spec = shown.restates or (first and shown.state == "first") if self.profile == "full" else first
-        displayed = by_spec or self.answers.shows_screen
-        return self._user(instruction, turn, action, state, displayed=displayed, closing=False)
+        if displayed is None:
+            displayed = self.answers.display(state, action.parsed) if state else ""
+        shows = by_spec or self.answers.shows_screen
+        return self._user(instruction, turn, action, state, displayed, shows=shows, closing=False)
 
     def observation(self, text: str) -> str:
         """Render an observation as the assistant message of a turn that is over."""
@@ -305,20 +310,25 @@ class Prompts:
         return self.answers.refers
 
     def _user(
-        self, instruction: str | None, turn: int, action: Action, state: str | None, *, displayed: bool, closing: bool
+        self,
+        instruction: str | None,
+        turn: int,
+        action: Action,
+        state: str | None,
+        display: str,
+        *,
+        shows: bool,
+        closing: bool,
     ) -> str:
-        display = self.answers.display(state, action.parsed) if state else ""
         targets: list[str] = []
         if state and self.profile == "compact" and self.form != "state":
             lines = display.split("\n")
             targets = [lines[line] for line in pointed_lines(self.spec.id, action.parsed, state)]
-        if not displayed:
-            display = ""
         return render(
             self._turn,
             turn=turn,
             instruction=None if instruction is None else escape(instruction),
-            state=escape(display) if display else None,
+            state=escape(display) if display and shows else None,
             closing=closing,
             form=self.form,
             targets=escape_all(targets),
@@ -331,8 +341,9 @@ class Prompts:
         name = self._turn.filename or "turn.j2"
         found = set()
         for instruction, turn, action, state in samples:
-            still = self._user(instruction, turn, action, state, displayed=True, closing=False)
-            closed = self._user(instruction, turn, action, state, displayed=True, closing=True)
+            display = self.answers.display(state, action.parsed) if state else ""
+            still = self._user(instruction, turn, action, state, display, shows=True, closing=False)
+            closed = self._user(instruction, turn, action, state, display, shows=True, closing=True)
             if not closed.startswith(still):
                 raise SpecError(name, "closing", closed[-80:], "the request at the very end")
             found.add(closed[len(still) :])

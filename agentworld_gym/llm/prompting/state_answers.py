@@ -15,7 +15,7 @@ from agentworld_gym.core.domain.view import StructuredState, View, compact
 from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, Constraint
 from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, written
 from agentworld_gym.llm.prompting.state_references import References
-from agentworld_gym.llm.prompting.state_steps import ALL, StepAnswers, StepConstraint, references_of
+from agentworld_gym.llm.prompting.state_steps import ALL, StateTurn, StepAnswers, StepConstraint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,13 +93,7 @@ class StateAnswers:
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return the change that leads from one structured state to the other."""
-        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        after: StructuredState = json.loads(observation)
-        if action_read is None or not self.view.takes_steps:
-            return self._written(state, after, references)
-        return StepAnswers(self.view, self._written, self._applied).write(
-            json.loads(before), action_read, after, lambda: self._written(state, after, references)
-        )
+        return self.change(self._turn(task, before, action), json.loads(observation))
 
     def read(self, task: Task | None, before: str, answer: str, action: str | None = None) -> str:
         """Return the structured state after a change.
@@ -107,22 +101,47 @@ class StateAnswers:
         Raises:
             AnswerError: The change does not fit the state before.
         """
-        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        if action_read is None or not self.view.takes_steps or answer.startswith(f"{ALL}\n"):
-            return compact(self._applied(state, answer.removeprefix(f"{ALL}\n"), references))
-        return compact(
-            StepAnswers(self.view, self._written, self._applied).read(json.loads(before), action_read, answer)
-        )
+        return compact(self.state_after(self._turn(task, before, action), answer))
 
     def allows(self, task: Task | None, before: str, action: str | None = None) -> Constraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
-        state, action_read, references = _asked(self, before, action, _Same(task.tools if task is not None else ()))
-        if action_read is None or not self.view.takes_steps:
-            return self._constraint(state, references)
-        steps = StepAnswers(self.view, self._written, self._applied)
-        return StepConstraint(
-            steps, json.loads(before), action_read, self._constraint(state, references), self._constraint
-        )
+        return self.constraint(self._turn(task, before, action))
+
+    def turn(self, before: str, parsed: Any) -> StateTurn:
+        """Return the turn of an action in a structured state.
+
+        Args:
+            before: The structured state before the action, as JSON.
+            parsed: The action as its parser read it; None where there is none that can be read.
+        """
+        return StateTurn(self.view, json.loads(before), parsed if self.parser is not None else None)
+
+    def change(self, turn: StateTurn, after: StructuredState) -> str:
+        """Return the change by which a turn leads to a structured state."""
+        return self._steps.write(turn, after)
+
+    def state_after(self, turn: StateTurn, answer: str) -> StructuredState:
+        """Return the structured state to which an answer leads.
+
+        Raises:
+            AnswerError: The change does not fit the state before.
+        """
+        if turn.whole or answer.startswith(f"{ALL}\n"):
+            return self._applied(turn.noted, answer.removeprefix(f"{ALL}\n"), turn.references)
+        return self._steps.read(turn, answer)
+
+    def constraint(self, turn: StateTurn) -> Constraint:
+        """Return which answers to a turn can be read, for constrained decoding."""
+        if turn.whole:
+            return self._constraint(turn.noted, turn.references)
+        return StepConstraint(self._steps, turn, self._constraint)
+
+    @property
+    def _steps(self) -> StepAnswers:
+        return StepAnswers(self._written, self._applied)
+
+    def _turn(self, task: Task | None, before: str, action: str | None) -> StateTurn:
+        return _turn_of(self, before, action, _Same(task.tools if task is not None else ()))
 
     def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
         return ChangeConstraint(state, self.view.place(state), self.view.choices, references, self._completed(state))
@@ -142,8 +161,8 @@ class StateAnswers:
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
         try:
-            return self.view.told(json.loads(screen), parsed)
-        except (ValueError, AnswerError):
+            return self.turn(screen, parsed).told
+        except ValueError:
             return ""
 
 
@@ -160,22 +179,8 @@ class _Same:
         return id(self.tools)
 
 
-@lru_cache(maxsize=128)
-def _asked(
-    answers: StateAnswers, before: str, action: str | None, same: _Same
-) -> tuple[StructuredState, Any, References | None]:
-    """Return a state with the action noted, the action as its parser read it, and what the answer to it can refer to.
-
-    None of these is changed.
-
-    A turn of a world asks three times: what the model may write, what it has written, and how the history has it.
-    """
-    state: StructuredState = json.loads(before)
-    parsed = None
-    if action is not None and answers.parser is not None:
-        read = answers.parser.parse(action, same.tools)
-        parsed = read.parsed if read.error is None else None
-    references = references_of(answers.view, state, parsed)
-    if parsed is not None:
-        state = answers.view.noted(state, parsed)
-    return state, parsed, references
+@lru_cache(maxsize=16)
+def _turn_of(answers: StateAnswers, before: str, action: str | None, same: _Same) -> StateTurn:
+    """Return the turn of an action as an agent wrote it. Whoever makes samples asks for one turn again and again."""
+    read = answers.parser.parse(action, same.tools) if action is not None and answers.parser is not None else None
+    return answers.turn(before, None if read is None or read.error is not None else read.parsed)

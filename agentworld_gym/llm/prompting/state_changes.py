@@ -221,7 +221,8 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
 
 def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, Any], names: _Names) -> Iterator[str]:
     """Write the changes of an object key by key, those of named places first."""
-    for key in sorted(before.keys() | after.keys(), key=lambda key: (names.order((*path, key)), key)):
+    keys = [key for key in before.keys() | after.keys() if not _alike(before, after, key)]
+    for key in sorted(keys, key=lambda key: (names.order((*path, key)), key)):
         inner = (*path, key)
         if key not in after:
             yield f"-{names.path(inner)}"
@@ -231,6 +232,11 @@ def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, An
             parts = [*_changes(inner, {}, after[key], names)] if isinstance(after[key], Mapping) else []
             whole = names.becomes(inner, after[key])
             yield from parts if parts and len("\n".join(parts)) <= len(whole) else (whole,)
+
+
+def _alike(before: Mapping[str, Any], after: Mapping[str, Any], key: str) -> bool:
+    """Whether two objects hold the same at a key; JSON tells 1 from 1.0 and from true, which are equal."""
+    return key in before and key in after and compact(before[key]) == compact(after[key])
 
 
 def _list_changes(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:

@@ -10,10 +10,11 @@ begins the change of the action as a whole, where its steps cannot be told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.domain.view import StructuredState, View
@@ -34,98 +35,85 @@ Applied = Callable[[StructuredState, str, References | None], StructuredState]
 """The state after a change."""
 
 
-Asked = tuple[StructuredState, References | None]
-"""A state with a step noted, and the names to which its change can refer."""
+class Place(NamedTuple):
+    """Where the steps of an action have come to."""
+
+    state: StructuredState
+    """The state with the next step noted; that after all steps where there is none."""
+
+    references: References | None = None
+    """The names to which the change of the step can refer."""
+
+    rest: tuple[Any, ...] = ()
+    """The steps after it, the last one first."""
+
+    number: int = 0
+    """How many steps with a change there were, this one included."""
+
+    ended: bool = False
+    """Whether there is no further step."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepAnswers:
-    """Writes and reads the answers to actions step by step.
+class StateTurn:
+    """The turn of a world in the state form: a structured state, the action, and the names that an answer can use.
+
+    A world shows a turn, reads the answer to it, and writes the answer into the history. Each piece is made when it is
+    first needed, and kept. Nothing of it is changed.
 
     Args:
         view: The view of the domain.
-        written: What writes the change of a step.
-        applied: What reads it.
+        state: The state before the action.
+        action: The action as its parser read it; None where there is none that can be read.
     """
 
-    view: View
-    written: Written
-    applied: Applied
+    def __init__(self, view: View, state: StructuredState, action: Any) -> None:
+        self.view, self.state, self.action = view, state, action
 
-    def write(self, before: StructuredState, action: Any, after: StructuredState, whole: Callable[[], str]) -> str:
-        """Return the answer that leads from one state to another.
+    @cached_property
+    def told(self) -> str:
+        """What a model is told of the state before the action; nothing where the domain has no such state."""
+        try:
+            return self.view.told(self.state, self.action)
+        except AnswerError:
+            return ""
+
+    @cached_property
+    def noted(self) -> StructuredState:
+        """The state with the action noted as a whole."""
+        return self.state if self.action is None else self.view.noted(self.state, self.action)
+
+    @cached_property
+    def references(self) -> References | None:
+        """The names to which the change of the action as a whole can refer."""
+        return references_of(self.view, self.state, self.action)
+
+    @cached_property
+    def steps(self) -> Sequence[Any] | None:
+        """The steps of which the action consists; None where it consists of none but itself."""
+        return None if self.whole else self.view.steps(self.state, self.action)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the answer is one change: there is no action, or the view reads no steps from one."""
+        return self.action is None or not self.view.takes_steps
+
+    @cached_property
+    def first(self) -> Place:
+        """The first step whose change is predicted."""
+        steps = (self.action,) if self.steps is None else tuple(reversed(self.steps))
+        return self._onward(self.state, steps, 0)
+
+    def after(self, place: Place, state: StructuredState) -> Place:
+        """Return the step after another one.
 
         Args:
-            before: The state before the action, without the action noted.
-            action: The action as its parser read it.
-            after: The state after it.
-            whole: What writes the change of the action as a whole.
+            place: The other step.
+            state: The state after it.
         """
-        steps = self.view.steps(before, action)
-        if steps is None:
-            return whole()
-        with suppress(AnswerError, LookupError):
-            answer = self._stepwise(before, action, after, alone=len(steps) == 1)
-            if answer is not None and self.read(before, action, answer) == after:
-                return answer
-        return f"{ALL}\n{whole()}"
+        return self._onward(state, place.rest, place.number)
 
-    def read(self, before: StructuredState, action: Any, answer: str) -> StructuredState:
-        """Return the state after an answer. A step of which it says nothing has no effect.
-
-        Raises:
-            AnswerError: The answer has more changes than there are steps, or one that does not fit.
-        """
-        changes = answer.split(PARTED)
-        walk = self._walk(before, action)
-        with _Ended() as ended:
-            noted, references = next(walk)
-            while True:
-                change = changes.pop(0) if changes else SAME
-                noted, references = walk.send(self.applied(noted, change, references))
-        if changes and changes != [SAME]:
-            raise AnswerError(f"the action has no step for the change {changes[0][:80]!r}")
-        return ended.state
-
-    def asked(self, before: StructuredState, action: Any, changes: Sequence[str]) -> Asked | None:
-        """Return what the change after some others begins with; None where there is no step after them.
-
-        Raises:
-            AnswerError: A change does not fit.
-        """
-        walk = self._walk(before, action)
-        try:
-            noted, references = next(walk)
-            for change in changes:
-                noted, references = walk.send(self.applied(noted, change, references))
-        except StopIteration:
-            return None
-        return noted, references
-
-    def _stepwise(self, before: StructuredState, action: Any, after: StructuredState, alone: bool) -> str | None:
-        """Return the changes of all steps; None where they cannot be told."""
-        walk = self._walk(before, action)
-        told: list[str] = []
-        states: list[StructuredState] | None = None
-        with _Ended():
-            noted, references = next(walk)
-            while True:
-                if states is None:
-                    states = [after] if alone and not self._parted(before, action) else self._played(before, action)
-                state = states.pop(0)
-                told.append(self.written(noted, state, references))
-                noted, references = walk.send(state)
-        return PARTED.join(told) or SAME
-
-    def _parted(self, before: StructuredState, action: Any) -> bool:
-        return any(self.view.steps(before, step) is not None for step in self.view.steps(before, action) or ())
-
-    def _played(self, before: StructuredState, action: Any) -> list[StructuredState]:
-        return [*(self.view.played(before, action) or ())]
-
-    def _walk(self, before: StructuredState, action: Any) -> Generator[Asked, StructuredState, StructuredState]:
-        """Yield each step whose change is predicted, and be sent the state after it."""
-        state, rest, count = before, [action], 0
+    def _onward(self, state: StructuredState, steps: Sequence[Any], count: int) -> Place:
+        rest = [*steps]
         while rest:
             step = rest.pop()
             parts = self.view.steps(state, step)
@@ -136,25 +124,82 @@ class StepAnswers:
             if self.view.silent(step):
                 state = noted
                 continue
-            if (count := count + 1) > MOST:
+            if count == MOST:
                 raise AnswerError(f"an action has at most {MOST} steps")
-            state = yield noted, references_of(self.view, state, step)
-        return self.view.joined(state)
+            return Place(noted, references_of(self.view, state, step), tuple(rest), count + 1)
+        return Place(self.view.joined(state), number=count, ended=True)
 
 
-class _Ended:
-    """A block that goes through a walk to its end, where it keeps the last state."""
+@dataclass(frozen=True, slots=True)
+class StepAnswers:
+    """Writes and reads the answers to actions step by step.
 
-    state: StructuredState
+    Args:
+        written: What writes the change of a step.
+        applied: What reads it.
+    """
 
-    def __enter__(self) -> Self:
-        return self
+    written: Written
+    applied: Applied
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, StopIteration):
-            return False
-        self.state = error.value
-        return True
+    def write(self, turn: StateTurn, after: StructuredState) -> str:
+        """Return the answer that leads from the state of a turn to another one."""
+        if turn.steps is None:
+            return self.written(turn.noted, after, turn.references)
+        with suppress(AnswerError, LookupError):
+            answer = self._stepwise(turn, after)
+            if self.read(turn, answer) == after:
+                return answer
+        return f"{ALL}\n{self.written(turn.noted, after, turn.references)}"
+
+    def read(self, turn: StateTurn, answer: str) -> StructuredState:
+        """Return the state after an answer. A step of which it says nothing has no effect.
+
+        Raises:
+            AnswerError: The answer has more changes than there are steps, or one that does not fit.
+        """
+        changes = answer.split(PARTED)
+        place = turn.first
+        while not place.ended:
+            change = changes.pop(0) if changes else SAME
+            place = turn.after(place, self.applied(place.state, change, place.references))
+        if changes and changes != [SAME]:
+            raise AnswerError(f"the action has no step for the change {changes[0][:80]!r}")
+        return place.state
+
+    def asked(self, turn: StateTurn, changes: Sequence[str]) -> Place | None:
+        """Return the step after some changes; None where there is none.
+
+        Raises:
+            AnswerError: A change does not fit.
+        """
+        place = turn.first
+        for change in changes:
+            if place.ended:
+                return None
+            place = turn.after(place, self.applied(place.state, change, place.references))
+        return None if place.ended else place
+
+    def _stepwise(self, turn: StateTurn, after: StructuredState) -> str:
+        """Return the changes of all steps.
+
+        Raises:
+            LookupError: The view cannot say which states the steps lead to.
+        """
+        place, changes = turn.first, list[str]()
+        states: list[StructuredState] | None = None
+        while not place.ended:
+            if states is None:
+                states = [after] if self._alone(turn) else [*(turn.view.played(turn.state, turn.action) or ())]
+            state = states.pop(0)
+            changes.append(self.written(place.state, state, place.references))
+            place = turn.after(place, state)
+        return PARTED.join(changes) or SAME
+
+    def _alone(self, turn: StateTurn) -> bool:
+        """Whether an action consists of one step that consists of no others."""
+        steps = turn.steps or ()
+        return len(steps) == 1 and turn.view.steps(turn.state, steps[0]) is None
 
 
 class StepConstraint:
@@ -162,22 +207,17 @@ class StepConstraint:
 
     Args:
         answers: What reads the answers.
-        before: The state before the action.
-        action: The action as its parser read it.
-        whole: The constraint of the change of the action as a whole.
+        turn: The turn.
         constraint: What makes the constraint of the change of one step.
     """
 
     def __init__(
         self,
         answers: StepAnswers,
-        before: StructuredState,
-        action: Any,
-        whole: Constraint,
+        turn: StateTurn,
         constraint: Callable[[StructuredState, References | None], Constraint],
     ) -> None:
-        self._answers, self._before, self._action = answers, before, action
-        self._whole, self._constraint = whole, constraint
+        self._answers, self._turn, self._constraint = answers, turn, constraint
         self._known: dict[tuple[str, ...], Constraint | None] = {}
 
     def __call__(self, text: str, whole: bool = False) -> bool:
@@ -201,11 +241,16 @@ class StepConstraint:
         """Return the constraint of the change after some others; None where there is none, or they cannot be read."""
         if changes not in self._known:
             try:
-                asked = self._answers.asked(self._before, self._action, changes)
+                place = self._answers.asked(self._turn, changes)
             except AnswerError:
-                asked = None
-            self._known[changes] = None if asked is None else self._constraint(*asked)
+                place = None
+            self._known[changes] = None if place is None else self._constraint(place.state, place.references)
         return self._known[changes]
+
+    @cached_property
+    def _whole(self) -> Constraint:
+        """The constraint of the change of the action as a whole."""
+        return self._constraint(self._turn.noted, self._turn.references)
 
 
 def references_of(view: View, state: StructuredState, action: Any) -> References | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from agentworld_gym.domains.terminal.engine.keyboard import CONTINUATION, keys_of
@@ -62,6 +63,7 @@ def entered_command(screen: str, prompt_before: str, keys: Any, typed: str = "",
     return first_entered(prompt_before, typed + text, pending)
 
 
+@lru_cache(maxsize=256)
 def first_entered(prompt_before: str, text: str, pending: str = "") -> Entered:
     """Return what the first keys of a text enter.
 
