@@ -149,7 +149,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except AgentWorldError as error:
-            complain(error)
+            complain(self._as_typed(ctx, error))
             raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
         except typer.BadParameter as error:
             if not isinstance(error.__cause__, ValidationError) or error.param is None:
@@ -165,6 +165,18 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as error:
             stderr().print("Stopped.", style="yellow")
             raise typer.Exit(INTERRUPTED) from error
+
+    def _as_typed(self, ctx: Any, error: AgentWorldError) -> AgentWorldError:
+        """Return the error of an environment's option under the name by which the user gave it to the command."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        if command is None or type(error) is not SpecError or error.file != "options":
+            return error
+        names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
+        key, _, rest = error.key.partition(".")
+        option = names.get(_PARAMETERS.get(key, key))
+        if option is None:
+            return error
+        return SpecError("command line", f"{option} {rest}".rstrip(), error.value, error.expected)
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the group itself."""
@@ -298,6 +310,9 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
     return {"spec": spec_source(name), **texts, **named}
 
+
+_PARAMETERS = {"families": "family", "levels": "level", "controls": "control", "traces": "out"}
+"""The options of an environment that commands call otherwise."""
 
 _BY_KEY = {"sampling": "--sampling", "generator": "--generator", "controls": "--control"}
 """The options of an environment that are given as KEY=VALUE any number of times, and their names for a user."""

@@ -68,6 +68,10 @@ def rollout(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "train",
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="Only this task: an id, or a YAML file; several are played in turn."),
+    ] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time, in each worker.")] = 16,
     ray: Annotated[
         bool, typer.Option("--ray", help="Run on a Ray cluster: that of RAY_ADDRESS, or of this machine.")
@@ -100,6 +104,7 @@ def rollout(
             families=family,
             levels=level,
             split=split,
+            task=task,
             controls=control,
             judge=judge,
             lock=lock,
@@ -225,6 +230,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "agentworld rollout terminal -n 100 --level 1 --level 2",
+            "agentworld rollout android --task early.yaml --task late.yaml -n 2",
             "agentworld rollout terminal --policy menu --world tiny --out traces",
             "agentworld rollout web --world http://localhost:8000/v1 --width 64",
             "agentworld rollout web --world http://a:8000/v1,http://b:8000/v1 --ray --workers 8 --width 64 -n 10000",

@@ -150,7 +150,38 @@ class TestErrors:
             (["train", "rl", "rl-tiny", "--out", "x", "--set", "model.path=no/such/model"], 2, "no such folder"),
             (["rollout", "kitchen"], 2, "one of mcp, search"),
             (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),
-            (["rollout", "terminal", "--family", "nope"], 2, "families"),
+            (
+                ["rollout", "terminal", "--family", "nope"],
+                2,
+                "Error: command line: --family: got 'nope', expected some of create_files, copy_move, ",
+            ),
+            (
+                ["rollout", "terminal", "--control", "nope=1"],
+                2,
+                "Error: command line: --control: got 'nope', expected one of ",
+            ),
+            (
+                ["rollout", "terminal", "--control", "intermittent-errors=2"],
+                2,
+                "Error: command line: --control intermittent-errors: got 2, expected a number from 0 to 1",
+            ),
+            (
+                ["rollout", "terminal", "--form", "state"],
+                2,
+                "Error: command line: --form: got 'state', expected None: ",
+            ),
+            (
+                ["rollout", "terminal", "--scenario", "x"],
+                2,
+                "Error: command line: --scenario: got 'x', expected None: ",
+            ),
+            (["rollout", "terminal", "--task", "nope"], 2, "Error: command line: --task: got 'nope', expected a YAML "),
+            (
+                ["play", "terminal", "--task", "nope"],
+                2,
+                "Error: command line: --task: got 'nope', expected a YAML file",
+            ),
+            (["rollout", "terminal", "--task", "no/such.yaml"], 2, "Error: no/such.yaml: no such file, expected"),
             (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 2, "nothing.jsonl: no such recording"),
@@ -289,6 +320,28 @@ class TestRollout:
         episodes = list(read_trace(tmp_path))
         assert sorted(episode.start["seed"] for episode in episodes) == list(range(40, 47))
         assert all(episode.steps[-1].terminated or episode.steps[-1].truncated for episode in episodes)
+
+    def test_tasks_of_a_users_own_are_played_in_turn(self, tmp_path: Path) -> None:
+        for name, instruction in (("first", "Make a."), ("second", "Make b.")):
+            made = instruction[5]
+            written = {
+                "instruction": instruction,
+                "success": [{"probe": f"ls {made}", "expect": {"equals": made}}],
+                "expert": [f"touch {made}", "finish"],
+            }
+            (tmp_path / f"{name}.yaml").write_text(json.dumps(written), encoding="utf-8")
+        files = [argument for name in ("first", "second") for argument in ("--task", str(tmp_path / f"{name}.yaml"))]
+        done = agentworld("rollout", "terminal", *files, "-n", "4", "--out", str(tmp_path / "traces"))
+        assert done.exit_code == 0, done.stderr
+        assert re.search(r"handwritten +1 +4 +1\.00", done.stdout)
+        played = sorted((episode.start["seed"], episode.start["task"]["id"]) for episode in traces(tmp_path / "traces"))
+        assert played == [(0, "first"), (1, "second"), (2, "first"), (3, "second")]
+
+    def test_a_broken_task_of_a_users_own_is_named_with_file_key_and_value(self, tmp_path: Path) -> None:
+        broken = tmp_path / "broken.yaml"
+        broken.write_text("instruction: x\nsuccess: []\n", encoding="utf-8")
+        done = agentworld("rollout", "terminal", "--task", str(broken))
+        assert done.exit_code == 2 and f"{broken}: success: got []" in done.stderr.replace("\n", "")
 
     def test_a_failing_world_gives_exit_1_and_no_rate(self) -> None:
         done = agentworld("rollout", "terminal", "--world", "http://127.0.0.1:9/v1#none", "-n", "2")
