@@ -26,6 +26,7 @@ from agentworld_gym.cli.app import app
 from agentworld_gym.cli.common import printable
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.screens import is_graphical, screen_of, stand_in
 from agentworld_gym.core.traces import read_trace
@@ -127,6 +128,46 @@ class TestSpecs:
         spec.write_text(head + wrong + rest, encoding="utf-8")
         done = agentworld("specs", "check", str(spec))
         assert done.exit_code == 2 and says in done.stderr
+
+    def test_experts_play_and_both_branches_of_a_fork_agree(self) -> None:
+        done = agentworld("specs", "check", "terminal", CUSTOM, "--play")
+        assert done.exit_code == 0, done.stderr
+        count = len(load_spec("terminal").tasks.families)
+        assert re.search(rf"^terminal +{count} +{count} of {count} +{count} of {count}$", done.stdout, re.MULTILINE)
+        assert re.search(r"no grounded world +-$", done.stdout, re.MULTILINE)
+
+    @pytest.mark.parametrize(
+        ("method", "wrong", "row", "says"),
+        [
+            ("act", lambda machine, keys: "gone", "0 of 12 +12 of 12", "the expert of task copy_move-1-0: no success"),
+            ("fork", lambda machine: {}["x"], "0 of 12 +0 of 12", "family copy_move: KeyError: 'x'"),
+            ("start", lambda *_: {}["x"], "0 of 12 +0 of 12", "terminal cannot begin task copy_move-1-0: "),
+        ],
+    )
+    def test_what_does_not_hold_is_named(
+        self, method: str, wrong: Any, row: str, says: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = load_engine("terminal")
+        owner = type(engine) if method == "start" else type(engine.start({}, 0))
+        monkeypatch.setattr(owner, method, wrong)
+        done = agentworld("specs", "check", "terminal", "--play")
+        assert done.exit_code == 2
+        assert re.search(rf"^terminal +12 +{row}$", done.stdout, re.MULTILINE), done.stdout
+        assert says in done.stderr
+
+    def test_a_fork_that_is_no_copy_is_named_with_the_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        machine = type(load_engine("terminal").start({}, 0))
+        fork = machine.fork
+
+        def departing(one: Any) -> Any:
+            twin = fork(one)
+            twin.act([{"keystrokes": "touch /home/dev/stray\n", "duration": 1.0}])
+            return twin
+
+        monkeypatch.setattr(machine, "fork", departing)
+        done = agentworld("specs", "check", "terminal", "--play")
+        assert done.exit_code == 2 and re.search(r"^terminal +12 +\d+ of 12 +0 of 12$", done.stdout, re.MULTILINE)
+        assert re.search(r"the fork of task copy_move-1-0 departs at step \d, '.*': another .*state", done.stderr)
 
     def test_schema_is_a_json_schema_of_all_keys(self) -> None:
         schema = json.loads(agentworld("specs", "schema").stdout)
