@@ -34,10 +34,18 @@ SEEDS = 10_000_000
 EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
-WorldOption = Annotated[str, typer.Option("--world", help="Who plays the environment; see `agentworld envs`.")]
+WorldOption = Annotated[
+    str,
+    typer.Option(
+        "--world", help="Who plays the environment: what `gym.make(..., world=…)` takes, as `agentworld envs` lists it."
+    ),
+]
 ScenarioOption = Annotated[
     str | None,
-    typer.Option("--scenario", help="Only the tasks of this scenario: its name in a world awm:DIR, or its own folder."),
+    typer.Option(
+        "--scenario",
+        help="Only the tasks of this scenario: its name in a world awm:DIR, or the folder of scenarios of your own.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode; the others count up.")]
 FamilyOption = Annotated[
@@ -51,45 +59,80 @@ EvaluatedSplitOption = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="Which tasks: validation to choose by, test for figures to report, or train.",
+        help="Which tasks: validation to choose by, test for figures to report, or train. Tasks of "
+        "AWM's worlds have no splits.",
         show_default="validation",
     ),
 ]
 EvaluatedSeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Seed of the tasks.", show_default="0; test tasks draw a new one"),
+    typer.Option(
+        "--seed",
+        min=0,
+        help="Seed of the recorded sessions or of the first task; the others count up. For test tasks "
+        "each run draws a new one, which the result tells.",
+        show_default="0; test tasks draw a new one",
+    ),
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
 ]
 PromptsOption = Annotated[
     str | None,
-    typer.Option("--prompts", metavar="official:DIR", help="The official prompts, or a folder of your own templates."),
+    typer.Option(
+        "--prompts",
+        metavar="official:DIR",
+        help="`official`, the prompts of Qwen-AgentWorld from the cache; `official:DIR`, from their "
+        "folder; or a folder of your own templates.",
+    ),
 ]
 DialectOption = Annotated[
-    str | None, typer.Option("--dialect", help="A dialect of the domain, such as claude-code; else its first one.")
+    str | None,
+    typer.Option(
+        "--dialect",
+        help="The dialect in which actions are written and observations are shown, such as "
+        "claude-code; else the domain's first one.",
+    ),
 ]
 FormOption = Annotated[
-    str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
+    str | None,
+    typer.Option(
+        "--form",
+        help="How a world model writes the next state: full, as a change of the screen, or as the "
+        "state; else the domain's own form.",
+    ),
 ]
 RetrievalOption = Annotated[
     Path | None,
-    typer.Option("--retrieval", file_okay=False, help="Show the world model recorded steps from this index."),
+    typer.Option(
+        "--retrieval",
+        file_okay=False,
+        help="Show the world model the recorded steps most like the next one, from this index.",
+    ),
 ]
 SamplingOption = Annotated[
     list[str] | None,
-    typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
+    typer.Option(
+        "--sampling",
+        metavar="KEY=VALUE",
+        help="How the world model samples, such as temperature=0 or max_tokens=512; repeatable.",
+    ),
 ]
 GeneratorOption = Annotated[
     list[str] | None,
-    typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine, such as confidence=true."),
+    typer.Option(
+        "--generator",
+        metavar="KEY=VALUE",
+        help="An option of the world model's generator, such as confidence=true or deadline_s=600; repeatable.",
+    ),
 ]
 ControlOption = Annotated[
     list[str] | None,
     typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
 ]
 JudgeOption = Annotated[
-    str, typer.Option("--judge", help="Who scores rubrics: same (the world's model), none, or a generator.")
+    str,
+    typer.Option("--judge", help="Who scores rubrics: same (the world's own model), none, or a generator's handle."),
 ]
 LockOption = Annotated[
     Path | None,
@@ -97,7 +140,9 @@ LockOption = Annotated[
 ]
 TensorBoardOption = Annotated[
     Path | None,
-    typer.Option("--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too."),
+    typer.Option(
+        "--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too, from this folder."
+    ),
 ]
 TracesOption = Annotated[
     Path | None,

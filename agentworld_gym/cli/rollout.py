@@ -77,7 +77,10 @@ def rollout(
         bool, typer.Option("--ray", help="Run on a Ray cluster: that of RAY_ADDRESS, or of this machine.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes on the cluster; without it one for each node.")
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Processes that play on the cluster; without it one for each node that has a CPU."
+        ),
     ] = None,
     control: ControlOption = None,
     judge: JudgeOption = "same",
@@ -88,7 +91,8 @@ def rollout(
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
 
-    Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished, and a line says with
+    The table has a row for each family and level. Episodes in which the world failed are counted apart and left out of
+    the rates; exit 1 if there was one. After Ctrl-C the table holds what was finished, and a line says with
     which seed to go on.
     """
     from agentworld_gym.agents.progress import live

@@ -155,7 +155,11 @@ def _check(name: str) -> int:
 
 @specs.command(epilog=examples("agentworld specs schema > agentworld.schema.json"))
 def schema() -> None:
-    """Print the JSON Schema of a spec, for editors."""
+    """Print the JSON Schema of a spec, for editors.
+
+    An editor that knows YAML schemas completes keys and marks mistakes, if the first line of the spec is
+    `# yaml-language-server: $schema=agentworld.schema.json`.
+    """
     import json
 
     from agentworld_gym.core.domain.spec import DomainSpec
