@@ -69,7 +69,7 @@ test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests $(ARGS)
 
 bench: $(VENV)/.vllm ## Run the benchmarks, vLLM on the CPU included (hours)
-	@set -e; for script in benchmarks/[a-z]*.py benchmarks/claims/[a-z]*.py; do echo "== $$script"; OMP_NUM_THREADS=1 $(BIN)/python $$script $(ARGS); done
+	@set -e; for script in benchmarks/speed/[a-z]*.py benchmarks/research/[a-z]*.py benchmarks/research/claims/[a-z]*.py; do echo "== $$script"; OMP_NUM_THREADS=1 $(BIN)/python $$script $(ARGS); done
 
 clean: ## Remove the virtual environment, caches and builds
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""`benchmarks/claims` runs from end to end."""
+"""`benchmarks/research/claims` runs from end to end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "benchmarks" / "claims"))
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks" / "research" / "claims"))
 
 
 @pytest.mark.slow

@@ -25,6 +25,10 @@ from agentworld_gym.domains.desktop.engine.state import DesktopState
 from agentworld_gym.domains.web.engine.sites import initial_state as web_start
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "docs" / "_hooks"))
+
+from commands import BEGIN, renewed  # noqa: E402
+
 CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
@@ -74,6 +78,15 @@ def test_every_command_has_help_and_an_example(name: str) -> None:
     assert ALL[name].help
     assert f"$ {name}" in ALL[name].epilog
     assert all(parameter.help for parameter in ALL[name].params if parameter.name != "context")
+
+
+def test_the_page_of_the_command_line_is_what_the_commands_say() -> None:
+    assert renewed(CLI) == CLI, "run: python docs/_hooks/commands.py"
+
+
+def test_what_stands_above_the_mark_is_kept_and_what_stands_below_is_made_anew() -> None:
+    head, mark, _ = CLI.partition(BEGIN)
+    assert mark and renewed(f"{head}By hand.\n{mark}old") == CLI.replace(mark, f"By hand.\n{mark}")
 
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -1,4 +1,4 @@
-"""`benchmarks/two_trees.py` finds this tree equal to itself, and tells every tree in which something was changed."""
+"""`benchmarks/research/two_trees.py` finds this tree equal to itself, and every tree that was changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks" / "research"))
 
 import two_trees
 from trees import speeds

@@ -28,7 +28,12 @@ def collect(
         list[str], typer.Argument(metavar="ENV...", help="Domains (terminal mcp), ids or specs; they take turns.")
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="A folder for rows and data card, or one file that ends with .jsonl.")
+        Path,
+        typer.Option(
+            "--out",
+            help="A folder, which gets a file of rows for each split and a data card; or one file that "
+            "ends with .jsonl.",
+        ),
     ],
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many sessions there shall be.")],
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all sessions.")] = 0,
@@ -37,17 +42,34 @@ def collect(
     ] = "train",
     config: Annotated[
         str | None,
-        typer.Option("--config", help="Take the `collect` part of a configuration: a shipped one's name, or a file."),
+        typer.Option(
+            "--config",
+            help="Take the `collect` part of a configuration, which says who plays what: a shipped one's "
+            "name, or a file.",
+        ),
     ] = None,
     dialect: DialectOption = None,
     profile: Annotated[
-        Literal["full", "compact"] | None, typer.Option("--profile", help="Prompts; full, if no configuration says so.")
+        Literal["full", "compact"] | None,
+        typer.Option(
+            "--profile",
+            help="Prompts; full, if no configuration says otherwise. `train`, and `eval bench` of a small "
+            "model of your own, want compact.",
+        ),
     ] = None,
     world: Annotated[
-        str | None, typer.Option("--world", help="grounded, or awm:DIR for a folder of AWM's worlds (mcp).")
+        str | None,
+        typer.Option(
+            "--world",
+            help="grounded, or awm:DIR for a folder of AWM's worlds (mcp), whose tasks have no families, "
+            "levels, splits and controls.",
+        ),
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", help="A language model that plays, such as http://localhost:8000/v1.")
+        str | None,
+        typer.Option(
+            "--agent", help="A language model that plays, such as http://localhost:8000/v1, instead of all policies."
+        ),
     ] = None,
     families: Annotated[
         list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
@@ -57,7 +79,11 @@ def collect(
     ] = None,
     engines: Annotated[
         list[str] | None,
-        typer.Option("--engine", metavar="DOMAIN=VARIANT", help="The variant of an engine, such as swe=monty."),
+        typer.Option(
+            "--engine",
+            metavar="DOMAIN=VARIANT",
+            help="The variant of a domain's engine, such as swe=monty; repeatable.",
+        ),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
     width: Annotated[
@@ -67,11 +93,17 @@ def collect(
         Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
     ] = "jsonl",
     tensorboard: TensorBoardOption = None,
-    card: Annotated[bool, typer.Option("--card/--no-card", help="Describe the folder in a README.md.")] = True,
+    card: Annotated[
+        bool, typer.Option("--card/--no-card", help="Describe the folder in a README.md with pictures.")
+    ] = True,
 ) -> None:
     """Record sessions of grounded worlds, to train or to evaluate a world model on.
 
-    A run that was stopped, even by a kill, goes on where it was when it is started again.
+    Each session is one row. A session depends on the seed and its number alone, so that any number of workers writes
+    the same file. A run that was stopped, even by a kill, goes on where it was when it is started again.
+
+    Each worker plays one session after the other, as a grounded world answers at once; with --agent it plays --width
+    sessions at a time. Language worlds are no source of recordings: `rollout --out` keeps what they play.
     """
     from agentworld_gym.agents.progress import live
     from agentworld_gym.base.documents.strict import validated

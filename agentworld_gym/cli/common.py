@@ -34,10 +34,18 @@ SEEDS = 10_000_000
 EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
-WorldOption = Annotated[str, typer.Option("--world", help="Who plays the environment; see `agentworld envs`.")]
+WorldOption = Annotated[
+    str,
+    typer.Option(
+        "--world", help="Who plays the environment: what `gym.make(..., world=…)` takes, as `agentworld envs` lists it."
+    ),
+]
 ScenarioOption = Annotated[
     str | None,
-    typer.Option("--scenario", help="Only the tasks of this scenario: its name in a world awm:DIR, or its own folder."),
+    typer.Option(
+        "--scenario",
+        help="Only the tasks of this scenario: its name in a world awm:DIR, or the folder of scenarios of your own.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first episode; the others count up.")]
 FamilyOption = Annotated[
@@ -51,45 +59,80 @@ EvaluatedSplitOption = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="Which tasks: validation to choose by, test for figures to report, or train.",
+        help="Which tasks: validation to choose by, test for figures to report, or train. Tasks of "
+        "AWM's worlds have no splits.",
         show_default="validation",
     ),
 ]
 EvaluatedSeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Seed of the tasks.", show_default="0; test tasks draw a new one"),
+    typer.Option(
+        "--seed",
+        min=0,
+        help="Seed of the recorded sessions or of the first task; the others count up. For test tasks "
+        "each run draws a new one, which the result tells.",
+        show_default="0; test tasks draw a new one",
+    ),
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
 ]
 PromptsOption = Annotated[
     str | None,
-    typer.Option("--prompts", metavar="official:DIR", help="The official prompts, or a folder of your own templates."),
+    typer.Option(
+        "--prompts",
+        metavar="official:DIR",
+        help="`official`, the prompts of Qwen-AgentWorld from the cache; `official:DIR`, from their "
+        "folder; or a folder of your own templates.",
+    ),
 ]
 DialectOption = Annotated[
-    str | None, typer.Option("--dialect", help="A dialect of the domain, such as claude-code; else its first one.")
+    str | None,
+    typer.Option(
+        "--dialect",
+        help="The dialect in which actions are written and observations are shown, such as "
+        "claude-code; else the domain's first one.",
+    ),
 ]
 FormOption = Annotated[
-    str | None, typer.Option("--form", help="How a world model writes the next state: full, or change.")
+    str | None,
+    typer.Option(
+        "--form",
+        help="How a world model writes the next state: full, as a change of the screen, or as the "
+        "state; else the domain's own form.",
+    ),
 ]
 RetrievalOption = Annotated[
     Path | None,
-    typer.Option("--retrieval", file_okay=False, help="Show the world model recorded steps from this index."),
+    typer.Option(
+        "--retrieval",
+        file_okay=False,
+        help="Show the world model the recorded steps most like the next one, from this index.",
+    ),
 ]
 SamplingOption = Annotated[
     list[str] | None,
-    typer.Option("--sampling", metavar="KEY=VALUE", help="How the world model samples, such as temperature=0."),
+    typer.Option(
+        "--sampling",
+        metavar="KEY=VALUE",
+        help="How the world model samples, such as temperature=0 or max_tokens=512; repeatable.",
+    ),
 ]
 GeneratorOption = Annotated[
     list[str] | None,
-    typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine, such as confidence=true."),
+    typer.Option(
+        "--generator",
+        metavar="KEY=VALUE",
+        help="An option of the world model's generator, such as confidence=true or deadline_s=600; repeatable.",
+    ),
 ]
 ControlOption = Annotated[
     list[str] | None,
     typer.Option("--control", metavar="NAME=STRENGTH", help="A control, such as intermittent-errors=0.3; repeatable."),
 ]
 JudgeOption = Annotated[
-    str, typer.Option("--judge", help="Who scores rubrics: same (the world's model), none, or a generator.")
+    str,
+    typer.Option("--judge", help="Who scores rubrics: same (the world's own model), none, or a generator's handle."),
 ]
 LockOption = Annotated[
     Path | None,
@@ -97,7 +140,9 @@ LockOption = Annotated[
 ]
 TensorBoardOption = Annotated[
     Path | None,
-    typer.Option("--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too."),
+    typer.Option(
+        "--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too, from this folder."
+    ),
 ]
 TracesOption = Annotated[
     Path | None,
@@ -149,7 +194,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except AgentWorldError as error:
-            complain(error)
+            complain(self._as_typed(ctx, error))
             raise typer.Exit(USAGE if isinstance(error, SpecError | WorldNotConfigured) else FAILED) from error
         except typer.BadParameter as error:
             if not isinstance(error.__cause__, ValidationError) or error.param is None:
@@ -165,6 +210,18 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as error:
             stderr().print("Stopped.", style="yellow")
             raise typer.Exit(INTERRUPTED) from error
+
+    def _as_typed(self, ctx: Any, error: AgentWorldError) -> AgentWorldError:
+        """Return the error of an environment's option under the name by which the user gave it to the command."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        if command is None or type(error) is not SpecError or error.file != "options":
+            return error
+        names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
+        key, _, rest = error.key.partition(".")
+        option = names.get(_PARAMETERS.get(key, key))
+        if option is None:
+            return error
+        return SpecError("command line", f"{option} {rest}".rstrip(), error.value, error.expected)
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the group itself."""
@@ -298,6 +355,9 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
     return {"spec": spec_source(name), **texts, **named}
 
+
+_PARAMETERS = {"families": "family", "levels": "level", "controls": "control", "traces": "out"}
+"""The options of an environment that commands call otherwise."""
 
 _BY_KEY = {"sampling": "--sampling", "generator": "--generator", "controls": "--control"}
 """The options of an environment that are given as KEY=VALUE any number of times, and their names for a user."""

@@ -63,7 +63,15 @@ def plan(
         int | None, typer.Option("--steps", min=1, help="Steps in each episode; else as in those measured.")
     ] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")] = 16,
-    measure: Annotated[int, typer.Option("--measure", min=2, help="Send at most so many steps to the world.")] = 256,
+    measure: Annotated[
+        int,
+        typer.Option(
+            "--measure",
+            min=2,
+            help="Send at most so many steps to the world; the first only wakes the server and is not "
+            "measured. The probes and judges of their episodes come on top.",
+        ),
+    ] = 256,
     traces: Annotated[
         Path | None, typer.Option("--from", help="Take the rates from this trace, and send nothing.")
     ] = None,
@@ -88,7 +96,10 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
     **language: Any,
 ) -> None:
-    """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server."""
+    """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server.
+
+    Whole episodes are measured, with their probes and judges. A step is one that the world answers; `finish` is none.
+    """
     from agentworld_gym.evaluation.cost import Plan, first_failure, planned, rates_of, total_of
 
     if out is not None:

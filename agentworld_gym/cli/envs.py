@@ -30,7 +30,7 @@ def envs(
         bool, typer.Option("--plain", help="Only the ids of the domains, one a line, for scripts.")
     ] = False,
 ) -> None:
-    """List the environments, and the worlds that can play them."""
+    """List the environments, those of menus and of several agents too, and what `--world` accepts."""
     from rich.table import Column, Table
 
     from agentworld_gym.agents.teams.director import DIRECTOR, director_names, load_director

@@ -17,14 +17,29 @@ if TYPE_CHECKING:
 
 def import_recordings(
     paths: Annotated[list[Path], typer.Argument(help="JSON lines, JSON, BrowserGym experiments, or folders of them.")],
-    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of rows, one JSON object a line.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", dir_okay=False, help="The file of rows, one JSON object a line; it appears once it is whole."
+        ),
+    ],
     form: Annotated[
         Literal["auto", "responses", "chat", "atif", "opentelemetry", "harness", "browsergym", "agentworldbench"],
-        typer.Option("--format", help="How the records are written; auto tells by their keys."),
+        typer.Option(
+            "--format",
+            help="How the records are written: OpenAI Responses, OpenAI chat messages with tool calls, "
+            "Harbor's trajectory.json (atif), spans of the conventions for generative AI "
+            "(opentelemetry), steps of world-model-harness (harness), of BrowserGym and AgentLab, or "
+            "rows of AgentWorldBench; auto tells by the keys of each record.",
+        ),
     ] = "auto",
     domain: Annotated[
         str | None,
-        typer.Option("--domain", help="The domain of the actions; None tells by the tools.", show_default=False),
+        typer.Option(
+            "--domain",
+            help="The domain of the actions; by default it follows from the tools that were called.",
+            show_default=False,
+        ),
     ] = None,
     profile: Annotated[
         Literal["full", "compact"], typer.Option("--profile", help="How the messages of the rows are written.")
@@ -33,7 +48,8 @@ def import_recordings(
 ) -> None:
     """Read sessions that other systems recorded into the rows that training and evaluation read.
 
-    What has no place in a row is counted and named. Exit 1 if no row came of it.
+    What has no place in a row (reasoning, texts beside the calls, calls without a result, pictures …) is counted and
+    named in a table. Exit 1 if no row came of it.
     """
     from agentworld_gym.base.documents.json_lines import JsonlWriter
     from agentworld_gym.cli.common import spec_source

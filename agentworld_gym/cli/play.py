@@ -54,12 +54,28 @@ def play(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "train",
-    task: Annotated[str | None, typer.Option("--task", help="This task: an id, or a YAML file.")] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            help="This task: an id such as rotate-log or sort_unique-2-11, or a YAML file. The last number "
+            "of a generated task's id counts the tasks of a family over all splits, and --seed those "
+            "of the split.",
+        ),
+    ] = None,
     control: ControlOption = None,
     out: TracesOption = None,
     **language: Any,
 ) -> None:
-    """Play one episode yourself. `:help` lists what else can be typed."""
+    """Play one episode yourself: what you type is the action, as an agent would write it.
+
+    `finish` or `finish: ANSWER` ends the episode and tests its success. Words with a colon are for the command itself:
+    `:undo` takes the last step back, `:again` starts over, `:task` shows the instruction, `:tools` lists what can be
+    called, `:help` lists these words, and `:quit` or Ctrl-D leaves.
+
+    A graphical domain shows its screen as a drawing, with the reference, index or point of what can be acted on; an
+    action may name an element instead. `:screen` shows the screen again, and `:raw` the observation itself.
+    """
     from agentworld_gym.envs.env import AgentWorldEnv
 
     made = AgentWorldEnv(
@@ -224,6 +240,8 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld play terminal",
             "agentworld play terminal --family sort_unique --level 2 --seed 9",
+            "agentworld play android --task two-of-the-same",
             "agentworld play web --world http://localhost:8000/v1 --out traces",
+            "agentworld play swe --world http://localhost:8000/v1 --dialect claude-code --prompts official",
         )
     )(play)

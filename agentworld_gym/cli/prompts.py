@@ -20,7 +20,12 @@ def _group() -> None:
 def get(
     name: Annotated[Literal["qwen-agentworld"], typer.Argument(metavar="NAME", help="The model: qwen-agentworld.")],
     address: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="A mirror of the commit's files; else GitHub.")
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="URL",
+            help="The address of a mirror of the commit's files, where GitHub cannot be reached.",
+        ),
     ] = None,
 ) -> None:
     """Put the official prompts into the cache and print their folder; what is there already is not fetched again.

@@ -24,7 +24,8 @@ def index(
 ) -> None:
     """Write an index over recorded steps; it replaces an earlier one in that folder.
 
-    A world model is then shown those most like its next step: --retrieval DIR.
+    A world model is then shown those most like its next step: --retrieval DIR. They never come from the task that it
+    plays.
     """
     from agentworld_gym.llm.retrieval.build import build_index
     from agentworld_gym.llm.sessions.row_reading import read_rows

@@ -68,12 +68,19 @@ def rollout(
     family: FamilyOption = None,
     level: LevelOption = None,
     split: SplitOption = "train",
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="Only this task: an id, or a YAML file; several are played in turn."),
+    ] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time, in each worker.")] = 16,
     ray: Annotated[
         bool, typer.Option("--ray", help="Run on a Ray cluster: that of RAY_ADDRESS, or of this machine.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes on the cluster; without it one for each node.")
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Processes that play on the cluster; without it one for each node that has a CPU."
+        ),
     ] = None,
     control: ControlOption = None,
     judge: JudgeOption = "same",
@@ -84,7 +91,8 @@ def rollout(
 ) -> None:
     """Run episodes with a fixed policy and print how often they succeed.
 
-    Exit 1 if the world failed in any of them. After Ctrl-C the table holds what was finished, and a line says with
+    The table has a row for each family and level. Episodes in which the world failed are counted apart and left out of
+    the rates; exit 1 if there was one. After Ctrl-C the table holds what was finished, and a line says with
     which seed to go on.
     """
     from agentworld_gym.agents.progress import live
@@ -100,6 +108,7 @@ def rollout(
             families=family,
             levels=level,
             split=split,
+            task=task,
             controls=control,
             judge=judge,
             lock=lock,
@@ -225,6 +234,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "agentworld rollout terminal -n 100 --level 1 --level 2",
+            "agentworld rollout android --task early.yaml --task late.yaml -n 2",
             "agentworld rollout terminal --policy menu --world tiny --out traces",
             "agentworld rollout web --world http://localhost:8000/v1 --width 64",
             "agentworld rollout web --world http://a:8000/v1,http://b:8000/v1 --ray --workers 8 --width 64 -n 10000",

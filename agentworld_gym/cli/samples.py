@@ -26,15 +26,32 @@ RowsArgument = Annotated[
     list[Path],
     typer.Argument(metavar="ROWS...", help="Files of sessions that `collect` or `import` wrote, or folders."),
 ]
-OutOption = Annotated[Path, typer.Option("--out", dir_okay=False, help="The file of samples, ends with .jsonl.")]
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        dir_okay=False,
+        help="The file of samples, ends with .jsonl; it appears once it is whole, and a file of "
+        "sessions is never written over.",
+    ),
+]
 StageOption = Annotated[
     Literal["cpt", "post", "all"] | None,
-    typer.Option("--stage", help="The pool of tasks: for pre-training, for what comes after it, or both."),
+    typer.Option(
+        "--stage",
+        help="The pool of tasks: cpt for pre-training, post for fine-tuning and reinforcement "
+        "learning, or all; no task is in both pools.",
+    ),
 ]
 PostShareOption = Annotated[
     float | None,
     typer.Option(
-        "--post-share", min=0, max=1, help="Share of the tasks that pre-training leaves.", show_default=str(POST_SHARE)
+        "--post-share",
+        min=0,
+        max=1,
+        help="Share of the tasks that pre-training leaves; the same in all commands. Imported sessions "
+        "are all taken, unless this, --stage or --split is given.",
+        show_default=str(POST_SHARE),
     ),
 ]
 PoolSplitOption = Annotated[
@@ -42,11 +59,17 @@ PoolSplitOption = Annotated[
     typer.Option("--split", help="Only sessions whose task is of this split.", show_default="train"),
 ]
 RenderProfileOption = Annotated[
-    Literal["full", "compact"] | None, typer.Option("--profile", help="Render the prompts anew, full or compact.")
+    Literal["full", "compact"] | None,
+    typer.Option(
+        "--profile", help="Render the prompts anew, full or compact; otherwise they stay as they were recorded."
+    ),
 ]
 RenderFormOption = Annotated[
     Form | None,
-    typer.Option("--form", help="How screens are written: full, or as a change of the screen or of the state."),
+    typer.Option(
+        "--form",
+        help="How screens are written: full, or as a change of the screen or of the state; otherwise as in each row.",
+    ),
 ]
 
 
@@ -57,37 +80,59 @@ def samples(
     split: PoolSplitOption = None,
     post_share: PostShareOption = None,
     each: Annotated[
-        Literal["session", "turn"], typer.Option("--each", help="A sample for each session, or for each turn.")
+        Literal["session", "turn"],
+        typer.Option(
+            "--each",
+            help="A sample for each session, which learns all its turns, or for each turn, as a world is asked for it.",
+        ),
     ] = "session",
     profile: RenderProfileOption = None,
     form: RenderFormOption = None,
     weights: Annotated[
         Literal["share", "draw", "equal"] | None,
-        typer.Option("--weights", help="How turns count: their class's share, drawn by it, or all alike."),
+        typer.Option(
+            "--weights",
+            help="How turns count: by the share of their class (of sessions the default), by a draw with "
+            "that chance, or all equal (of turns the default).",
+        ),
     ] = None,
     context_weight: Annotated[
         float, typer.Option("--context-weight", min=0, max=1, help="Weight of what is not an observation.")
     ] = 0.0,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", metavar="RULE=SCOPE", help="A rule for all, imported or none; repeatable."),
+        typer.Option(
+            "--filter",
+            metavar="RULE=SCOPE",
+            help="For which sessions a rule holds: all, imported or none, such as idle_turn=all; repeatable.",
+        ),
     ] = None,
     min_turns: Annotated[int, typer.Option("--min-turns", min=1, help="Shorter sessions are left out.")] = 2,
     knowledge: Annotated[
-        list[Path] | None, typer.Option("--knowledge", help="A file or folder of texts to mix in; repeatable.")
+        list[Path] | None, typer.Option("--knowledge", help="A file or a folder of plain texts to mix in; repeatable.")
     ] = None,
     knowledge_share: Annotated[
         float, typer.Option("--knowledge-share", min=0, max=0.99, help="Their share of all characters.")
     ] = 0.1,
     tokenizer: Annotated[
-        Path | None, typer.Option("--tokenizer", help="A model's folder: also count tokens, as it cuts them.")
+        Path | None,
+        typer.Option(
+            "--tokenizer",
+            help="The folder of a model or a tokenizer: also show how many tokens there are, and how many count.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --weights draw.")] = 0,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that render prompts.")] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", min=1, help="Processes that render prompts anew; the file is the same whatever their number."
+        ),
+    ] = 1,
 ) -> None:
     """Make training samples of recorded sessions, and show what was kept, what was dropped, and why.
 
-    Sessions of one task never part: pools and splits are drawn by task.
+    Sessions of one task never part: pools and splits are drawn by task. Rows are read and samples written one by one,
+    so that files may be larger than memory.
     """
     from agentworld_gym.llm.sessions.row_reading import read_rows
     from agentworld_gym.llm.sessions.samples import read_samples, write_samples

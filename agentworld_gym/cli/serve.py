@@ -124,12 +124,19 @@ def serve(
     max_model_len: Annotated[
         int | None,
         typer.Option(
-            "--max-model-len", min=256, help="Longest prompt and answer together, in tokens; else what fits the memory."
+            "--max-model-len",
+            min=256,
+            help="Longest prompt and answer together, in tokens; else as many as the model knows and the memory holds.",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command and stop.")] = False,
 ) -> None:
-    """Serve a world model with vLLM. Options after `--` go to `vllm serve` as they are."""
+    """Serve a world model with vLLM, and print the `world=` to use.
+
+    A model that thinks gets --reasoning-parser, one that could also see --language-model-only. Prefix caching is on. On
+    a CPU the size of the cache (2 GiB) and, on two cores, the cores are set where VLLM_CPU_KVCACHE_SPACE and
+    VLLM_CPU_OMP_THREADS_BIND do not. Options after `--` go to `vllm serve` as they are.
+    """
     from agentworld_gym.llm.bundled import TINY, bundled_models
 
     models = bundled_models()

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
 RewordedOption = Annotated[
-    bool, typer.Option("--reworded/--as-written", help="Draw each system prompt from its ten wordings, or keep it.")
+    bool,
+    typer.Option(
+        "--reworded/--as-written", help="Draw each system prompt from its ten wordings, or keep it as written."
+    ),
 ]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many sessions are read.")]
 
@@ -111,16 +114,23 @@ def engine(
 def reject(
     rows: RowsArgument,
     out: OutOption,
-    generator: Annotated[str, typer.Option("--generator", help="Who rolls out: vllm:MODEL, a server's URL, ...")],
+    generator: Annotated[
+        str, typer.Option("--generator", help="Who rolls out: vllm:MODEL, a server's URL, transformers:DIR.")
+    ],
     judge: Annotated[str, typer.Option("--judge", help="Who scores the rollouts; best another model.")],
     rollouts: Annotated[int, typer.Option("--rollouts", min=1, help="Rollouts of each query.")] = 3,
-    minimum: Annotated[float, typer.Option("--minimum", min=1, max=5, help="The least mean score of the best.")] = 4.0,
+    minimum: Annotated[
+        float, typer.Option("--minimum", min=1, max=5, help="The least mean score of the best rollout, 1 to 5.")
+    ] = 4.0,
     thinking: Annotated[
-        bool, typer.Option("--thinking/--no-thinking", help="Take only rollouts that think, or any.")
+        bool, typer.Option("--thinking/--no-thinking", help="Take only rollouts that think before they answer, or any.")
     ] = True,
     wave: Annotated[int, typer.Option("--wave", min=1, help="Queries at a time.")] = 64,
     sampling: Annotated[
-        list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
+        list[str] | None,
+        typer.Option(
+            "--sampling", metavar="KEY=VALUE", help="How the generator samples, such as max_tokens=8192; repeatable."
+        ),
     ] = None,
     stage: StageOption = None,
     split: PoolSplitOption = None,

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 REPLAY_STEPS = 1_000_000
 """A step limit beyond that of any recording, so that a replay ends where the recording does."""
 
-trace = typer.Typer(cls=Commands, no_args_is_help=True, help="Read the traces of a run.")
+trace = typer.Typer(cls=Commands, no_args_is_help=True, help="Read the traces of a run, also of one that was killed.")
 
-DepartureOption = Annotated[int, typer.Option("--limit", min=0, help="Show at most so many departures.")]
+DepartureOption = Annotated[
+    int, typer.Option("--limit", min=0, help="Show at most so many departures; counts are over all.")
+]
 PathArgument = Annotated[Path, typer.Argument(help="A folder of traces, or one of a run's two files.")]
 
 
@@ -80,6 +82,8 @@ def diff(
 ) -> None:
     """Compare what two worlds said to the same actions, episode by episode (same task and seed).
 
+    Episodes of the same task, seed and controls are paired in the order in which they were played. For each pair that
+    differs the first turn at which they part is shown, with a diff; where the actions differ, the comparison ends.
     Exit 1 if anything differs.
     """
     from agentworld_gym.core.traces import diff_traces
@@ -98,14 +102,19 @@ def replay(
     path: PathArgument,
     world: WorldOption = "auto",
     env: Annotated[
-        str | None, typer.Option("--env", help="The environment; None takes that of the trace.", show_default=False)
+        str | None,
+        typer.Option(
+            "--env",
+            help="The environment, for a trace of a custom spec: its path; otherwise that of the trace.",
+            show_default=False,
+        ),
     ] = None,
     limit: DepartureOption = 10,
     **language: Any,
 ) -> None:
     """Play the recorded actions again in another world, and say where it departs from the recording.
 
-    Exit 1 if it does.
+    Task, seed and controls come from the log; a fork is played from the start of its parent. Exit 1 if it does.
     """
     from agentworld_gym.core.traces import agent_logs, read_header
     from agentworld_gym.envs.episodes.replay import replay as play_again
@@ -136,10 +145,21 @@ def view(
     path: PathArgument,
     out: Annotated[Path, typer.Option("--out", dir_okay=False, help="Where the page goes.")] = Path("run.html"),
     twin: Annotated[
-        Path | None, typer.Option("--twin", help="The trace of another world on the same tasks, to be shown beside.")
+        Path | None,
+        typer.Option(
+            "--twin",
+            help="The trace of another world on the same tasks; its observations and where the two part "
+            "are shown beside.",
+        ),
     ] = None,
     screens: Annotated[
-        int, typer.Option("--screens", min=0, help="How many different screens are drawn; 5 to 10 kB each.")
+        int,
+        typer.Option(
+            "--screens",
+            min=0,
+            help="How many different screens of Web, Desktop and Android are drawn, 5 to 10 kB each; 0 "
+            "draws none. Drawings need the extra `render`.",
+        ),
     ] = 100,
 ) -> None:
     """Write one HTML file that shows a run: episodes, steps, prompts, differences, screens."""

@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     from agentworld_gym.recipe.training.queue import RunState
     from agentworld_gym.recipe.training.stage_config import CptConfig
 
-train = typer.Typer(cls=Commands, no_args_is_help=True, help="Train a world model: cpt, then sft, then rl.")
+train = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    help="""Train a world model: cpt, then sft, then rl.
+
+    With `accelerate launch -m agentworld_gym train …` they run on several GPUs. `--world transformers:DIR` and
+    `agentworld serve DIR` take the folder `model` of a run.
+    """,
+)
 
 ConfigArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A configuration: the name of a shipped one, or a YAML file.")
@@ -45,7 +53,11 @@ RunOption = Annotated[
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A value for the configuration, such as train.max_steps=100."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A value for the configuration, with a dotted key, such as train.max_steps=100; repeatable.",
+    ),
 ]
 
 C = TypeVar("C", bound=Strict)
@@ -127,7 +139,10 @@ def queue(
         typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the runs' folders and logs."),
     ],
     core: Annotated[int | None, typer.Option("--core", min=0, help="Bind the runs to this core of the CPU.")] = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="Stop after this time.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option("--minutes", min=0, help="Stop the run that is under way after this time, with a checkpoint."),
+    ] = None,
     status: Annotated[bool, typer.Option("--status", help="Tell how the runs stand, and begin none.")] = False,
 ) -> None:
     """Work off a list of training runs, one after the other, and go on where the last session stopped.

@@ -89,8 +89,11 @@ class EnvOptions(Options):
     split: Annotated[Split, Expected(f"one of {', '.join(get_args(Split))}")] = "train"
     """The split whose tasks are generated."""
 
-    task: Annotated[str | Mapping[Any, Any] | Task | None, Expected("an id, or the path of a YAML file")] = None
-    """The id or the path of a task that every episode has."""
+    task: Annotated[
+        str | Mapping[Any, Any] | Task | Sequence[str | Mapping[Any, Any] | Task] | None,
+        Expected("an id, the path of a YAML file, or a list of them"),
+    ] = None
+    """The id or the path of a task that every episode has. Seeds walk through a list of several."""
 
     scenario: Annotated[
         str | None,

@@ -26,6 +26,7 @@ from agentworld_gym.cli.app import app
 from agentworld_gym.cli.common import printable
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.screens import is_graphical, screen_of, stand_in
 from agentworld_gym.core.traces import read_trace
@@ -128,6 +129,46 @@ class TestSpecs:
         done = agentworld("specs", "check", str(spec))
         assert done.exit_code == 2 and says in done.stderr
 
+    def test_experts_play_and_both_branches_of_a_fork_agree(self) -> None:
+        done = agentworld("specs", "check", "terminal", CUSTOM, "--play")
+        assert done.exit_code == 0, done.stderr
+        count = len(load_spec("terminal").tasks.families)
+        assert re.search(rf"^terminal +{count} +{count} of {count} +{count} of {count}$", done.stdout, re.MULTILINE)
+        assert re.search(r"no grounded world +-$", done.stdout, re.MULTILINE)
+
+    @pytest.mark.parametrize(
+        ("method", "wrong", "row", "says"),
+        [
+            ("act", lambda machine, keys: "gone", "0 of 12 +12 of 12", "the expert of task copy_move-1-0: no success"),
+            ("fork", lambda machine: {}["x"], "0 of 12 +0 of 12", "family copy_move: KeyError: 'x'"),
+            ("start", lambda *_: {}["x"], "0 of 12 +0 of 12", "terminal cannot begin task copy_move-1-0: "),
+        ],
+    )
+    def test_what_does_not_hold_is_named(
+        self, method: str, wrong: Any, row: str, says: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = load_engine("terminal")
+        owner = type(engine) if method == "start" else type(engine.start({}, 0))
+        monkeypatch.setattr(owner, method, wrong)
+        done = agentworld("specs", "check", "terminal", "--play")
+        assert done.exit_code == 2
+        assert re.search(rf"^terminal +12 +{row}$", done.stdout, re.MULTILINE), done.stdout
+        assert says in done.stderr
+
+    def test_a_fork_that_is_no_copy_is_named_with_the_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        machine = type(load_engine("terminal").start({}, 0))
+        fork = machine.fork
+
+        def departing(one: Any) -> Any:
+            twin = fork(one)
+            twin.act([{"keystrokes": "touch /home/dev/stray\n", "duration": 1.0}])
+            return twin
+
+        monkeypatch.setattr(machine, "fork", departing)
+        done = agentworld("specs", "check", "terminal", "--play")
+        assert done.exit_code == 2 and re.search(r"^terminal +12 +\d+ of 12 +0 of 12$", done.stdout, re.MULTILINE)
+        assert re.search(r"the fork of task copy_move-1-0 departs at step \d, '.*': another .*state", done.stderr)
+
     def test_schema_is_a_json_schema_of_all_keys(self) -> None:
         schema = json.loads(agentworld("specs", "schema").stdout)
         assert {"id", "action", "observation", "limits", "reward"} <= set(schema["properties"])
@@ -150,7 +191,38 @@ class TestErrors:
             (["train", "rl", "rl-tiny", "--out", "x", "--set", "model.path=no/such/model"], 2, "no such folder"),
             (["rollout", "kitchen"], 2, "one of mcp, search"),
             (["rollout", "terminal", "--split", "dev"], 2, "train, validation, test"),
-            (["rollout", "terminal", "--family", "nope"], 2, "families"),
+            (
+                ["rollout", "terminal", "--family", "nope"],
+                2,
+                "Error: command line: --family: got 'nope', expected some of create_files, copy_move, ",
+            ),
+            (
+                ["rollout", "terminal", "--control", "nope=1"],
+                2,
+                "Error: command line: --control: got 'nope', expected one of ",
+            ),
+            (
+                ["rollout", "terminal", "--control", "intermittent-errors=2"],
+                2,
+                "Error: command line: --control intermittent-errors: got 2, expected a number from 0 to 1",
+            ),
+            (
+                ["rollout", "terminal", "--form", "state"],
+                2,
+                "Error: command line: --form: got 'state', expected None: ",
+            ),
+            (
+                ["rollout", "terminal", "--scenario", "x"],
+                2,
+                "Error: command line: --scenario: got 'x', expected None: ",
+            ),
+            (["rollout", "terminal", "--task", "nope"], 2, "Error: command line: --task: got 'nope', expected a YAML "),
+            (
+                ["play", "terminal", "--task", "nope"],
+                2,
+                "Error: command line: --task: got 'nope', expected a YAML file",
+            ),
+            (["rollout", "terminal", "--task", "no/such.yaml"], 2, "Error: no/such.yaml: no such file, expected"),
             (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 2, "nothing.jsonl: no such recording"),
@@ -289,6 +361,28 @@ class TestRollout:
         episodes = list(read_trace(tmp_path))
         assert sorted(episode.start["seed"] for episode in episodes) == list(range(40, 47))
         assert all(episode.steps[-1].terminated or episode.steps[-1].truncated for episode in episodes)
+
+    def test_tasks_of_a_users_own_are_played_in_turn(self, tmp_path: Path) -> None:
+        for name, instruction in (("first", "Make a."), ("second", "Make b.")):
+            made = instruction[5]
+            written = {
+                "instruction": instruction,
+                "success": [{"probe": f"ls {made}", "expect": {"equals": made}}],
+                "expert": [f"touch {made}", "finish"],
+            }
+            (tmp_path / f"{name}.yaml").write_text(json.dumps(written), encoding="utf-8")
+        files = [argument for name in ("first", "second") for argument in ("--task", str(tmp_path / f"{name}.yaml"))]
+        done = agentworld("rollout", "terminal", *files, "-n", "4", "--out", str(tmp_path / "traces"))
+        assert done.exit_code == 0, done.stderr
+        assert re.search(r"handwritten +1 +4 +1\.00", done.stdout)
+        played = sorted((episode.start["seed"], episode.start["task"]["id"]) for episode in traces(tmp_path / "traces"))
+        assert played == [(0, "first"), (1, "second"), (2, "first"), (3, "second")]
+
+    def test_a_broken_task_of_a_users_own_is_named_with_file_key_and_value(self, tmp_path: Path) -> None:
+        broken = tmp_path / "broken.yaml"
+        broken.write_text("instruction: x\nsuccess: []\n", encoding="utf-8")
+        done = agentworld("rollout", "terminal", "--task", str(broken))
+        assert done.exit_code == 2 and f"{broken}: success: got []" in done.stderr.replace("\n", "")
 
     def test_a_failing_world_gives_exit_1_and_no_rate(self) -> None:
         done = agentworld("rollout", "terminal", "--world", "http://127.0.0.1:9/v1#none", "-n", "2")

@@ -14,6 +14,7 @@ from gymnasium.utils.env_checker import check_env
 from worlds import DOMAIN_IDS, dream, make, predicted
 
 from agentworld_gym import (
+    AgentWorldError,
     ClosedError,
     Failure,
     FailureKind,
@@ -481,3 +482,29 @@ def test_a_fork_samples_from_its_own_episode():
     twin = env.fork()
     env.reset(seed=2)
     assert {twin.action_space.sample() for _ in range(40)} <= set(twin.task.menu)
+
+
+@pytest.mark.parametrize("defect", [KeyError("lamps"), FileNotFoundError(2, "No such file"), RuntimeError("no room")])
+def test_a_defect_of_an_engine_at_the_start_names_domain_task_and_exception(defect, monkeypatch):
+    def start(cls, state, *_):
+        if state.get("cwd") == "/broken":
+            raise defect
+        return plain(state, *_)
+
+    env = gym.make("AgentWorld/Terminal-v0", world="grounded")
+    engine = env.unwrapped.world.engine
+    plain = engine.start
+    monkeypatch.setattr(engine, "start", classmethod(start).__get__(engine), raising=False)
+    broken = {**TASK, "id": "broken", "state": {"cwd": "/broken"}}
+    with pytest.raises(
+        AgentWorldError, match=f"terminal cannot begin task broken: .*{type(defect).__name__}: "
+    ) as told:
+        env.reset(seed=0, options={"task": broken})
+    assert told.value.__cause__ is defect and str(defect) in str(told.value)
+    many = gym.make_vec("AgentWorld/Terminal-v0", num_envs=3, world="grounded")
+    source, one = many.unwrapped.runner.source, Task(domain="terminal", **broken)
+    drawn = source.pick
+    monkeypatch.setattr(source, "pick", lambda seed, options: one if seed == 1 else drawn(seed, options))
+    monkeypatch.setattr(many.unwrapped.runner.world, "engine", engine)
+    with pytest.raises(AgentWorldError, match="terminal cannot begin task broken: "):
+        many.reset(seed=0)

@@ -25,7 +25,9 @@ def demo(
 ) -> None:
     """Show every domain, step two worlds side by side, train an agent, evaluate it, write a report.
 
-    It takes about 4 to 10 minutes on two idle cores. Ctrl-C ends the training early, and the rest goes on.
+    It steps the terminal through the bundled small world model and through the grounded one, and tests the agent on
+    unseen tasks in both. It takes about 4 to 10 minutes on two idle cores. Ctrl-C ends the training early, and the rest
+    goes on.
     """
     from agentworld_gym.cli.demo import run
 

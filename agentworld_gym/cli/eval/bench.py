@@ -46,58 +46,110 @@ UNASKED = {"top_p": "top_p", "thinking": "chat_template_kwargs"}
 
 def bench(
     rows: Annotated[
-        list[Path], typer.Argument(metavar="ROWS...", help="Files of rows (.jsonl), or folders that hold some.")
+        list[Path],
+        typer.Argument(
+            metavar="ROWS...",
+            help="Files of AgentWorldBench or of `agentworld collect`, or folders that hold some; of a "
+            "folder its *_test.jsonl, if there are any.",
+        ),
     ],
     model: Annotated[
         str, typer.Option("--model", help="Who predicts: a server's URL, vllm:MODEL, transformers:DIR or tiny-search.")
     ],
-    out: Annotated[Path, typer.Option("--out", file_okay=False, help="The folder of the run; an old one goes on.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            file_okay=False,
+            help="The folder of the run, which belongs to one model, one sampling and these rows; an old one goes on.",
+        ),
+    ],
     judge: Annotated[
-        str, typer.Option("--judge", help="Who scores: none, same (the model itself), or as --model.")
+        str,
+        typer.Option(
+            "--judge",
+            help="Who scores: none, same (the model itself), or a model as in --model. Another judge "
+            "scores the same predictions.",
+        ),
     ] = "none",
     turns: Annotated[
         Literal["last", "all", "drawn"],
-        typer.Option("--turns", help="Which turns of a recorded session; drawn takes one of them."),
+        typer.Option(
+            "--turns",
+            help="Which turns of a recorded session: the last one, all, or one that is drawn. A row of "
+            "AgentWorldBench stands for its own turn.",
+        ),
     ] = "last",
     domains: Annotated[
         list[str] | None, typer.Option("--domain", help="Only rows of this domain; may be given several times.")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many turns of each domain.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="At most so many turns of each domain, the first ones.")
+    ] = None,
     seed: SeedOption = 0,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Requests open at once, a party.")] = 256,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Requests open at once, for the model and for the judge.")
+    ] = 256,
     deadline: Annotated[
         float, typer.Option("--deadline", min=1, help="Seconds after which a server's answer is a failure.")
     ] = 3600.0,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again for the rows that failed in this folder.")
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Ask again for the rows that failed, under other seeds. With more than 5 % failed the exit code is 1.",
+        ),
     ] = False,
     sampling: SamplingOption = None,
     judge_sampling: Annotated[
-        list[str] | None, typer.Option("--judge-sampling", metavar="KEY=VALUE", help="How the judge samples.")
+        list[str] | None,
+        typer.Option("--judge-sampling", metavar="KEY=VALUE", help="How the judge samples; repeatable."),
     ] = None,
     judge_prompts: Annotated[
         str | None,
-        typer.Option("--judge-prompts", metavar="official:DIR", help="The official judge prompts, from their folder."),
+        typer.Option(
+            "--judge-prompts",
+            metavar="official:DIR",
+            help="The judge prompts of Qwen-AgentWorld, `official` from the cache or `official:DIR` from "
+            "their folder; without a judge they are refused.",
+        ),
     ] = None,
     generator: Annotated[
         list[str] | None,
-        typer.Option("--generator", metavar="KEY=VALUE", help="An option of the model's engine: max_model_len=8192."),
+        typer.Option(
+            "--generator",
+            metavar="KEY=VALUE",
+            help="An option of the model's engine or of the server's client, such as max_model_len=8192, "
+            'or extra_body={"seed":null} for servers that refuse that field; repeatable. With --judge '
+            "same it is for both.",
+        ),
     ] = None,
     judge_generator: Annotated[
         list[str] | None,
-        typer.Option("--judge-generator", metavar="KEY=VALUE", help="An option of the judge's: api_key_env=JUDGE_KEY."),
+        typer.Option(
+            "--judge-generator",
+            metavar="KEY=VALUE",
+            help="An option of the judge's engine or client, such as api_key_env=JUDGE_KEY; repeatable.",
+        ),
     ] = None,
     price: Annotated[
-        str | None, typer.Option("--price", metavar="IN,OUT", help="Dollars for a million tokens of the model.")
+        str | None,
+        typer.Option(
+            "--price", metavar="IN,OUT", help="Dollars for a million tokens of the prompt and of the completion."
+        ),
     ] = None,
     judge_price: Annotated[
-        str | None, typer.Option("--judge-price", metavar="IN,OUT", help="Dollars for a million tokens of the judge.")
+        str | None,
+        typer.Option(
+            "--judge-price", metavar="IN,OUT", help="Dollars for a million tokens of the judge's prompt and completion."
+        ),
     ] = None,
     tensorboard: TensorBoardOption = None,
 ) -> None:
     """Let a model predict recorded turns: AgentWorldBench's files, or what `collect` wrote.
 
-    The same command goes on after a stop, a kill included. Every run has the track without a judge; another judge can
+    It prints a table, and writes result.json, its page and all answers. The same command goes on after a stop, a kill
+    included. Every run has the track without a judge; another judge can
     score the same predictions later.
     """
     from agentworld_gym.evaluation.bench.runner import RESULT, BenchRun, Model, check_folder

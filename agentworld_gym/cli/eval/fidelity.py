@@ -60,21 +60,27 @@ PLANS, PLANS_TO_REPORT = 30, 100
 @with_language_options
 def fidelity(
     envs: Annotated[
-        list[str] | None, typer.Argument(metavar="[ENV]...", help="Domains to measure; all with a grounded world.")
+        list[str] | None,
+        typer.Argument(metavar="[ENV]...", help="Domains to measure; without any, all that have a grounded world."),
     ] = None,
     world: WorldOption = "tiny",
     out: OutOption = Path("fidelity.json"),
     tasks: Annotated[int, typer.Option("--tasks", min=1, help="Recorded sessions to ask about, a domain.")] = 100,
     data: Annotated[
         Path | None,
-        typer.Option("--data", dir_okay=False, help="What `collect` recorded; else it is recorded from unseen tasks."),
+        typer.Option(
+            "--data",
+            dir_okay=False,
+            help="A file that `agentworld collect` wrote; else sessions are recorded from tasks of the split.",
+        ),
     ] = None,
     nearest: Annotated[
         str,
         typer.Option(
             "--nearest",
             metavar="N|all|FILE",
-            help="Training sessions for the nearest answer: a number, as many as the model saw, or samples of some.",
+            help="Training sessions for the nearest answer, a table without learning: a number, all for as "
+            "many as the model saw, or a file that `agentworld samples` wrote; 0 leaves it out.",
         ),
     ] = NEAREST,
     plans: Annotated[
@@ -88,12 +94,19 @@ def fidelity(
     ] = None,
     free: Annotated[bool, typer.Option("--free/--no-free", help="Also let the world read its own predictions.")] = True,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only exactness, from a forward pass; for a model in this process.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Only whether answers to the true history are exact, from one forward pass a session; for "
+            "a model in this process with compact prompts.",
+        ),
     ] = False,
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", help="A policy that plays the recorded sessions, as free; may be given several times."
+            "--policy",
+            help="A policy that plays the recorded sessions, such as free; may be given several times, for "
+            "equal shares.",
         ),
     ] = None,
     seed: EvaluatedSeedOption = None,
@@ -106,7 +119,8 @@ def fidelity(
 ) -> None:
     """Compare a world with the grounded one, step by step, to the same actions.
 
-    The result is written after each domain. Ctrl-C keeps what was measured.
+    It prints a table, and writes a JSON result and its page. The result is written after each domain. Ctrl-C keeps what
+    was measured.
     """
     from agentworld_gym.base.documents.strict import validated
     from agentworld_gym.base.fingerprint import installed

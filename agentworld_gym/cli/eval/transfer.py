@@ -42,7 +42,13 @@ if TYPE_CHECKING:
 def transfer(
     env: EnvironmentName,
     policy: Annotated[
-        str, typer.Option("--policy", help="expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip).")
+        str,
+        typer.Option(
+            "--policy",
+            help="expert, mixed (an expert that errs), menu (random choices from the menu), nothing, or "
+            "the path of a MaskablePPO that was saved (agent.zip). Its weights alone are read; the "
+            "pickles in the file, which would run as programs, are not.",
+        ),
     ],
     world: WorldOption = "tiny",
     out: OutOption = Path("transfer.json"),
@@ -50,7 +56,10 @@ def transfer(
     traces: Annotated[
         Path | None,
         typer.Option(
-            "--traces", file_okay=False, help="Where the traces go; else beside the result.", show_default=False
+            "--traces",
+            file_okay=False,
+            help="A folder for the traces, in `dream` (the language world) and `grounded`; else beside the result.",
+            show_default=False,
         ),
     ] = None,
     seed: EvaluatedSeedOption = None,
@@ -64,7 +73,8 @@ def transfer(
 ) -> None:
     """Let a policy play the same tasks in a language world and in the grounded world.
 
-    Says where the two part, and whether the agent learned the simulator. Ctrl-C keeps the tasks that both finished.
+    Says both success rates, their paired difference, where the two part, and whether the agent learned the simulator.
+    Ctrl-C keeps the tasks that both finished.
     """
     from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.results.base import TaskDraw

@@ -51,6 +51,7 @@ class TaskSource:
         levels: The levels to draw from.
         split: The split to draw from: `train`, `validation` or `test`.
         task: The one task of all episodes: the id of a hand-written or generated task, or the path of a YAML file.
+            Seeds walk through a list of them.
         controls: The strengths of controls by their names, for every task.
         pool: The tasks that the world brings, to draw from instead of all others; they know no levels and splits.
 
@@ -65,7 +66,7 @@ class TaskSource:
         names: Sequence[str] | None = None,
         levels: Sequence[int] = (1,),
         split: Split = "train",
-        task: str | Mapping[str, Any] | Task | None = None,
+        task: str | Mapping[str, Any] | Task | Sequence[str | Mapping[str, Any] | Task] | None = None,
         controls: Mapping[str, float] | None = None,
         pool: TaskPool | None = None,
     ) -> None:
@@ -96,14 +97,14 @@ class TaskSource:
         self._handwritten = {task.id: task for task in spec.handwritten_tasks()}
         for written in self._handwritten.values():
             check_actions(written, self._parser, spec.path, f"task {written.id}: ")
-        self._fixed = None if task is None else self.find(task)
+        self._fixed = self._named(task)
         if not self.names and not self._handwritten and task is None and pool is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
     def foreseen(self) -> Iterable[Task]:
         """Return the tasks that are known before any seed is drawn; none where families make them."""
-        if self._fixed is not None:
-            return (self._fixed,)
+        if self._fixed:
+            return self._fixed
         if self.pool is not None:
             return self.pool.foreseen()
         return () if self.names else tuple(self._handwritten.values())
@@ -134,8 +135,8 @@ class TaskSource:
     def _pick(self, seed: int, options: Mapping[str, Any]) -> Task:
         if options.get("task") is not None:
             return self.find(options["task"])
-        if self._fixed is not None:
-            return self._fixed
+        if self._fixed:
+            return self._fixed[seed % len(self._fixed)]
         if self.pool is not None:
             for name in ("family", "level"):
                 if options.get(name) is not None:
@@ -157,6 +158,17 @@ class TaskSource:
         if level not in LEVELS:
             raise SpecError("options", "level", level, "1, 2 or 3")
         return generate(self.spec.id, family, level, split_seed(self.split, index))
+
+    def _named(
+        self, task: str | Mapping[str, Any] | Task | Sequence[str | Mapping[str, Any] | Task] | None
+    ) -> tuple[Task, ...]:
+        if task is None:
+            return ()
+        if isinstance(task, str | Mapping | Task):
+            return (self.find(task),)
+        if not task:
+            raise SpecError("options", "task", task, "at least one task")
+        return tuple(self.find(one) for one in task)
 
     def find(self, task: str | Mapping[str, Any] | Task) -> Task:
         """Return a task that is named by its id or by the path of its file, or given as a mapping or as a task.

@@ -49,13 +49,19 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on, for http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on, for http.")] = 8000,
     save_initial: Annotated[
-        Path | None, typer.Option("--save-initial", dir_okay=False, help="Write the database here at the start.")
+        Path | None,
+        typer.Option("--save-initial", dir_okay=False, help="Write the database here at the start, as an SQLite file."),
     ] = None,
     save_final: Annotated[
-        Path | None, typer.Option("--save-final", dir_okay=False, help="Write the database here at the end.")
+        Path | None,
+        typer.Option("--save-final", dir_okay=False, help="Write the database here at the end, as an SQLite file."),
     ] = None,
 ) -> None:
-    """Serve the tools of a scenario with the official MCP SDK, until the client goes away or Ctrl-C."""
+    """Serve the tools of a scenario with the official MCP SDK, until the client goes away or Ctrl-C.
+
+    Clients read the texts that the grounded world gives, and all of them work on one database. It needs the extra
+    `mcp`.
+    """
     from agentworld_gym.domains.mcp.engine.sdk_server import PATH, require_sdk, serve_http, serve_stdio
 
     for option, path in (("--save-initial", save_initial), ("--save-final", save_final)):
@@ -88,7 +94,10 @@ def check(
     folder: Annotated[str, typer.Argument(metavar="awm:DIR", help="The folder with AWM's files.")],
     scenario: Annotated[str | None, typer.Option("--scenario", help="Only this scenario.")] = None,
 ) -> None:
-    """Load AWM's worlds, call every tool once, and run every verifier on the databases of the start."""
+    """Load AWM's worlds, call every tool once, and run every verifier on the databases of the start.
+
+    A table says for each world what was left out and what failed; exit 1 if anything was or did.
+    """
     from rich import box
     from rich.padding import Padding
     from rich.table import Table

@@ -28,7 +28,10 @@ def serve(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the rows.")] = 0,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on loopback; 0 takes any.")] = 8000,
 ) -> None:
-    """Serve the sites on this machine until Ctrl-C, and print their addresses and accounts."""
+    """Serve the sites on this machine until Ctrl-C, and print their addresses and accounts.
+
+    All visitors work on the same rows, which last until the command ends.
+    """
     from agentworld_gym.domains.web.engine.sites import Sites
     from agentworld_gym.domains.web.engine.sites.http_server import SiteServer
     from agentworld_gym.domains.web.engine.sites.site import load_site, site_names

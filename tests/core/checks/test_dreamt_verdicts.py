@@ -1,6 +1,6 @@
 """A language world in any dialect judges as the grounded world does in the first, or says that it cannot.
 
-The model is a script that shows what the engine shows. `benchmarks/dreamt_verdicts.py` compares all tasks.
+The model is a script that shows what the engine shows. `benchmarks/research/dreamt_verdicts.py` compares all tasks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.envs.options import EnvOptions
 
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 from dreamt_verdicts import verdicts
 

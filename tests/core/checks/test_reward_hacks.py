@@ -1,4 +1,4 @@
-"""No attack of `benchmarks/reward_hacks.py` wins; a sample of them in every domain, and the benchmark itself."""
+"""No attack of `benchmarks/research/reward_hacks.py` wins; a sample in every domain, and the script itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentworld_gym.core.tasks import generate
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 import reward_hacks
 from hacks.playing import ALL, Attack, Case, Play, open_case, play, try_out

@@ -1,4 +1,4 @@
-"""Every way of `benchmarks/right_ways.py` wins; tasks of one seed here, and the benchmark itself."""
+"""Every way of `benchmarks/research/right_ways.py` wins; tasks of one seed here, and the benchmark itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.options import EnvOptions
 
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 import right_ways
 from ways.playing import fixed, play, read

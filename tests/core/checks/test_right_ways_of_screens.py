@@ -14,7 +14,7 @@ from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 from ways import android, desktop, web
 from ways.playing import Way, Ways, fixed, name_of, play

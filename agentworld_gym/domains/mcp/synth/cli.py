@@ -37,30 +37,39 @@ AnswerPrice = Annotated[float, typer.Option("--price-out", min=0, help="The pric
 )
 def make(
     out: Annotated[Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the run.")],
-    generator: Annotated[str, typer.Option("--generator", help="Who writes the worlds: a server's URL, vllm:MODEL …")],
+    generator: Annotated[
+        str, typer.Option("--generator", help="Who writes the worlds: a server's URL, vllm:MODEL, transformers:DIR.")
+    ],
     worlds: Annotated[int, typer.Option("--worlds", "-n", min=1, help="How many worlds are begun.")] = 10,
     tasks: Annotated[int, typer.Option("--tasks", min=1, max=50, help="How many tasks each is asked for.")] = 10,
     backend: Annotated[
-        Literal["declarative", "awm"], typer.Option("--backend", help="Tools as YAML and SQL, or as AWM's Python.")
+        Literal["declarative", "awm"],
+        typer.Option("--backend", help="Tools as YAML and SQL, or as AWM's FastAPI code, which runs in a sandbox."),
     ] = "declarative",
-    about: Annotated[str | None, typer.Option("--about", help="What the worlds shall be about.")] = None,
+    about: Annotated[str | None, typer.Option("--about", help="What the worlds shall be about, in words.")] = None,
     tables: Annotated[int, typer.Option("--tables", min=1, help="The fewest tables of a world.")] = 3,
     tools: Annotated[int, typer.Option("--tools", min=2, help="The fewest tools of a world.")] = 6,
     tries: Annotated[int, typer.Option("--tries", min=1, help="How often each answer is asked for.")] = 5,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="How many worlds are made side by side.")] = 16,
     sampling: Annotated[
-        list[str] | None, typer.Option("--sampling", metavar="KEY=VALUE", help="How the generator samples.")
+        list[str] | None,
+        typer.Option(
+            "--sampling", metavar="KEY=VALUE", help="How the generator samples, such as max_tokens=8192; repeatable."
+        ),
     ] = None,
     engine: Annotated[
         list[str] | None, typer.Option("--engine", metavar="KEY=VALUE", help="An option of the generator's engine.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder, with the same settings.")
+    ] = False,
     price_in: PromptPrice = 0.0,
     price_out: AnswerPrice = 0.0,
 ) -> None:
     """Make worlds stage by stage; every answer is checked by running it, and errors go back to the generator.
 
-    A run that was stopped, even by a kill, goes on where it was with --resume.
+    A run that was stopped, even by a kill, goes on where it was with --resume. Exit 1 if no world was made, or if some
+    wait for the generator.
     """
     from agentworld_gym.base.documents.strict import validated
     from agentworld_gym.core.domain.spec import SamplingSpec
@@ -100,7 +109,10 @@ def report(
     price_in: PromptPrice = 0.0,
     price_out: AnswerPrice = 0.0,
 ) -> None:
-    """Show the tries, the success, the tokens and the cost of each stage of a run that is over or was stopped."""
+    """Show the tries, the success, the tokens and the cost of each stage of a run that is over or was stopped.
+
+    The size of its worlds stands beside those of AWM's paper.
+    """
     from agentworld_gym.base.documents.strict import read_yaml, validated
     from agentworld_gym.domains.mcp.synth.pipeline import REPORT
     from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
@@ -121,7 +133,10 @@ def check(
         Path, typer.Argument(metavar="DIR", file_okay=False, help="A scenario, scenarios, AWM's files, or a run.")
     ],
 ) -> None:
-    """Check worlds by running all of them: tables, keys, tools, solutions and verifiers; print what fails."""
+    """Check worlds by running all of them: tables, keys, tools, solutions and verifiers; print what fails.
+
+    Exit 1 if anything does.
+    """
     from agentworld_gym.domains.mcp.synth.check.examined import alike_worlds
     from agentworld_gym.domains.mcp.synth.check.folders import examine
 

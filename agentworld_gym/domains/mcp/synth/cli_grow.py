@@ -19,14 +19,22 @@ def grow(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", file_okay=False, callback=writable_out, help="The folder in which each world gets a folder."
+            "--out",
+            file_okay=False,
+            callback=writable_out,
+            help="The folder in which each world gets a folder, such as shop_7; worlds that are there stay "
+            "as they are.",
         ),
     ],
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first world; the others count up.")] = 0,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many worlds there shall be.")] = 1,
     split: Annotated[
         Literal["train", "validation", "test"] | None,
-        typer.Option("--split", help="Take only seeds of this split; without it, all seeds."),
+        typer.Option(
+            "--split",
+            help="Take only seeds of this split: train, validation (8, 18, …) or test (9, 19, …); without "
+            "it, all seeds.",
+        ),
     ] = None,
     tasks: Annotated[int, typer.Option("--tasks", min=1, help="How many tasks each world has.")] = 12,
     families: Annotated[
@@ -36,7 +44,10 @@ def grow(
         list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
     ] = None,
 ) -> None:
-    """Grow worlds of tool servers without any model. A run that was stopped goes on when it is given again."""
+    """Grow worlds of tool servers from a shipped scenario, without any model.
+
+    Names, rows and policies follow from a seed. A run that was stopped goes on when it is given again.
+    """
     from agentworld_gym.core.domain.task import split_of
     from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
 
