@@ -5,13 +5,18 @@ An engine knows nothing of prompts, tasks, worlds or environments.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.core.engines.controls import Controls
 
 __all__ = [
+    "NOTHING",
+    "NO_CONTROLS",
+    "BaseMachine",
     "ConcurrentEngine",
     "Controls",
     "Engine",
@@ -21,6 +26,7 @@ __all__ = [
     "Multilingual",
     "Probed",
     "Restorable",
+    "RestorableMachine",
     "Scalar",
     "Span",
     "Testable",
@@ -37,6 +43,14 @@ Kind = Literal["deterministic", "pre-existing", "metadata"]
 
 Scalar = str | int | float | bool | None
 """The value of one field of a machine's state."""
+
+NO_CONTROLS = Controls()
+"""The controls of an undisturbed world."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""What a world hides whose task hides nothing."""
+
+_System = TypeVar("_System")
 
 
 class EngineError(AgentWorldError):
@@ -157,6 +171,113 @@ class Lasting(Protocol):
 def last_state(machine: Machine) -> dict[str, Scalar]:
     """Return the state that an episode leaves behind if it ends now."""
     return machine.last_state() if isinstance(machine, Lasting) else dict(machine.state())
+
+
+class BaseMachine(ABC, Generic[_System]):
+    """What the machines of engines share: a system that runs until `close`, and what it showed last.
+
+    The system is what an action changes, such as a shell, a browser or a game. A machine says how it is copied
+    (`_part_from`) and freed (`_free`). Its `act` leaves what it shows in `_observation`, and in `_spans` which pieces
+    of that are not deterministic.
+
+    >>> class Counter(BaseMachine[list[str]]):
+    ...     noun = "counter"
+    ...
+    ...     def act(self, action: str) -> str:
+    ...         self._open().append(action)
+    ...         self._observation = str(len(self._open()))
+    ...         return self._observation
+    ...
+    ...     def _part_from(self, system: list[str]) -> None:
+    ...         self._system = list(system)
+    >>> counter = Counter([], "0")
+    >>> twin = counter.fork()
+    >>> counter.act("up"), twin.observation
+    ('1', '0')
+    >>> counter.close()
+    >>> counter.act("up")
+    Traceback (most recent call last):
+    agentworld_gym.core.engines.EngineError: the counter was used after close()
+    """
+
+    noun: ClassVar[str]
+    """What errors call the machine."""
+
+    _spans: tuple[Span, ...] = ()
+
+    def __init__(self, system: _System, observation: str) -> None:
+        self._system: _System | None = system
+        self._observation = observation
+
+    @property
+    def observation(self) -> str:
+        """What was shown last: the answer to the last action, or the start."""
+        return self._observation
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of the observation that are not deterministic."""
+        return self._spans
+
+    def fork(self) -> Self:
+        """Return an exact copy: equal actions on both copies give equal observations.
+
+        Raises:
+            EngineError: the machine is closed.
+        """
+        system = self._open()
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._part_from(system)
+        return twin
+
+    def close(self) -> None:
+        """Free what the machine holds; a second call does nothing."""
+        system, self._system = self._system, None
+        if system is not None:
+            self._free(system)
+
+    def _open(self) -> _System:
+        """Return the system.
+
+        Raises:
+            EngineError: the machine is closed.
+        """
+        if self._system is None:
+            raise EngineError(f"the {self.noun} was used after close()")
+        return self._system
+
+    @abstractmethod
+    def _part_from(self, system: _System) -> None:
+        """Copy what may change, the system first: this machine is a copy that still shares all with its original."""
+
+    def _free(self, system: _System) -> None:
+        """Free the system."""
+
+
+class RestorableMachine(BaseMachine[_System]):
+    """A machine whose complete state is plain data; see `Restorable`."""
+
+    def structured_state(self) -> dict[str, Any]:
+        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
+
+        Its key `shown` holds what the view reads, and `kept` what updates alone need.
+        """
+        shown = self.shown()
+        return {"shown": shown, "kept": self._kept(shown)}
+
+    @abstractmethod
+    def shown(self) -> dict[str, Any]:
+        """Return the part of the complete state that the view reads."""
+
+    @abstractmethod
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the part of the complete state that updates alone need; `shown` is the other part."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, structured_state: Mapping[str, Any], /) -> Self:
+        """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
 
 
 @runtime_checkable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import textworld
 from textworld import EnvInfos
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.engines import Controls, Engine, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, BaseMachine, Controls, Engine, EngineError, Scalar, Span
 from agentworld_textworld.games import SIZES, story_of
 
 OVER = "The game is over."
@@ -18,22 +18,19 @@ _STATUS = re.compile(r"\n*>[^\n]*\Z")
 _BLANK = re.compile(r"\n{2,}")
 
 
-class GameMachine:
+class GameMachine(BaseMachine[Any]):
     """A game in progress. A text is `pre-existing` where the player sees it for the first time."""
 
-    def __init__(self, env: Any, facts: Sequence[Any], observation: str, seen: frozenset[str], over: bool) -> None:
-        self._env, self._facts, self._seen, self._over = env, facts, seen, over
-        self.observation = observation
-        self.spans: Sequence[Span] = ()
+    noun = "game"
+
+    def __init__(self, env: Any, facts: Sequence[Any], observation: str) -> None:
+        super().__init__(env, observation)
+        self._facts, self._seen, self._over = facts, frozenset(observation.split("\n")), False
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls | None = None,
-        hidden: Mapping[str, Any] | None = None,
-    ) -> GameMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Start the game of a state: `game`, its seed, and `level`.
 
         Raises:
@@ -44,19 +41,18 @@ class GameMachine:
             raise SpecError("state", "game", state, f"an integer, and a `level` of {', '.join(map(str, SIZES))}")
         env = textworld.start(str(story_of(game, level)), EnvInfos(facts=True, description=True))
         start = env.reset()
-        shown = _clean(start.description)
-        return cls(env, start.facts, shown, frozenset(shown.split("\n")), False)
+        return cls(env, start.facts, _clean(start.description))
 
     def act(self, action: str) -> str:
         """Type one command."""
         if self._over:
             shown = OVER
         else:
-            after, _, self._over = self._env.step(action)
+            after, _, self._over = self._open().step(action)
             if after.feedback is None:
                 raise EngineError("the interpreter of the game ended")
             self._facts, shown = after.facts, _clean(after.feedback)
-        self.observation, self.spans = shown, self._new(action, shown)
+        self._observation, self._spans = shown, tuple(self._new(action, shown))
         self._seen |= frozenset(shown.split("\n"))
         return shown
 
@@ -74,15 +70,11 @@ class GameMachine:
         """Return the facts of the game."""
         return {f"facts/{fact}": True for fact in self._facts}
 
-    def fork(self) -> GameMachine:
-        """Return an exact copy."""
-        copy = GameMachine(self._env.copy(), self._facts, self.observation, self._seen, self._over)
-        copy.spans = self.spans
-        return copy
+    def _part_from(self, system: Any) -> None:
+        self._system = system.copy()
 
-    def close(self) -> None:
-        """End the interpreter."""
-        self._env.close()
+    def _free(self, system: Any) -> None:
+        system.close()
 
 
 def open_engine(variant: str) -> Engine:

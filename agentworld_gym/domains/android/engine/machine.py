@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from agentworld_gym.core.engines import Controls, EngineError, Kind, Scalar, Span
+from agentworld_gym.core.engines import (
+    NO_CONTROLS,
+    NOTHING,
+    Controls,
+    EngineError,
+    Kind,
+    RestorableMachine,
+    Scalar,
+    Span,
+)
 from agentworld_gym.domains.android.engine.actions import Actions
 from agentworld_gym.domains.android.engine.dialects import DEFAULT, WRITERS, digests, focused_text, texts_shown
 from agentworld_gym.domains.android.engine.display import Display
@@ -19,7 +27,6 @@ from agentworld_gym.domains.android.engine.scenario import begin
 from agentworld_gym.domains.android.engine.structured_state import kept, restored, shown
 from agentworld_gym.kit.gui import Widget, flat
 
-NONE = Controls()
 _PIECES = re.compile(r" · |, |: |\n")
 _MOMENTS = {5: "%H:%M", 10: "%Y-%m-%d"}
 _TRANSIENT = frozenset(("visit", "reveal", "choices", "then", "disturbance"))
@@ -27,7 +34,7 @@ _TRANSIENT = frozenset(("visit", "reveal", "choices", "then", "disturbance"))
 _STATE = ("settings", "grants", "notifications", "front", "toast")
 
 
-class AndroidMachine:
+class AndroidMachine(RestorableMachine[Phone]):
     """One session with a phone.
 
     >>> machine = AndroidMachine.start({}, seed=0)
@@ -35,21 +42,19 @@ class AndroidMachine:
     [ 0] | android.widget.TextView | text="Calculator" | bounds=[48,128][954,256]
     """
 
+    noun = "phone"
+
     def __init__(self, phone: Phone, stored: frozenset[str]) -> None:
         """Take a phone; `stored` are the texts on it that the task did not state."""
-        self._phone: Phone | None = phone
         self._stored = stored
         self._seen: set[str] = set()
         self._display = Display(phone)
+        super().__init__(phone, self._display.text)
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> AndroidMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Return a phone on the first page of its launcher; `hidden` is ignored.
 
         Args:
@@ -124,9 +129,7 @@ class AndroidMachine:
         Raises:
             EngineError: The machine is closed.
         """
-        if self._phone is None:
-            raise EngineError("the phone was used after close()")
-        return self._phone
+        return self._open()
 
     def act(self, action: Any) -> str:
         """Carry out one action of AndroidWorld, a JSON object. An invalid or impossible action changes nothing.
@@ -168,13 +171,9 @@ class AndroidMachine:
         fields["above"] = [_told(screen) for screen in model["above"]]
         return flat(fields)
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` what updates alone need.
-        """
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"stored": sorted(self._stored), "seen": sorted(self._seen)}
-        return {"shown": self.shown(), "kept": {**kept(self.phone), **own}}
+        return {**kept(self.phone), **own}
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
@@ -188,17 +187,10 @@ class AndroidMachine:
         machine._seen.update(inner["seen"])
         return machine
 
-    def fork(self) -> AndroidMachine:
-        """Return an exact copy: equal actions on both give equal observations."""
-        phone = self.phone.fork()
-        twin = object.__new__(type(self))
-        twin._phone, twin._stored, twin._seen = phone, self._stored, set(self._seen)
-        twin._display = Display(phone)
-        return twin
-
-    def close(self) -> None:
-        """Free all resources. It may be called twice."""
-        self._phone = None
+    def _part_from(self, system: Phone) -> None:
+        self._system = system.fork()
+        self._seen = set(self._seen)
+        self._display = Display(self._system)
 
     def _remember(self) -> None:
         for element in self._display.elements:

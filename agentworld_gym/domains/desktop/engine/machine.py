@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.desktop.engine import perturbations
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import clean
@@ -29,7 +29,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line},
 _NOTHING = frozenset(("", "WAIT", "None", "pass"))
 
 
-class DesktopMachine:
+class DesktopMachine(RestorableMachine[Desktop]):
     """One desktop of a user, with windows, files and a clock of its own.
 
     The observation is always the table of the screen; what code prints or raises does not appear there. `problem` is
@@ -43,24 +43,20 @@ class DesktopMachine:
     (True, "AttributeError: module 'pyautogui' has no attribute 'fly'")
     """
 
+    noun = "desktop"
     concurrent = True
 
     def __init__(self, desktop: Desktop, screen: Screen, span_tracker: SpanTracker) -> None:
-        self._desktop: Desktop | None = desktop
+        super().__init__(desktop, screen.table())
         self._screen = screen
         self._span_tracker = span_tracker
         self.problem = ""
-        self._observation = ""
         self._code: tuple[PyAutoGui, Budget, dict[str, Any], dict[str, Any]] | None = None
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls | None = None,
-        hidden: Mapping[str, Any] | None = None,
-    ) -> DesktopMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Return a desktop in the state that a task states.
 
         Args:
@@ -73,18 +69,11 @@ class DesktopMachine:
             SpecError: The state is wrong. The error names the key, its value and what was expected.
         """
         initial_state = DesktopState.of(state)
-        desktop = Desktop(initial_state, seed, controls or Controls(), hidden or {}, programs())
+        desktop = Desktop(initial_state, seed, controls, hidden, programs())
         _furnish(desktop)
         _open_windows(desktop)
         perturbations.prepare(desktop)
-        machine = cls(desktop, Screen(desktop), SpanTracker(initial_state))
-        machine._observation = machine._screen.table()
-        return machine
-
-    @property
-    def observation(self) -> str:
-        """The table of the screen after the last action."""
-        return self._observation
+        return cls(desktop, Screen(desktop), SpanTracker(initial_state))
 
     def observation_in(self, dialect: str) -> str:
         """Return the table of the screen as agents of another dialect see it.
@@ -150,14 +139,9 @@ class DesktopMachine:
         """Return the fields of a state as outcomes are compared: a spreadsheet is what its cells show."""
         return compared(state)
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` what updates alone need.
-        """
-        told = self.shown()
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"problem": self.problem, "spans": self._span_tracker.fields()}
-        return {"shown": told, "kept": {"desktop": kept(self._open(), told), **own}}
+        return {"desktop": kept(self._open(), shown), **own}
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
@@ -169,36 +153,26 @@ class DesktopMachine:
         inner = structured_state["kept"]
         desktop = complete(structured_state["shown"], inner["desktop"])
         machine = cls(desktop, Screen(desktop), SpanTracker.restore(inner["spans"]))
-        machine.problem, machine._observation = inner["problem"], machine._screen.table()
+        machine.problem = inner["problem"]
         return machine
 
     @classmethod
     def viewed(cls, shown: Mapping[str, Any]) -> DesktopMachine:
         """Return the machine of what the view reads, which is good for nothing but to open what is there."""
         desktop = restored(shown)
-        machine = cls(desktop, Screen(desktop), SpanTracker(desktop.initial_state))
-        machine._observation = machine._screen.table()
-        return machine
+        return cls(desktop, Screen(desktop), SpanTracker(desktop.initial_state))
 
-    def fork(self) -> DesktopMachine:
-        """Return an exact copy: equal actions on both give equal observations."""
-        desktop = self._open().fork()
-        twin = DesktopMachine(desktop, self._screen.fork(desktop), self._span_tracker.copy())
-        twin.problem, twin._observation = self.problem, self._observation
-        return twin
+    def _part_from(self, system: Desktop) -> None:
+        self._system = system.fork()
+        self._screen = self._screen.fork(self._system)
+        self._span_tracker = self._span_tracker.copy()
+        self._code = None
 
-    def close(self) -> None:
-        """Free all resources. It may be called twice."""
-        if self._desktop is not None:
-            for resource in self._desktop.resources.values():
-                resource.close()
-            self._desktop = self._code = None
-            self._screen = None  # type: ignore[assignment]
-
-    def _open(self) -> Desktop:
-        if self._desktop is None:
-            raise EngineError("the desktop was used after close()")
-        return self._desktop
+    def _free(self, system: Desktop) -> None:
+        for resource in system.resources.values():
+            resource.close()
+        self._code = None
+        self._screen = None  # type: ignore[assignment]
 
 
 def _furnish(desktop: Desktop) -> None:

@@ -14,12 +14,11 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.mcp.engine import perturbations
 from agentworld_gym.domains.mcp.engine.answer import Result, Said, greeting, refused, text_of
 from agentworld_gym.domains.mcp.engine.provenance import Provenance
@@ -34,7 +33,6 @@ from agentworld_gym.kit.tables.database import Database, Tokens, fields_of
 from agentworld_gym.kit.tables.plain_rows import plain_tables
 from agentworld_gym.kit.tables.row_file import Size
 
-NONE = Controls()
 MAX_ARGUMENT_CHARS = 32_000
 """The number of characters that the arguments of a call may have as JSON."""
 
@@ -70,7 +68,7 @@ class _Job:
     arguments: Mapping[str, Any]
 
 
-class ToolMachine:
+class ToolMachine(RestorableMachine[Database]):
     """One session with the server of a scenario.
 
     >>> machine = ToolMachine.start({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
@@ -78,36 +76,33 @@ class ToolMachine:
     '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
     """
 
+    noun = "server"
+
     def __init__(
         self,
         service: Service,
         image: bytes,
         context: Context,
         seed: int,
-        controls: Controls = NONE,
+        controls: Controls = NO_CONTROLS,
         explicit: bool = True,
     ) -> None:
         """Start on a copy of a database; `explicit` says that the task states all of its rows."""
         self._service, self._context, self._controls = service, context, controls
         self._tokens, self._provenance = Tokens(seed), Provenance(explicit)
-        self._database: Database | None = Database(image, self._tokens)
+        super().__init__(Database(image, self._tokens), greeting(service.scenario.name, context.user, context.now))
         self._calls = 0
         self._jobs: tuple[_Job, ...] = ()
         self._accepted_jobs = 0
         self._failed = ""
         self._before: bytes | None = None
         self._refused = False
-        self._observation = greeting(service.scenario.name, context.user, context.now)
         self._made_of: Result | Said | None = self._observation
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> ToolMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Start a server; `hidden` is ignored.
 
         Args:
@@ -129,11 +124,6 @@ class ToolMachine:
         about = service.scenario.about
         context = Context(wanted.now or about.now, wanted.user or about.user)
         return cls(service, image, context, seed, controls, explicit=wanted.tables is not None)
-
-    @property
-    def observation(self) -> str:
-        """The answer to the last call; at the start it is the greeting of the server."""
-        return self._observation
 
     def observation_in(self, dialect: str) -> str:
         """Return the last answer in another dialect: `mcpmark` calls a tool by its own name, and so do its errors; in
@@ -215,25 +205,18 @@ class ToolMachine:
         """Write the database as an SQLite file."""
         path.write_bytes(self.database())
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` what updates alone need.
-        """
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         before = None if self._before is None else plain_image(self._service, self._before)
         return {
-            "shown": self.shown(),
-            "kept": {
-                "sequences": plain_image(self._service, self.database())["sequences"],
-                "tokens": [self._tokens.seed, self._tokens.count, *self._tokens.made],
-                "seen": self._provenance.plain(),
-                "calls": self._calls,
-                "jobs": [[job.due, job.tool.name, deepcopy(job.arguments)] for job in self._jobs],
-                "accepted_jobs": self._accepted_jobs,
-                "failed": self._failed,
-                "before": before,
-                "refused": self._refused,
-            },
+            "sequences": plain_image(self._service, self.database())["sequences"],
+            "tokens": [self._tokens.seed, self._tokens.count, *self._tokens.made],
+            "seen": self._provenance.plain(),
+            "calls": self._calls,
+            "jobs": [[job.due, job.tool.name, deepcopy(job.arguments)] for job in self._jobs],
+            "accepted_jobs": self._accepted_jobs,
+            "failed": self._failed,
+            "before": before,
+            "refused": self._refused,
         }
 
     def shown(self) -> dict[str, Any]:
@@ -282,25 +265,13 @@ class ToolMachine:
         machine._observation = text_of(service, connection, context, controls, shown["said"])
         return machine
 
-    def fork(self) -> ToolMachine:
-        """Return an exact copy: equal actions on both copies give equal observations."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._tokens = self._tokens.copy()
-        twin._provenance = self._provenance.copy()
-        twin._database = Database(self._open().image(), twin._tokens)
-        return twin
+    def _part_from(self, system: Database) -> None:
+        self._tokens = self._tokens.copy()
+        self._provenance = self._provenance.copy()
+        self._system = Database(system.image(), self._tokens)
 
-    def close(self) -> None:
-        """Free the database; a second call does nothing."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-
-    def _open(self) -> Database:
-        if self._database is None:
-            raise EngineError("the server was used after close()")
-        return self._database
+    def _free(self, system: Database) -> None:
+        system.close()
 
     def _understood(self, action: Any) -> tuple[Tool, Mapping[str, Any], str]:
         """Return the tool, its arguments, and a text that identifies this call.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, BaseMachine, Controls, Scalar, Span
 from agentworld_gym.domains.search.engine.index import index_of
 from agentworld_gym.domains.search.engine.memory import EMPTY, operate
 from agentworld_gym.domains.search.engine.page_reader import Reader
 from agentworld_gym.domains.search.engine.results import MAX_QUERIES, SearchEngine
 from agentworld_gym.domains.search.engine.state import Hidden, SearchState
 
-NONE = Controls()
 _REFUSED = "Error: invalid tool call. "
 
 
-class SearchMachine:
+class SearchMachine(BaseMachine[SearchEngine]):
     """A search engine, a page reader and a memory over one web.
 
     >>> page = {"url": "https://lake.example/orvel", "title": "Lake Orvel", "date": "2024-05-11",
@@ -32,24 +30,19 @@ class SearchMachine:
     Date: May 11, 2024
     """
 
+    noun = "web"
+
     def __init__(self, results: SearchEngine, reader: Reader) -> None:
-        self._engine = results
+        super().__init__(results, EMPTY)
         self._reader = reader
         self._notes: dict[str, str] = {}
         self._queries: frozenset[str] = frozenset()
         self._listed: frozenset[str] = frozenset()
-        self._observation = EMPTY
-        self._spans: tuple[Span, ...] = ()
-        self._closed = False
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> SearchMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Start a session; the web is a function of the state alone, so the seed changes nothing.
 
         Raises:
@@ -59,16 +52,6 @@ class SearchMachine:
         pages = tuple(page.page() for page in web_state.pages)
         index = index_of(web_state.theme, web_state.seed, pages)
         return cls(SearchEngine.of(index, pages, Hidden.of(hidden), controls), Reader(controls))
-
-    @property
-    def observation(self) -> str:
-        """The answer to the last action; at the start it says that the memory is empty."""
-        return self._observation
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """Results and pages that neither the state gives nor an earlier action showed, and the dates of results."""
-        return self._spans
 
     def state(self) -> dict[str, Scalar]:
         """Return the notes, the pages that were opened, and the number of failures of each address.
@@ -84,54 +67,46 @@ class SearchMachine:
     def act(self, action: Any) -> str:
         """Answer one tool call; an action that is not a known call is answered with an error.
 
+        Spans are the results and pages that neither the state gives nor an earlier action showed, and the dates of
+        results.
+
         Raises:
             EngineError: the machine was closed.
         """
-        if self._closed:
-            raise EngineError("the web was used after close()")
+        web = self._open()
         name, arguments = _call(action)
         self._spans = ()
         if name == "web_search":
-            self._observation = self._search(arguments)
+            self._observation = self._search(web, arguments)
         elif name == "web_extractor":
-            self._observation = self._open(arguments.get("url"))
+            self._observation = self._read(web, arguments.get("url"))
         elif name == "dict_memory":
             self._observation = operate(self._notes, arguments)
         else:
             self._observation = f"{_REFUSED}Unknown tool: {name[:80] if isinstance(name, str) else ''}"
         return self._observation
 
-    def fork(self) -> SearchMachine:
-        """Return an exact copy: equal actions on both copies give equal observations."""
-        if self._closed:
-            raise EngineError("the web was used after close()")
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._reader = self._reader.copy()
-        twin._notes = dict(self._notes)
-        return twin
+    def _part_from(self, system: SearchEngine) -> None:
+        self._reader = self._reader.copy()
+        self._notes = dict(self._notes)
 
-    def close(self) -> None:
-        """Free the web; a second call does nothing."""
-        self._closed = True
-
-    def _search(self, arguments: Mapping[str, Any]) -> str:
+    def _search(self, web: SearchEngine, arguments: Mapping[str, Any]) -> str:
         queries = arguments.get("queries", ())
         asked = [*queries] if isinstance(queries, list | tuple) else [queries]
         if "query" in arguments:
             asked.append(arguments["query"])
         if not asked or not all(isinstance(query, str) and query for query in asked):
             return f"{_REFUSED}'query' must be a text and 'queries' a list of texts"
-        results = self._engine.answer(asked, self._queries, self._listed)
+        results = web.answer(asked, self._queries, self._listed)
         self._queries |= {*asked[:MAX_QUERIES]}
         self._listed |= results.urls
         self._spans = tuple(results.spans)
         return results.text
 
-    def _open(self, url: Any) -> str:
+    def _read(self, web: SearchEngine, url: Any) -> str:
         if not isinstance(url, str):
             return f"{_REFUSED}'url' must be a text"
-        opened = self._reader.open(url, self._engine.web)
+        opened = self._reader.open(url, web.web)
         if opened.kind != "deterministic":
             self._spans = (Span(0, len(opened.text), opened.kind),)
         return opened.text

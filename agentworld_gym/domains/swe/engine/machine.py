@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.envelope import Envelope
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.swe.engine import perturbations
 from agentworld_gym.domains.swe.engine.episode import Episode
 from agentworld_gym.domains.swe.engine.flat_state import flat_state
@@ -25,7 +24,6 @@ from agentworld_gym.domains.swe.engine.structured_state.test_reports import Test
 from agentworld_gym.domains.swe.engine.tools import read_call, use
 from agentworld_gym.domains.terminal.engine.apart import LineLost
 
-NONE = Controls()
 _METADATA = re.compile(
     r"(?m)^(?:Output: )?(?:"
     r"(?:commit|index|HEAD is now at|Updating|\[[\w./-]+) (?P<hash>\^?[0-9a-f]{7,40}(?:\.\.[0-9a-f]{7,40})?)"
@@ -55,11 +53,7 @@ class SweEngine:
         self.variant = self._sandbox.name
 
     def start(
-        self,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
+        self, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
     ) -> SweMachine:
         """Start a repository; `hidden` is ignored.
 
@@ -74,7 +68,7 @@ class SweEngine:
         return SweMachine.restore(structured_state)
 
 
-class SweMachine:
+class SweMachine(RestorableMachine[Episode]):
     r"""One episode in a repository.
 
     >>> machine = SweEngine("monty").start({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
@@ -93,13 +87,14 @@ class SweMachine:
     1 a.py
     """
 
+    noun = "repository"
+
     def __init__(self, episode: Episode) -> None:
-        self._episode: Episode | None = episode
         listing = PRINTERS[FIRST](Listed(episode.root, *episode.files.names(episode.root)))
         self._name, self._arguments, self._note = "", dict[str, Any](), dict[str, Any]()
         self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
-        self._observation = self._shown(FIRST)
         self._runs: tuple[TestRun, ...] = ()
+        super().__init__(episode, answer_text(episode, FIRST, self._result, self._name, self._arguments))
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int, controls: Controls, sandbox: PythonSandbox) -> SweMachine:
@@ -116,11 +111,6 @@ class SweMachine:
         if controls:
             perturbations.lay_out(episode)
         return cls(episode)
-
-    @property
-    def observation(self) -> str:
-        """The answer to the last action as the CLI prints it; at the start it is the listing of the root."""
-        return self._observation
 
     def observation_in(self, dialect: str) -> str:
         """Return the answer to the last action as another scaffold prints it.
@@ -197,13 +187,9 @@ class SweMachine:
         """Return every file by its path, the to-do list, version control and the processes in the background."""
         return flat_state(self._open())
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` what updates alone need.
-        """
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         last = {"result": plain_result(self._result), "name": self._name, "arguments": self._arguments}
-        return {"shown": self.shown(), "kept": {**kept_episode(self._open()), **last, "note": self._note}}
+        return {**kept_episode(self._open()), **last, "note": self._note}
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
@@ -236,23 +222,8 @@ class SweMachine:
 
         return passes(self._open(), tests)
 
-    def fork(self) -> SweMachine:
-        """Return an exact copy: equal actions on both copies give equal observations."""
-        twin = object.__new__(type(self))
-        twin._episode = self._open().copy()
-        twin._name, twin._arguments, twin._note, twin._result = self._name, self._arguments, self._note, self._result
-        twin._runs = self._runs
-        twin._observation = self._observation
-        return twin
-
-    def close(self) -> None:
-        """Free the episode; a second call does nothing."""
-        self._episode = None
-
-    def _open(self) -> Episode:
-        if self._episode is None:
-            raise EngineError("the repository was used after close()")
-        return self._episode
+    def _part_from(self, system: Episode) -> None:
+        self._system = system.copy()
 
 
 def _metadata(text: str, start: int) -> tuple[Span, ...]:

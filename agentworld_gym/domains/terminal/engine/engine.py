@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.engines import Controls, Machine
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, Machine
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
 from agentworld_gym.domains.terminal.engine.perturbations import PerturbedTerminal
 
@@ -24,11 +24,7 @@ class TerminalEngine:
     concurrent = True
 
     def start(
-        self,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls | None = None,
-        hidden: Mapping[str, Any] | None = None,
+        self, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
     ) -> Machine:
         """Start a terminal; `hidden` is ignored.
 

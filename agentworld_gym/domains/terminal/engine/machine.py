@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from agentworld_gym.core.engines import EngineError, Scalar, Span
+from agentworld_gym.core.engines import EngineError, RestorableMachine, Scalar
 from agentworld_gym.domains.terminal.engine import shell as shells
 from agentworld_gym.domains.terminal.engine.apart import LineLost
 from agentworld_gym.domains.terminal.engine.completion import completion
@@ -47,7 +47,7 @@ _PLAIN = ("_status", "_jobs", "_begun", "_until", "carried", "_observation")
 """The fields of a machine that are plain data."""
 
 
-class TerminalMachine:
+class TerminalMachine(RestorableMachine[Shell]):
     """One terminal session with its own user, files and clock.
 
     >>> machine = TerminalMachine.start({"files": {"/home/dev/a.txt": "hi\\n"}}, seed=0)
@@ -59,12 +59,14 @@ class TerminalMachine:
     dev@box:~$
     """
 
+    noun = "terminal"
+
     carried: str
     """The end of the screen, with which the next capture begins: the line on which keys are typed, or all that stands
     there since a command was entered that still runs."""
 
     def __init__(self, shell: Shell) -> None:
-        self._shell: Shell | None = shell
+        self._system = shell  # `prompt` reads it
         self._line = InputLine()
         self._status = 0
         self._jobs = ""
@@ -72,8 +74,8 @@ class TerminalMachine:
         self._until = 0.0
         self._unfinished: UnfinishedScript | None = None
         self.carried = self.prompt()
-        self._observation = capture(self.carried)
         self._asked: Entered | None = None
+        super().__init__(shell, capture(self.carried))
 
     @classmethod
     def start(cls, state: Mapping[str, Any], seed: int) -> TerminalMachine:
@@ -83,16 +85,6 @@ class TerminalMachine:
             SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         return cls(Shell.start(TerminalState.of(state), seed))
-
-    @property
-    def observation(self) -> str:
-        """What the last capture showed; at the start it is the prompt."""
-        return self._observation
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The pieces of the observation that are not deterministic; a terminal has none."""
-        return ()
 
     def state(self) -> dict[str, Scalar]:
         """Return the working directory, every file, folder and link by its path, and permissions that are not usual.
@@ -140,12 +132,8 @@ class TerminalMachine:
                 fields[path] = _told(files.read_file(path))
         return fields
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` all that the machine is.
-        """
-        return {"shown": self.shown(), "kept": self.fields()}
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        return self.fields()
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
@@ -176,7 +164,7 @@ class TerminalMachine:
     def of_fields(cls, fields: Mapping[str, Any]) -> TerminalMachine:
         """Return the machine of these fields, the inverse of `fields`."""
         machine = object.__new__(cls)
-        machine._shell = Shell.restore(fields["shell"])
+        machine._system = Shell.restore(fields["shell"])
         machine._line = InputLine.restore(fields["line"])
         for name in _PLAIN:
             setattr(machine, name, fields[name])
@@ -220,20 +208,9 @@ class TerminalMachine:
         self.carried = self._carry(printed)
         return self._observation
 
-    def fork(self) -> TerminalMachine:
-        """Return an exact copy: equal actions on both copies give equal observations."""
-        twin = object.__new__(type(self))
-        twin._shell = self._open().copy()
-        twin._line = self._line.copy()
-        twin._status = self._status
-        twin._jobs = self._jobs
-        twin._begun = self._begun
-        twin._until = self._until
-        twin._unfinished = self._unfinished
-        twin.carried = self.carried
-        twin._observation = self._observation
-        twin._asked = self._asked
-        return twin
+    def _part_from(self, system: Shell) -> None:
+        self._system = system.copy()
+        self._line = self._line.copy()
 
     def probe(self) -> TerminalMachine:
         """Return a terminal with the same files whose shell is that of the start.
@@ -269,21 +246,13 @@ class TerminalMachine:
         shell.files.chmod(path, 0o444)
         shell.context.modes[path] = 0o444
 
-    def close(self) -> None:
-        """Free the shell and the files; a second call does nothing."""
-        if self._shell is not None:
-            self._shell.close()
-            self._shell = None
+    def _free(self, system: Shell) -> None:
+        system.close()
 
     def __del__(self) -> None:
         """Close the open files of a machine that was dropped without `close`, which no garbage collector would free."""
-        if getattr(self, "_shell", None) is not None:
+        if getattr(self, "_system", None) is not None:
             self.close()
-
-    def _open(self) -> Shell:
-        if self._shell is None:
-            raise EngineError("the terminal was used after close()")
-        return self._shell
 
     def prompt(self) -> str:
         """The prompt at this moment."""
@@ -451,10 +420,10 @@ class TerminalMachine:
     def _feed(self, script: UnfinishedScript, printed: list[str]) -> Outcome:
         """Run a script anew, in a copy of the shell from before, with all that was typed for it."""
         before, now = self._open(), self._open().context.clock.now
-        self._shell = script.shell.copy()
+        self._system = script.shell.copy()
         before.close()
-        self._shell.context.clock.advance(now - self._shell.context.clock.now)
-        outcome = self._run(self._shell, fed(script.entered, script.read or ""), script.status, inf)
+        self._system.context.clock.advance(now - self._system.context.clock.now)
+        outcome = self._run(self._system, fed(script.entered, script.read or ""), script.status, inf)
         printed.append(outcome.text[script.shown :])
         return outcome
 
@@ -463,9 +432,9 @@ class TerminalMachine:
         while self._unfinished is not None and self._unfinished.wakes <= round(self._until, 6):
             self._in_time(end)
             script, asleep = self._unfinished, self._open()
-            self._shell = script.shell.copy()
+            self._system = script.shell.copy()
             asleep.close()
-            self._go_on(script, self._shell, printed)
+            self._go_on(script, self._system, printed)
             if not self._line.running:
                 ahead = self._line.ended()
                 self._show_prompt(printed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.engines import Controls, Scalar, Span
+from agentworld_gym.core.engines import Controls, RestorableMachine, Scalar
 from agentworld_gym.domains.terminal.engine.entered import Entered
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
 from agentworld_gym.domains.terminal.engine.screen import capture
@@ -20,7 +20,7 @@ _BREAK = "\n"
 _INTERRUPTS = ("C-c", "\x03")
 
 
-class PerturbedTerminal:
+class PerturbedTerminal(RestorableMachine[TerminalMachine]):
     """A terminal under controls, which strike only at single command lines that end with Enter.
 
     A write-protected file refuses to be written to. A slow command shows its line alone, and its output below that once
@@ -28,27 +28,23 @@ class PerturbedTerminal:
     the last change. A command that takes longer than the agent waits may fail or be refused, and nothing else.
     """
 
+    noun = "terminal"
+
     def __init__(self, machine: TerminalMachine, controls: Controls) -> None:
-        self._machine, self._controls = machine, controls
+        super().__init__(machine, machine.observation)
+        self._controls = controls
         self._calls = 0
         self._failed: frozenset[str] = frozenset()
         self._withheld: str | None = None
         self._older: TerminalMachine | None = None
-        self._observation = machine.observation
         self._asked: Entered | None = None
         for path in machine.files():
             if controls.strikes("permission-denied", path):
                 machine.protect(path)
 
     @property
-    def observation(self) -> str:
-        """What the last capture showed."""
-        return self._observation
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The pieces of the observation that are not deterministic; a terminal has none."""
-        return ()
+    def _machine(self) -> TerminalMachine:
+        return self._open()
 
     def act(self, keys: Sequence[Mapping[str, Any]]) -> str:
         """Type keys and return a capture of the screen, with the faults that strike."""
@@ -65,22 +61,18 @@ class PerturbedTerminal:
         """Return the state that is left an hour after the last action."""
         return self._machine.last_state()
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly."""
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         controls = self._controls
         return {
-            "shown": self.shown(),
-            "kept": {
-                "machine": self._machine.fields(),
-                "controls": {name: controls.strength(name) for name in controls.strengths},
-                "control_seed": controls.seed,
-                "calls": self._calls,
-                "failed": sorted(self._failed),
-                "withheld": self._withheld,
-                "older": None if self._older is None else self._older.fields(),
-                "asked": None if self._asked is None else [*self._asked],
-                "observation": self._observation,
-            },
+            "machine": self._machine.fields(),
+            "controls": {name: controls.strength(name) for name in controls.strengths},
+            "control_seed": controls.seed,
+            "calls": self._calls,
+            "failed": sorted(self._failed),
+            "withheld": self._withheld,
+            "older": None if self._older is None else self._older.fields(),
+            "asked": None if self._asked is None else [*self._asked],
+            "observation": self._observation,
         }
 
     def shown(self) -> dict[str, Any]:
@@ -92,7 +84,7 @@ class PerturbedTerminal:
         """Return the machine of a complete state: equal actions on both give equal observations and states."""
         kept = structured_state["kept"]
         twin = object.__new__(cls)
-        twin._machine = TerminalMachine.of_fields(kept["machine"])
+        twin._system = TerminalMachine.of_fields(kept["machine"])
         twin._controls = Controls(kept["controls"], kept["control_seed"])
         twin._calls, twin._failed, twin._withheld = kept["calls"], frozenset(kept["failed"]), kept["withheld"]
         twin._older = None if kept["older"] is None else TerminalMachine.of_fields(kept["older"])
@@ -100,21 +92,16 @@ class PerturbedTerminal:
         twin._observation = kept["observation"]
         return twin
 
-    def fork(self) -> PerturbedTerminal:
-        """Return an exact copy: equal actions on both copies give equal observations."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._machine = self._machine.fork()
-        twin._older = self._older.fork() if self._older is not None else None
-        return twin
+    def _part_from(self, system: TerminalMachine) -> None:
+        self._system = system.fork()
+        self._older = self._older.fork() if self._older is not None else None
 
     def probe(self) -> TerminalMachine:
         """Return a terminal without faults over the same files, whose shell is that of the start."""
         return self._machine.probe()
 
-    def close(self) -> None:
-        """Free the terminals; a second call does nothing."""
-        self._machine.close()
+    def _free(self, system: TerminalMachine) -> None:
+        system.close()
         if self._older is not None:
             self._older.close()
 
@@ -157,7 +144,7 @@ class PerturbedTerminal:
         changed = sorted(path for path in files.keys() & present.keys() if files[path] != present[path])
         if refused := [path for path in changed if not before.modes().get(path, 0o644) & 0o200]:
             self._machine.close()
-            self._machine = before
+            self._system = before
             return self._said(typed, *(f"bash: {path}: Permission denied" for path in refused))
         made = sorted(present.keys() - files.keys())
         if self._machine.running:

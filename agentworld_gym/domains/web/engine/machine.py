@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.web.engine import flat_state
 from agentworld_gym.domains.web.engine.addresses import host_of
 from agentworld_gym.domains.web.engine.browser.browser import Browser, Unreachable
@@ -22,10 +21,8 @@ from agentworld_gym.domains.web.engine.tools.playwright_tools import TOOLS, call
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
 from agentworld_gym.kit.gui import plain
 
-NONE = Controls()
 
-
-class WebMachine:
+class WebMachine(RestorableMachine[Browser]):
     """One session: a simulated browser, and sites with databases of their own.
 
     >>> machine = WebMachine.start({"open": "http://shop.example/"}, seed=1)
@@ -36,38 +33,36 @@ class WebMachine:
     Error: Ref e999 not found in the current page snapshot. Try capturing new snapshot.
     """
 
+    noun = "browser"
+
     def __init__(
         self,
         internet: Internet,
         url: str,
-        controls: Controls = NONE,
+        controls: Controls = NO_CONTROLS,
         stated_hosts: frozenset[str] = frozenset(),
     ) -> None:
         """Open a browser at a URL; the hosts in `stated_hosts` show only what the task states."""
         self._controls, self._stated_hosts = controls, stated_hosts
-        self._browser: Browser | None = Browser(internet)
+        browser = Browser(internet)
+        super().__init__(browser, "")
         self._action: Any = None
-        self._browser.cookies = {host: dict(cookies) for host, cookies in getattr(internet, "cookies", {}).items()}
+        browser.cookies = {host: dict(cookies) for host, cookies in getattr(internet, "cookies", {}).items()}
         self._calls = 0
         self._redrawn = False
         self._visited: frozenset[str] = frozenset()
         self._opened: frozenset[str] = frozenset()
         self._arrived = False
-        self._spans: tuple[Span, ...] = ()
         with suppress(Unreachable):  # the error page is shown
-            self._browser.go(url)
+            browser.go(url)
         self._result = ToolResult()
-        show(self._browser, self._result)
+        show(browser, self._result)
         self._observation = self._shown()
 
     @classmethod
     def start(
-        cls,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> WebMachine:
+        cls, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
+    ) -> Self:
         """Return a browser on the first page of a task.
 
         Args:
@@ -81,11 +76,6 @@ class WebMachine:
         """
         sites = Sites.start(state, seed, controls, hidden)
         return cls(sites, str(state["open"]), controls, flat_state.stated_hosts(state, sites.hosts))
-
-    @property
-    def observation(self) -> str:
-        """What the browser shows since the last call."""
-        return self._observation
 
     def observation_in(self, dialect: str) -> str:
         """Return what the browser shows in another dialect, of which there is `browsergym`.
@@ -113,20 +103,13 @@ class WebMachine:
         return (Span(len(head) + 1, len(shown), "pre-existing"),)
 
     @property
-    def spans(self) -> tuple[Span, ...]:
-        """The snapshot, where a page is shown for the first time and the task did not state it."""
-        return self._spans
-
-    @property
     def browser(self) -> Browser:
         """The browser of the session.
 
         Raises:
             EngineError: The machine is closed.
         """
-        if self._browser is None:
-            raise EngineError("the browser was used after close()")
-        return self._browser
+        return self._open()
 
     def act(self, action: Any) -> str:
         """Answer one call `{"name": ..., "arguments": {...}}`, of Playwright's tools or of BrowserGym, or several.
@@ -170,15 +153,8 @@ class WebMachine:
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         return flat_state.state(self.browser)
 
-    def structured_state(self) -> dict[str, Any]:
-        """Return the complete state as plain JSON data, from which `restore` makes a machine that goes on exactly.
-
-        Its key `shown` holds what the view reads, and `kept` what updates alone need.
-
-        Raises:
-            EngineError: The machine is closed, or its pages come from elsewhere than from sites.
-        """
-        shown, result = self.shown(), self._result
+    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        result = self._result
         own = {
             "action": plain(self._action),
             "answer": [result.errors, result.results, result.modal, result.events],
@@ -190,7 +166,7 @@ class WebMachine:
             "arrived": self._arrived,
             "spans": [[span.start, span.end, span.kind] for span in self._spans],
         }
-        return {"shown": shown, "kept": {**kept_browser(self.browser, self._sites, shown), "machine": own}}
+        return {**kept_browser(self.browser, self._sites, shown), "machine": own}
 
     def shown(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads.
@@ -215,7 +191,7 @@ class WebMachine:
         shown, kept = structured_state["shown"], structured_state["kept"]
         own, web = kept["machine"], shown["web"]
         machine = object.__new__(cls)
-        machine._browser, _ = restored_browser(shown, kept)
+        machine._system, _ = restored_browser(shown, kept)
         machine._controls = Controls(web.get("controls", {}), web.get("control_seed", 0))
         machine._stated_hosts = frozenset(own["stated"])
         machine._action, machine._calls, machine._redrawn = own["action"], own["calls"], own["redrawn"]
@@ -227,18 +203,11 @@ class WebMachine:
         machine._observation = text_of(restored_browser(shown, kept)[0], shown.get("said", {}))
         return machine
 
-    def fork(self) -> WebMachine:
-        """Return an exact copy: equal actions on both give equal observations."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._browser = self.browser.fork()
-        return twin
+    def _part_from(self, system: Browser) -> None:
+        self._system = system.fork()
 
-    def close(self) -> None:
-        """Free all resources. It may be called twice."""
-        if self._browser is not None:
-            self._browser.internet.close()
-            self._browser = None
+    def _free(self, system: Browser) -> None:
+        system.internet.close()
 
     def _redraw(self, browser: Browser, arguments: Mapping[str, Any]) -> None:
         """Redraw the page where the control `stale-element` strikes, so that all references are out of date."""
@@ -257,7 +226,10 @@ class WebMachine:
         return self._observation
 
     def _shown(self) -> str:
-        """Return the text of the result, and note whether it shows a page for the first time."""
+        """Return the text of the result, and note whether it shows a page for the first time.
+
+        Where it does, and the task did not state the page, its snapshot is a span.
+        """
         self._spans = ()
         text, piece = self._result.text(), self._result.snapshot
         if piece:

@@ -106,7 +106,7 @@ def test_what_runs_apart_is_the_session_that_it_would_be_here() -> None:
         "sleep 5 & echo $!; wait; history",
     )
     apart, here = TerminalMachine.start(STATE, 3), TerminalMachine.start(STATE, 3)
-    here._shell.run = here._shell.run_here
+    here._system.run = here._system.run_here
     for line in lines:
         assert typed(apart, line) == typed(here, line)
         twin = TerminalMachine.restore(apart.structured_state())

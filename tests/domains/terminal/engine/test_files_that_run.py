@@ -28,7 +28,7 @@ def started(*lines: str) -> TerminalMachine:
 
 
 def stays(machine: TerminalMachine, line: str) -> bool:
-    return harmless(f"{line}\n", parse(f"{line}\n"), scripts=machine._shell)
+    return harmless(f"{line}\n", parse(f"{line}\n"), scripts=machine._system)
 
 
 HERE = (

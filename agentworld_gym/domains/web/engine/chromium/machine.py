@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.core.engines import Controls, EngineError, Scalar, Span
+from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, Scalar, Span
 from agentworld_gym.domains.web.engine.chromium.browser import ChromiumBrowser
 from agentworld_gym.domains.web.engine.chromium.dispatch import act
 from agentworld_gym.domains.web.engine.chromium.driver import ADVICE, Driver, chromium_version, driver, find_chromium
@@ -16,8 +15,6 @@ from agentworld_gym.domains.web.engine.flat_state import stated_hosts
 from agentworld_gym.domains.web.engine.sites import Sites
 
 __all__ = ["ChromiumEngine", "ChromiumMachine", "chromium_version"]
-
-NONE = Controls()
 
 
 class ChromiumEngine:
@@ -35,11 +32,7 @@ class ChromiumEngine:
             raise EngineError(f"Playwright is not installed; {ADVICE}")
 
     def start(
-        self,
-        state: Mapping[str, Any],
-        seed: int,
-        controls: Controls = NONE,
-        hidden: Mapping[str, Any] = MappingProxyType({}),
+        self, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
     ) -> ChromiumMachine:
         """Return a browser on the first page of a task; the arguments are those of `WebMachine.start`.
 
@@ -62,7 +55,7 @@ class ChromiumMachine:
         driver: Driver,
         internet: Sites,
         url: str,
-        controls: Controls = NONE,
+        controls: Controls = NO_CONTROLS,
         stated_hosts: frozenset[str] = frozenset(),
     ) -> None:
         """Open a browser context at a URL; the hosts in `stated_hosts` show only what the task states."""
