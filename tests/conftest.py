@@ -33,6 +33,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    # `make test-vllm` collects that folder alone.
+    if item.get_closest_marker("vllm") and item.path.parent.name != "with_vllm":
+        raise pytest.UsageError(f"{item.nodeid}: a test of vLLM lies in tests/with_vllm")
+
+
 # After the filter by markers: a test whose first case is slow has another first case.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
