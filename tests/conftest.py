@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -31,6 +32,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"the first case of each test only, and none of the rooms {', '.join(SLOW_ROOMS)}",
     )
+
+
+def pytest_collection() -> None:
+    # Hardly anything of a million objects that are collected and imported becomes garbage.
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    # They live to the end, so no later search for garbage looks at them again.
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
