@@ -49,7 +49,7 @@ notebooks: $(VENV)/.dev ## Run every notebook from its first cell to its last (m
 check: $(VENV)/.dev ## Check format, lint and types, and run the docstring examples
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers $(JOBS)
 	@$(BIN)/lint-imports --no-cache
 	@$(PYTEST) -n $(JOBS) --doctest-modules --doctest-ignore-import-errors agentworld_gym
 
@@ -62,17 +62,17 @@ docs: $(VENV)/.docs ## Build the documentation site strictly, into site/
 	@echo "site/index.html is the first page; for its search serve the folder: $(BIN)/python -m http.server --directory site"
 
 test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU
-	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests $(ARGS)
+	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
 
 test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
 	@$(PYTEST) -n $(JOBS) -m "not vllm" $(ARGS)
-	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests $(ARGS)
+	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
 
 bench: $(VENV)/.vllm ## Run the benchmarks, vLLM on the CPU included (hours)
 	@set -e; for script in benchmarks/speed/[a-z]*.py benchmarks/research/[a-z]*.py benchmarks/research/claims/[a-z]*.py; do echo "== $$script"; OMP_NUM_THREADS=1 $(BIN)/python $$script $(ARGS); done
 
 clean: ## Remove the virtual environment, caches and builds
-	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-docs build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:

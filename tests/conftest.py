@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -31,6 +32,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"the first case of each test only, and none of the rooms {', '.join(SLOW_ROOMS)}",
     )
+
+
+def pytest_collection() -> None:
+    # Hardly anything of a million objects that are collected and imported becomes garbage.
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    # They live to the end, so no later search for garbage looks at them again.
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    # `make test-vllm` collects that folder alone.
+    if item.get_closest_marker("vllm") and item.path.parent.name != "with_vllm":
+        raise pytest.UsageError(f"{item.nodeid}: a test of vLLM lies in tests/with_vllm")
 
 
 # After the filter by markers: a test whose first case is slow has another first case.
