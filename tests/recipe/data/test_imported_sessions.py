@@ -133,6 +133,16 @@ def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
     assert "of other pools (preparation.pool)" in account.told()
 
 
+def test_sessions_that_no_world_can_replay_are_sent_to_the_benchmark(rows: Path, tmp_path: Path) -> None:
+    def refused(*domains: str) -> str:
+        result = run("eval", "fidelity", *domains, "--data", rows, "--out", tmp_path / "fidelity.json")
+        assert result.exit_code == 2
+        return said(result)
+
+    assert "`agentworld eval bench" in refused() and "`agentworld eval bench" in refused("mcp")
+    assert "expected whole recorded sessions of terminal, and not of mcp" in refused("terminal")
+
+
 def coding(*commands: str) -> dict[str, Any]:
     """A session of a coding agent whose shell is a tool of its own."""
     output: list[dict[str, Any]] = []
