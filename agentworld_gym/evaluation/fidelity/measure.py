@@ -31,7 +31,7 @@ from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, ne
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
 from agentworld_gym.kit.matching import Match
-from agentworld_gym.llm.sessions.pools import group_of
+from agentworld_gym.llm.sessions.pools import group_of, is_imported
 from agentworld_gym.llm.sessions.rerendering import spec_source
 from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.llm.sessions.row_reading import read_rows
@@ -164,22 +164,31 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
     Sessions in another dialect than the first count apart, under a name such as `android:droidrun`.
 
     Raises:
-        SpecError: A line is not a row, or a domain has no whole session.
+        SpecError: A line is not a row, a domain has no whole session, or a session was imported, so that no grounded
+            world can replay it.
     """
     rows: dict[str, list[Row]] = {name: [] for name in domains}
+    others: set[str] = set()
     for row in read_rows(path):
         if row.turn_idx != row.total_turns:
             continue
         name = spec_source(row)
+        others.add(name)
         if not domains:
             rows.setdefault(name, [])
         if name in rows and len(rows[name]) < sessions:
+            if is_imported(row):
+                bench = (
+                    f"sessions that `agentworld collect` wrote; `agentworld eval bench {path}` measures imported ones"
+                )
+                raise SpecError(path, f"row {row.id}", row.provenance.source, bench)
             rows[name].append(row)
         if domains and all(len(some) >= sessions for some in rows.values()):
             break
     missing = [name for name, some in rows.items() if not some]
     if missing or not rows:
-        raise SpecError(path, "rows", 0, f"whole recorded sessions{' of ' if missing else ''}{', '.join(missing)}")
+        of, found = " of " if missing else "", f", and not of {', '.join(sorted(others))}" if others else ""
+        raise SpecError(path, "rows", 0, f"whole recorded sessions{of}{', '.join(missing)}{found}")
     return rows
 
 

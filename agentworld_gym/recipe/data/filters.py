@@ -198,10 +198,13 @@ def only_turns(row: Row, turns: Sequence[int]) -> Row:
 
 def declared_tools(row: Row) -> frozenset[str]:
     """Return the names of the tools that a session may call: those of its domain, and those its system message
-    lists.
+    lists. None are known, and the set is empty, where the compact system message of an imported session lists none.
     """
+    listed = _DECLARED.findall(row.system_str)
+    if row.profile == "compact" and row.provenance.source != GROUNDED and not listed:
+        return frozenset()
     own = [str(tool.get("name")) for tool in spec_of(row).action.tools] if find_domain(row.domain) is not None else []
-    return frozenset([*own, *_DECLARED.findall(row.system_str)])
+    return frozenset([*own, *listed])
 
 
 def _called(action: str) -> str | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from agentworld_gym.llm.sessions.pools import Pool
 from agentworld_gym.llm.sessions.rerendering import prompts_for
 from agentworld_gym.llm.sessions.row import Row
 from agentworld_gym.llm.sessions.samples import Sample
-from agentworld_gym.recipe.data.filters import Filters, RowFilter
+from agentworld_gym.recipe.data.filters import Filters, RowFilter, TurnRule
 from agentworld_gym.recipe.data.renaming import renamed
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
@@ -79,17 +79,20 @@ class PreparationReport:
     """The number of turns that were kept, by class."""
 
     def told(self) -> str:
-        """Return in words how many sessions were read and kept, and how many were left out for which reason."""
-        removed: Counter[str] = Counter()
-        for counts in self.sieve.rows.values():
-            removed += counts
+        """Return in words how many sessions were read and kept, and how many sessions, and turns of those that were
+        read, were left out for which reason.
+        """
+        removed, turns = (sum(counts.values(), Counter[str]()) for counts in (self.sieve.rows, self.sieve.turns))
         kept = removed.pop("kept", 0)
         reasons = {"few_turns": f"with fewer than {self.sieve.min_turns} turns"}
         left = [(self.other_pools.total(), "of other pools (preparation.pool)")]
         left += [(count, reasons.get(rule, rule)) for rule, count in removed.most_common()]
-        said = ", ".join(f"{count} {reason}" for count, reason in left if count)
+        parts = {
+            "left out": ", ".join(f"{count} {reason}" for count, reason in left if count),
+            "turns left out": ", ".join(f"{turns[rule]} {rule}" for rule in get_args(TurnRule) if turns[rule]),
+        }
         counted = f"{self.read.total()} sessions read, {kept} kept"
-        return f"{counted}; left out: {said}" if said else counted
+        return "; ".join([counted, *(f"{part}: {said}" for part, said in parts.items() if said)])
 
 
 def prepare(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.base.documents.strict import read_yaml, validated
 from agentworld_gym.base.errors import GeneratorError, SpecError
+from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.generators.pretrained.folders import must_be_there
 from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
 from agentworld_gym.llm.generators.pretrained.progress_bars import without_progress_bars
@@ -56,9 +57,11 @@ def must_have_model(config: ModelConfig) -> None:
     """Refuse a path that looks local where there is no folder, before anything large is imported.
 
     Raises:
+        GeneratorError: The path is the name of a public model that was not fetched.
         MissingFile: There is no such folder.
     """
     if config.path is not None:
+        model_source(config.path)
         hint = "a trained model: train it first, or name another with --set model.path=..."
         must_be_there(config.path, "model.path", hint)
 
@@ -73,7 +76,7 @@ def load_tokenizer_of(config: ModelConfig) -> PreTrainedTokenizerBase:
 
     try:
         tokenizer: PreTrainedTokenizerBase = load_tokenizer(
-            config.path or "", revision=config.revision, local_files_only=not config.download
+            model_source(config.path or ""), revision=config.revision, local_files_only=not config.download
         )
     except (OSError, ValueError) as error:
         raise _missing(config, "tokenizer", error) from error
@@ -100,7 +103,7 @@ def make_model(config: ModelConfig, tokenizer: PreTrainedTokenizerBase, seed: in
         return _thrifty(built.to(getattr(torch, config.dtype)), config)
     try:
         model = load_model(
-            config.path or "",
+            model_source(config.path or ""),
             revision=config.revision,
             local_files_only=not config.download,
             dtype=getattr(torch, config.dtype),

@@ -70,7 +70,7 @@ class ModelConfig(Strict):
 
     path: str | None = Field(default=None, min_length=1)
     """A folder that transformers can read, such as the `model` of an earlier run (that is how SFT goes on from CPT, and
-    RL from SFT), or a name on the Hugging Face hub."""
+    RL from SFT), the name of a model that `agentworld models get` fetched, or a name on the Hugging Face hub."""
 
     revision: str | None = None
     """The revision of a model on the hub; None takes the newest."""

@@ -133,6 +133,49 @@ def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
     assert "of other pools (preparation.pool)" in account.told()
 
 
+def test_sessions_that_no_world_can_replay_are_sent_to_the_benchmark(rows: Path, tmp_path: Path) -> None:
+    def refused(*domains: str) -> str:
+        result = run("eval", "fidelity", *domains, "--data", rows, "--out", tmp_path / "fidelity.json")
+        assert result.exit_code == 2
+        return said(result)
+
+    assert "`agentworld eval bench" in refused() and "`agentworld eval bench" in refused("mcp")
+    assert "expected whole recorded sessions of terminal, and not of mcp" in refused("terminal")
+
+
+def coding(*commands: str) -> dict[str, Any]:
+    """A session of a coding agent whose shell is a tool of its own."""
+    output: list[dict[str, Any]] = []
+    for turn, command in enumerate(commands):
+        call = {"name": "my_shell", "arguments": json.dumps({"command": command}), "call_id": f"c{turn}"}
+        output += [
+            {"type": "function_call", **call},
+            {"type": "function_call_output", "call_id": call["call_id"], "output": f"done {turn}"},
+        ]
+    return {"responses_create_params": {"input": []}, "response": {"output": output}}
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_calls_of_own_tools_are_kept_in_either_profile(tmp_path: Path, profile: str) -> None:
+    """Compact prompts list no tools, so that nothing says which ones were declared."""
+    raw, rows = tmp_path / "mine.jsonl", tmp_path / "rows.jsonl"
+    raw.write_text(json.dumps(coding("ls", "cat a", "make")))
+    assert run("import", raw, "--domain", "swe", "--profile", profile, "--out", rows).exit_code == 0
+    samples, account = prepare(read_rows(rows), Preparation())
+    assert len(list(samples)) == 1 and account.told() == "1 sessions read, 1 kept"
+
+
+def test_what_is_left_out_of_sessions_is_told_too(tmp_path: Path) -> None:
+    raw, rows = tmp_path / "mine.jsonl", tmp_path / "rows.jsonl"
+    raw.write_text(json.dumps(coding("ls", "cat a", "make")))
+    assert run("import", raw, "--domain", "swe", "--out", rows).exit_code == 0
+    bare = [row.model_copy(update={"system_str": ""}) for row in read_rows(rows)]
+    samples, account = prepare(bare, Preparation())
+    assert not list(samples)
+    reasons = "left out: 1 with fewer than 2 turns; turns left out: 3 undeclared_tool"
+    assert account.told() == f"1 sessions read, 0 kept; {reasons}"
+
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("accelerate")

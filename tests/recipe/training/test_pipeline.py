@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,21 @@ def test_fine_tuning_goes_on_from_the_model_of_pretraining(trained: Path, tmp_pa
     assert json.loads((tmp_path / "run" / "held_out" / "meta.json").read_text())["samples"] == 4
     tokenizers = [(folder / "tokenizer.json").read_text() for folder in (base, tmp_path / "run" / "model")]
     assert tokenizers[0] == tokenizers[1]
+
+
+def test_a_public_model_is_trained_by_its_name(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTWORLD_CACHE", str(tmp_path))
+    write_samples(tmp_path / "sft.jsonl", samples(8))
+    data = {"samples": [str(tmp_path / "sft.jsonl")], "held_out": [str(tmp_path / "sft.jsonl")]}
+    path = write(
+        tmp_path / "sft.yaml", {"data": data, "model": {"path": "smollm2-135m"}, "train": {**TRAIN, "max_steps": 1}}
+    )
+    missing = run("train", "sft", path, "--out", tmp_path / "run")
+    assert missing.exit_code == 1 and "`agentworld models get smollm2-135m` fetches it" in missing.stderr
+    shutil.copytree(trained / "cpt" / "model", tmp_path / "models" / "smollm2-135m")
+    result = run("train", "sft", path, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "run" / "model" / "config.json").is_file()
 
 
 def test_what_is_wrong_is_said_in_one_line(trained: Path, tmp_path: Path) -> None:
