@@ -43,8 +43,8 @@ test: $(VENV)/.dev ## Run the test suite
 test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share (minutes)
 	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
-notebooks: $(VENV)/.dev ## Run every notebook from its first cell to its last (minutes)
-	@$(PYTEST) -n $(JOBS) -m "slow or not slow" tests/test_notebook.py $(ARGS)
+notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs them with small sizes
+	@$(PYTEST) -n $(JOBS) -m slow tests/test_notebook.py $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint and types, and run the docstring examples
 	@$(BIN)/ruff format --check .
