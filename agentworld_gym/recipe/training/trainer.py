@@ -379,6 +379,7 @@ class Trainer:
         """
         metrics: Metrics | None = None
         if self._evaluate is not None and self.processes.main and not self.processes.sharded:
+            logger.info("measuring the progress on held-out samples")
             self.model.train(False)
             metrics = self._write(log, self._evaluate(self.model))
             self.model.train()

@@ -50,6 +50,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = run("train", "cpt", write(folder / "cpt.yaml", config), "--out", folder / "cpt")
     assert result.exit_code == 0, result.output
     assert "4 steps" in result.stdout
+    assert result.stderr.count("measuring the progress on held-out samples\n") == 1
     for said in ("recording: 16 of 16 sessions", "making a tokenizer", "recording held-out sessions", " tokens/s"):
         assert said in result.stderr
     return folder
