@@ -70,10 +70,14 @@ def folder_of(world: World[Any]) -> Path:
     from agentworld_gym.llm.generators.handles import unwrapped
     from agentworld_gym.llm.generators.transformers import TransformersGenerator
 
-    if isinstance(world, LanguageWorld):
-        generator = unwrapped(world.generator)
-        as_trained = not (world.prompts.closing or world.sampling.thinking or world.demonstrations)
-        if isinstance(generator, TransformersGenerator) and as_trained:
-            return generator.path
-    expected = "a model in this process, compact prompts, no thinking, no recorded steps beside them"
-    raise SpecError("options", "quick", True, expected)
+    generator = unwrapped(world.generator) if isinstance(world, LanguageWorld) else None
+    if not isinstance(world, LanguageWorld) or not isinstance(generator, TransformersGenerator):
+        raise SpecError("options", "quick", True, "a model in this process: --world transformers:DIR, or tiny")
+    wrong = {
+        "--profile compact": bool(world.prompts.closing),
+        "--sampling thinking=false": world.sampling.thinking,
+        "no --retrieval": world.demonstrations is not None,
+    }
+    if missing := [option for option, is_wrong in wrong.items() if is_wrong]:
+        raise SpecError("options", "quick", True, f"{', '.join(missing)} with it")
+    return generator.path

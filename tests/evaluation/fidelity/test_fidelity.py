@@ -351,6 +351,17 @@ def test_a_forward_pass_tells_sessions_of_one_name_apart(tmp_path: Path):
     assert (exact.groups, exact.count) == (2, len(short.actions) + len(long.actions))
 
 
+def test_options_that_a_forward_pass_needs_are_named(tmp_path: Path):
+    pytest.importorskip("transformers")
+    model = f"transformers:{write_tiny_model(tmp_path, context=4096)}"
+    for asked, named in (
+        ({"profile": "compact"}, "expected --sampling thinking=false with it"),
+        ({}, "expected --profile compact, --sampling thinking=false with it"),
+    ):
+        with pytest.raises(SpecError, match=named):
+            measure(options(model, **asked), Plan(_untouched(), quick=True))
+
+
 def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
     with pytest.raises(SpecError, match="quick"):
         measure(options(dream("no_model", lambda request: predicted("a"))), Plan(_untouched(), quick=True))
