@@ -17,7 +17,7 @@ from sb3_contrib import MaskablePPO
 from agentworld_gym.agents.policies.menu_policy import MenuPolicy
 from agentworld_gym.agents.progress import live
 from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
-from agentworld_gym.integrations.sb3.ppo import DEFAULTS, CurveCallback, Point
+from agentworld_gym.integrations.sb3.ppo import DEFAULTS, CurveCallback, CurvePoint
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -54,7 +54,7 @@ model = MaskablePPO(
 )
 
 
-def show(point: Point) -> None:
+def show(point: CurvePoint) -> None:
     """Print one line of the learning curve."""
     print(f"{point.steps:>7} steps  success {point.success:.2f}  reward {point.reward:.2f}  length {point.length:.1f}")
 

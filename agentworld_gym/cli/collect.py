@@ -108,8 +108,8 @@ def collect(
     from agentworld_gym.agents.progress import live
     from agentworld_gym.base.documents.strict import validated
     from agentworld_gym.core.domain.spec import load_spec
-    from agentworld_gym.llm.sessions.parquet import write_parquet
-    from agentworld_gym.llm.sessions.row_reading import read_rows
+    from agentworld_gym.llm.rows.parquet import write_parquet
+    from agentworld_gym.llm.rows.row_reading import read_rows
     from agentworld_gym.recipe.collect.config import CollectConfig
     from agentworld_gym.recipe.collect.data_card.card import write_card
     from agentworld_gym.recipe.collect.recording_file import collect as record

@@ -100,11 +100,11 @@ def plan(
 
     Whole episodes are measured, with their probes and judges. A step is one that the world answers; `finish` is none.
     """
-    from agentworld_gym.evaluation.cost import Plan, first_failure, planned, rates_of, total_of
+    from agentworld_gym.evaluation.cost import RunPlan, first_failure, planned, rates_of, total_of
 
     if out is not None:
         writable(out, "--out")
-    asked = Plan(episodes=episodes, steps=steps, width=width, thinking=thinking, cached=cached, seed=seed)
+    asked = RunPlan(episodes=episodes, steps=steps, width=width, thinking=thinking, cached=cached, seed=seed)
     with TemporaryDirectory() as folder:
         if traces is None:
             if env is None:

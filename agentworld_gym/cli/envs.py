@@ -38,7 +38,7 @@ def envs(
     from agentworld_gym.core.domain.spec import load_spec
     from agentworld_gym.core.engines.catalog import has_engine
     from agentworld_gym.core.registration import all_domains, menu_id_of
-    from agentworld_gym.llm.bundled import bundled_models
+    from agentworld_gym.llm.bundled_models import bundled_models
 
     specs, models = [], bundled_models()
     for domain in all_domains():

@@ -12,7 +12,7 @@ from agentworld_gym.cli.common import FAILED, examples, printable, stdout
 from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
-    from agentworld_gym.recipe.importers import Tally
+    from agentworld_gym.recipe.importers import ImportTally
 
 
 def import_recordings(
@@ -80,7 +80,7 @@ def import_recordings(
         raise typer.Exit(FAILED)
 
 
-def _report(tally: Tally, out: Path) -> None:
+def _report(tally: ImportTally, out: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -33,7 +33,7 @@ def get(
     $AGENTWORLD_CACHE names another folder for the cache. A bundled model, such as tiny-terminal-state, is written there
     in the format that other programs load.
     """
-    from agentworld_gym.llm.bundled import bundled_models
+    from agentworld_gym.llm.bundled_models import bundled_models
     from agentworld_gym.llm.generators.pretrained.catalog import MODELS
     from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
     from agentworld_gym.llm.generators.pretrained.fetching import fetch
@@ -54,7 +54,7 @@ def list_models() -> None:
     """List the models that can be fetched, with where those that were lie, and the bundled ones."""
     from rich.table import Table
 
-    from agentworld_gym.llm.bundled import bundled_models
+    from agentworld_gym.llm.bundled_models import bundled_models
     from agentworld_gym.llm.generators.pretrained.catalog import MODELS, is_fetched, model_folder
 
     table = Table("name", "what", "license", "folder")

@@ -28,7 +28,7 @@ def index(
     plays.
     """
     from agentworld_gym.llm.retrieval.build import build_index
-    from agentworld_gym.llm.sessions.row_reading import read_rows
+    from agentworld_gym.llm.rows.row_reading import read_rows
 
     files = session_files(rows)
     with counting("indexing", sum(map(line_count, files)), "sessions") as show:

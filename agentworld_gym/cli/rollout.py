@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from agentworld_gym.envs.options import EnvOptions
 
 
-class Policy(StrEnum):
+class PolicyChoice(StrEnum):
     """Agents that need no training."""
 
     EXPERT = "expert"
@@ -60,8 +60,9 @@ def rollout(
     env: EnvironmentName,
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes.")] = 20,
     policy: Annotated[
-        Policy, typer.Option("--policy", help="The task's expert, random choices from its menu, or finish at once.")
-    ] = Policy.EXPERT,
+        PolicyChoice,
+        typer.Option("--policy", help="The task's expert, random choices from its menu, or finish at once."),
+    ] = PolicyChoice.EXPERT,
     world: WorldOption = "auto",
     scenario: ScenarioOption = None,
     seed: SeedOption = 0,
@@ -151,7 +152,7 @@ def rollout(
 
 
 def _here(
-    runner: EpisodeRunner, policy: Policy, seeds: range, width: int, tally: Tally
+    runner: EpisodeRunner, policy: PolicyChoice, seeds: range, width: int, tally: Tally
 ) -> Generator[Played, None, None]:
     from agentworld_gym.agents.policies.playing import play
 
@@ -160,7 +161,7 @@ def _here(
 
 
 def _on_ray(
-    options: EnvOptions, policy: Policy, seeds: range, workers: int | None, width: int, tally: Tally
+    options: EnvOptions, policy: PolicyChoice, seeds: range, workers: int | None, width: int, tally: Tally
 ) -> Generator[Played, None, None]:
     from agentworld_gym.integrations.ray import play_on_ray
 
@@ -171,18 +172,18 @@ def _on_ray(
             yield outcome
 
 
-def _policy(policy: Policy) -> PlayedPolicy:
+def _policy(policy: PolicyChoice) -> PlayedPolicy:
     """Return the policy as `policies.playing` plays it; its draws follow the seed of the episode alone."""
     from agentworld_gym.agents.policies.playing import ScriptedPolicy
     from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, nothing_policy
 
     def script(task: Task, rng: random.Random) -> ActionStream:
-        if policy is Policy.NOTHING:
+        if policy is PolicyChoice.NOTHING:
             return nothing_policy()
-        if not (task.expert if policy is Policy.EXPERT else task.menu):
+        if not (task.expert if policy is PolicyChoice.EXPERT else task.menu):
             other = "menu" if task.menu else "nothing"
             raise SpecError(f"task {task.id}", policy.value, None, f"a task that has one; try --policy {other}")
-        return expert_policy(task) if policy is Policy.EXPERT else menu_policy(task, rng)
+        return expert_policy(task) if policy is PolicyChoice.EXPERT else menu_policy(task, rng)
 
     class SeededPolicy(ScriptedPolicy):
         def random_numbers(self, episode: Episode) -> random.Random:

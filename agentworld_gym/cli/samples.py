@@ -15,10 +15,10 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import counted, counting, examples, pair, stdout
 from agentworld_gym.cli.outputs import writable
 from agentworld_gym.core.domain.spec import Form
-from agentworld_gym.llm.sessions.pools import POST_SHARE, Pool
+from agentworld_gym.llm.rows.pools import POST_SHARE, SessionPool
 
 if TYPE_CHECKING:
-    from agentworld_gym.llm.sessions.row import Row
+    from agentworld_gym.llm.rows.row import Row
     from agentworld_gym.recipe.data.preparation import PreparationReport
     from agentworld_gym.recipe.data.tokenization import SampleTokenizer
 
@@ -134,8 +134,8 @@ def samples(
     Sessions of one task never part: pools and splits are drawn by task. Rows are read and samples written one by one,
     so that files may be larger than memory.
     """
-    from agentworld_gym.llm.sessions.row_reading import read_rows
-    from agentworld_gym.llm.sessions.samples import read_samples, write_samples
+    from agentworld_gym.llm.rows.row_reading import read_rows
+    from agentworld_gym.llm.rows.samples import read_samples, write_samples
     from agentworld_gym.recipe.data.preparation import Preparation, prepare
     from agentworld_gym.recipe.data.token_statistics import TokenTable
 
@@ -143,7 +143,7 @@ def samples(
     spare_sessions(out)
     encoder = None if tokenizer is None else _encoder(tokenizer)
     settings = {
-        "pool": stated_pool(Pool, stage, split, post_share),
+        "pool": stated_pool(SessionPool, stage, split, post_share),
         "filters": {"min_turns": min_turns, **dict(pair(text, "--filter") for text in filters or ())},
         "each": each,
         "profile": profile,
@@ -171,7 +171,7 @@ def samples(
     stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
 
 
-def stated_pool(kind: type[Pool], stage: str | None, split: str | None, post_share: float | None) -> Pool:
+def stated_pool(kind: type[SessionPool], stage: str | None, split: str | None, post_share: float | None) -> SessionPool:
     """Return a pool of which a user stated some keys; imported sessions belong to it where none is stated.
 
     Raises:

@@ -20,7 +20,7 @@ from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
 from agentworld_gym.llm.generators.pretrained.folders import must_be_there
 
 if TYPE_CHECKING:
-    from agentworld_gym.llm.bundled import BundledModel
+    from agentworld_gym.llm.bundled_models import BundledModel
 
 
 LENGTH_FLAGS = ("--max-model-len", "--max_model_len")
@@ -137,7 +137,7 @@ def serve(
     a CPU the size of the cache (2 GiB) and, on two cores, the cores are set where VLLM_CPU_KVCACHE_SPACE and
     VLLM_CPU_OMP_THREADS_BIND do not. Options after `--` go to `vllm serve` as they are.
     """
-    from agentworld_gym.llm.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled_models import TINY, bundled_models
 
     models = bundled_models()
     if model == TINY:

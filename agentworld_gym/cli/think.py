@@ -22,10 +22,10 @@ from agentworld_gym.cli.samples import (
     spare_sessions,
     stated_pool,
 )
-from agentworld_gym.llm.sessions.pools import PostPool
+from agentworld_gym.llm.rows.pools import PostPool
 
 if TYPE_CHECKING:
-    from agentworld_gym.llm.sessions.row import Row
+    from agentworld_gym.llm.rows.row import Row
     from agentworld_gym.recipe.thinking import Queries, RejectionReport
 
 TurnsOption = Annotated[int, typer.Option("--turns", min=1, help="How many turns of each session.")]
@@ -50,7 +50,7 @@ class _Sessions:
     def __iter__(self) -> Iterator[Row]:
         from itertools import chain, islice
 
-        from agentworld_gym.llm.sessions.row_reading import read_rows
+        from agentworld_gym.llm.rows.row_reading import read_rows
 
         return islice(chain.from_iterable(map(read_rows, self.files)), self.limit)
 
@@ -95,7 +95,7 @@ def engine(
     limit: LimitOption = None,
 ) -> None:
     """Samples whose thinking is written by the engines, which know why the state changed."""
-    from agentworld_gym.llm.sessions.samples import write_samples
+    from agentworld_gym.llm.rows.samples import write_samples
     from agentworld_gym.recipe.thinking import engine_samples
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
@@ -149,7 +149,7 @@ def reject(
     from agentworld_gym.core.domain.spec import SamplingSpec
     from agentworld_gym.llm.generators import open_generator
     from agentworld_gym.llm.judging.judge import BENCH_SAMPLING, Judge
-    from agentworld_gym.llm.sessions.samples import write_samples
+    from agentworld_gym.llm.rows.samples import write_samples
     from agentworld_gym.recipe.thinking import RejectionConfig, RejectionSampling
 
     queries = _queries(rows, out, stage, split, post_share, profile, form, turns, reworded, limit)
@@ -167,11 +167,11 @@ def reject(
         critic.close()
         world.close()
     stdout().print(f"{out}: {counted(count, 'sample')}", markup=False, highlight=False, soft_wrap=True)
-    for line in _told(report):
+    for line in _report_lines(report):
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _told(report: RejectionReport) -> Iterable[str]:
+def _report_lines(report: RejectionReport) -> Iterable[str]:
     share = report.outcomes["kept"] / report.queries if report.queries else 0.0
     yield f"{report.queries} queries, {share:.0%} kept: " + _counts(report.outcomes)
     if report.failures:

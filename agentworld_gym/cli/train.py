@@ -81,7 +81,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
 
-    with _shown("cpt", settings.data.episodes) as (measured, recorded):
+    with _show_progress("cpt", settings.data.episodes) as (measured, recorded):
         outcome = run(settings, out, measured, recorded)
     _tell(out, outcome.steps, outcome.model, None if settings.model.shape is None else _profile_read(settings))
 
@@ -102,7 +102,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
 
-    with _shown("sft") as (measured, _):
+    with _show_progress("sft") as (measured, _):
         outcome = run(settings, out, measured)
     _tell(out, outcome.steps, outcome.model)
 
@@ -120,7 +120,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     settings = _configured(config, RlConfig, changes)
     from agentworld_gym.recipe.rl.gspo import train as run
 
-    with _shown("rl") as (measured, _):
+    with _show_progress("rl") as (measured, _):
         metrics = run(settings, out, measured)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
@@ -150,13 +150,13 @@ def queue(
     Each run goes on from its last checkpoint; one that is finished is passed over, and one that fails leaves its reason
     in its log. Ctrl-C keeps a checkpoint of the run that is under way.
     """
-    from agentworld_gym.recipe.training.queue import Worker, load_queue, state_of
+    from agentworld_gym.recipe.training.queue import QueueWorker, load_queue, state_of
 
     runs = load_queue(file)
     if status:
         states = [state_of(run, out / run.name) for run in runs.runs]
     else:
-        worker = Worker(runs, out, core, lambda state: _say(standing(state)))
+        worker = QueueWorker(runs, out, core, lambda state: _say(standing(state)))
         states = worker.run(None if minutes is None else 60 * minutes)
     for state in states:
         stdout().print(standing(state), markup=False, highlight=False, soft_wrap=True)
@@ -201,7 +201,7 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _shown(
+def _show_progress(
     stage: str, episodes: int = 0
 ) -> Iterator[tuple[Callable[[Metrics], None] | None, Callable[[int], None] | None]]:
     """Show a run in the main process, and yield what takes its metrics and the number of its recorded sessions."""
@@ -219,7 +219,7 @@ def _main() -> bool:
 
 def _profile_read(settings: CptConfig) -> str:
     """Return the profile of the prompts that a model from scratch learns from: those of the first session."""
-    from agentworld_gym.llm.sessions.row_reading import read_rows
+    from agentworld_gym.llm.rows.row_reading import read_rows
     from agentworld_gym.recipe.data.data_files import data_files
 
     files = data_files(settings.data.rows, "train")

@@ -133,10 +133,10 @@ class Lock(Strict):
                 told = [f"{key} locked {self.sampling.get(key)}, here {sampling.get(key)}" for key in fields]
                 yield f"sampling: {', '.join(told)}"
             else:
-                yield f"{name}: locked {_told(pinned)}, here {_told(here)}"
+                yield f"{name}: locked {_describe_part(pinned)}, here {_describe_part(here)}"
 
 
-def _told(part: Part | None) -> str:
+def _describe_part(part: Part | None) -> str:
     if part is None:
         return ABSENT
     return part.value if part.verified else f"{part.value} (declared)"

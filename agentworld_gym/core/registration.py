@@ -111,7 +111,7 @@ class Domain:
     """A function that returns the `agentworld_gym.core.domain.view.View`, which prints the screens of states."""
 
     index: str | None = None
-    """A function that returns the `agentworld_gym.core.domain.index.Index`, which ranks and prints pages."""
+    """A function that returns the `agentworld_gym.core.domain.index.IndexBuilder`, which ranks and prints pages."""
 
     screen: str | None = None
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
@@ -135,15 +135,15 @@ class Domain:
     """The policies `compute` and `free`, and `explore` and `blend` instead of those of the explorer, by name: functions
     of a task, random numbers and the probability of a slip, which return a stream of actions."""
 
-    strangers: str | None = None
-    """A function that returns the `agentworld_gym.core.domain.strangers.Strangers`: what a task or an action names that
-    a model may never have seen."""
+    unseen_names: str | None = None
+    """A function that returns the `agentworld_gym.core.domain.unseen_names.UnseenNames`: what a task or an action names
+    that a model may never have seen."""
 
     explain: str | None = None
     """A function that explains a recorded turn, for reasoning traces."""
 
     verifier: str | None = None
-    """The `agentworld_gym.recipe.rl.verifiers.Verifier`: the rules that check a predicted observation."""
+    """The `agentworld_gym.recipe.rl.verifiers.RuleVerifier`: the rules that check a predicted observation."""
 
     control_marks: Mapping[str, str] = field(default_factory=dict)
     """The pattern of what an observation bears where a control has struck, by the control's name."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from agentworld_gym.core.checks.checks import output_of
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens.plain_words import Words
+from agentworld_gym.core.screens.plain_words import PlainWords
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.envs.text_encoder import Memory, TextEncoder, Vector
 
@@ -26,7 +26,7 @@ class Menu:
         self.encoder, self.task = encoder, task
         self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
         self._output = re.compile(domain.observation.output) if domain.observation.output else None
-        self._sight, self._words = Sight(domain.id, [observation]), Words(domain.id)
+        self._sight, self._words = Sight(domain.id, [observation]), PlainWords(domain.id)
         output = output_of(observation.removeprefix(task.instruction).lstrip(), self._output)
         entries = [self._words.of_action(entry) for entry in self.actions]
         self.memory: Memory = encoder.begin(task.instruction, entries, self._words.of_screen(output, self._sight.nodes))

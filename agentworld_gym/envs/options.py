@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self, get_args
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
-from agentworld_gym.base.documents.options import Expected, Options
+from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.errors import SpecError, UnknownOption
 from agentworld_gym.base.fingerprint import Fingerprint, Part
 from agentworld_gym.core.contracts import World
@@ -21,7 +21,7 @@ from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.core.lock import Lock
 from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
-from agentworld_gym.envs.episodes.order import open_order
+from agentworld_gym.envs.episodes.event_order import open_order
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.judging.rubric import RubricJudge
@@ -64,66 +64,70 @@ class EnvOptions(Options):
     spec: Annotated[
         str,
         BeforeValidator(lambda spec: os.fspath(spec) if isinstance(spec, os.PathLike) else spec),
-        Expected("a domain's name, the id of its environment, or the path of a spec"),
+        ExpectedValue("a domain's name, the id of its environment, or the path of a spec"),
     ]
     """The domain: its name, the id of its environment, or the path of a YAML spec."""
 
-    dialect: Annotated[str | None, Expected("the name of a dialect of the domain")] = None
+    dialect: Annotated[str | None, ExpectedValue("the name of a dialect of the domain")] = None
     """The dialect in which actions are written and observations are shown. None takes the first one of the spec."""
 
-    world: Annotated[str, Expected("a world, as in world='grounded'")] = "auto"
+    world: Annotated[str, ExpectedValue("a world, as in world='grounded'")] = "auto"
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
 
     language: LanguageOptions = LanguageOptions()
     """How a language world is prompted and sampled."""
 
-    judge: Annotated[str, Expected("same, none, or a generator's handle")] = "same"
+    judge: Annotated[str, ExpectedValue("same, none, or a generator's handle")] = "same"
     """Who scores rubrics: `same` (the world's generator), `none`, or a generator's handle."""
 
-    families: Annotated[Sequence[SkipValidation[str]] | None, Expected("a list of families")] = None
+    families: Annotated[Sequence[SkipValidation[str]] | None, ExpectedValue("a list of families")] = None
     """The families whose tasks are generated. None takes all families of the spec."""
 
-    levels: Annotated[Sequence[SkipValidation[int]], Expected("some of 1, 2, 3")] = (1,)
+    levels: Annotated[Sequence[SkipValidation[int]], ExpectedValue("some of 1, 2, 3")] = (1,)
     """The levels whose tasks are generated."""
 
-    split: Annotated[Split, Expected(f"one of {', '.join(get_args(Split))}")] = "train"
+    split: Annotated[Split, ExpectedValue(f"one of {', '.join(get_args(Split))}")] = "train"
     """The split whose tasks are generated."""
 
     task: Annotated[
         str | Mapping[Any, Any] | Task | Sequence[str | Mapping[Any, Any] | Task] | None,
-        Expected("an id, the path of a YAML file, or a list of them"),
+        ExpectedValue("an id, the path of a YAML file, or a list of them"),
     ] = None
     """The id or the path of a task that every episode has. Seeds walk through a list of several."""
 
     scenario: Annotated[
         str | None,
         BeforeValidator(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name),
-        Expected("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
+        ExpectedValue("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
     ] = None
     """In a world `awm:DIR`, the only scenario whose tasks are played; None plays those of all. In any other world of
     tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
     `agentworld_gym.domains.mcp.scenario_tasks`. None plays the shipped ones."""
 
-    world_options: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'meta_tools': True}")] = None
+    world_options: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'meta_tools': True}")] = (
+        None
+    )
     """The options of a world that brings its tasks, by name: for `awm:DIR` those of
     `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
 
-    max_steps: Annotated[Annotated[int, Field(ge=1)] | None, Expected("an integer of at least 1")] = None
+    max_steps: Annotated[Annotated[int, Field(ge=1)] | None, ExpectedValue("an integer of at least 1")] = None
     """The step limit. None takes that of the task or of the spec."""
 
-    traces: Annotated[FilePath | None, Expected("a folder")] = None
+    traces: Annotated[FilePath | None, ExpectedValue("a folder")] = None
     """A folder for logs. None writes none."""
 
-    order: Annotated[str | None, Expected("record:PATH or recorded:PATH")] = None
+    order: Annotated[str | None, ExpectedValue("record:PATH or recorded:PATH")] = None
     """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
     takes that order (`recorded:PATH`). None does neither."""
 
     lock: Annotated[
         FilePath | Mapping[Any, Any] | None,
-        Expected("the path of a lock, which `agentworld lock` writes, or the digest or dictionary of a fingerprint"),
+        ExpectedValue(
+            "the path of a lock, which `agentworld lock` writes, or the digest or dictionary of a fingerprint"
+        ),
     ] = None
     """The only world that is accepted: a file that `agentworld lock` wrote, the digest of a fingerprint, or the
     dictionary of `Fingerprint.as_dict`. A file pins a judge as well, and traces carry its digest. None accepts any

@@ -21,7 +21,7 @@ from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.actions.finish import finishes
-from agentworld_gym.core.traces.diff import Turn, compare
+from agentworld_gym.core.traces.diff import TraceTurn, compare
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.results.base import excerpt
@@ -193,10 +193,10 @@ def _parting(dream: Played, real: Played) -> Parting:
     )
 
 
-def _turn(episode: Played, number: int) -> Turn:
+def _turn(episode: Played, number: int) -> TraceTurn:
     """A turn, counted from 1; `finish` asks no world, so there is nothing to compare."""
     action = episode.actions[number - 1]
-    return Turn(number, action, None if finishes(action) else episode.observations[number])
+    return TraceTurn(number, action, None if finishes(action) else episode.observations[number])
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -50,7 +50,7 @@ Chat = list[dict[str, Any]]
 
 
 @dataclass(slots=True)
-class Rollout:
+class TokenRollout:
     """One episode as tokens."""
 
     prompt: list[int]
@@ -162,7 +162,7 @@ class EnvironmentRollout:
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})
         started = self.runner.start([seed_of(prompt) for prompt in prompts], {})
         rollouts = [
-            Rollout(
+            TokenRollout(
                 tokenizer.apply_chat_template(
                     [{"role": turn["role"], "content": self._rule.escape(turn["content"])} for turn in prompt],
                     add_generation_prompt=True,
@@ -197,7 +197,7 @@ class EnvironmentRollout:
         self.runner.close()
 
     def _play(
-        self, rollouts: Sequence[Rollout], trainer: Any, template: Mapping[str, Any], ends: set[int | None]
+        self, rollouts: Sequence[TokenRollout], trainer: Any, template: Mapping[str, Any], ends: set[int | None]
     ) -> None:
         """Play all episodes to their ends; the model writes in those that are ready at a time."""
         places = {rollout.episode.id: rollout for rollout in rollouts}
@@ -206,7 +206,7 @@ class EnvironmentRollout:
         try:
             while ready or stream.under_way:
                 if ready:
-                    stream.send([rollout.episode for rollout in ready], self._written(ready, trainer, ends))
+                    stream.send([rollout.episode for rollout in ready], self._generate_actions(ready, trainer, ends))
                 ended = [(places[episode.id], result) for episode, result in stream.recv(self.min_ready)]
                 ready = [one for one, result in ended if self._goes_on(one, result, trainer, template)]
         finally:
@@ -214,7 +214,7 @@ class EnvironmentRollout:
             for rollout in rollouts:
                 rollout.episode.session.close()
 
-    def _written(self, ready: Sequence[Rollout], trainer: Any, ends: set[int | None]) -> list[str]:
+    def _generate_actions(self, ready: Sequence[TokenRollout], trainer: Any, ends: set[int | None]) -> list[str]:
         """Let the model write the next action of each of some episodes."""
         # This is the one generation that serves vLLM and transformers alike; it has no public name in TRL.
         written, logprobs = trainer._generate_single_turn([one.prompt + one.tokens for one in ready], None, {}, 1)
@@ -226,7 +226,7 @@ class EnvironmentRollout:
             actions.append(unescape(strip_thinking(text).strip()))
         return actions
 
-    def _warn(self, rollouts: Sequence[Rollout]) -> None:
+    def _warn(self, rollouts: Sequence[TokenRollout]) -> None:
         """Warn of each limit when it cuts for the first time; from then on the metrics tell."""
         cut = Counter(rollout.cut for rollout in rollouts if rollout.cut is not None)
         cut["max_completion_length"] = sum(rollout.cut_actions > 0 for rollout in rollouts)
@@ -236,7 +236,7 @@ class EnvironmentRollout:
                 what = "had an action cut" if limit == "max_completion_length" else "were cut"
                 logger.warning("%d of %d episodes %s by %s", number, len(rollouts), what, limit)
 
-    def _goes_on(self, rollout: Rollout, result: Transition, trainer: Any, template: Mapping[str, Any]) -> bool:
+    def _goes_on(self, rollout: TokenRollout, result: Transition, trainer: Any, template: Mapping[str, Any]) -> bool:
         """Enter what an action came to, and return whether the model writes another one."""
         rollout.total += result.reward
         rollout.success = result.info.get("success")

@@ -15,10 +15,10 @@ from agentworld_gym.core.domain.task import Split
 from agentworld_gym.kit.tables.word_lists import common_words, held_out_words
 
 
-class Pool(tuple[str, ...]):
+class WordPool(tuple[str, ...]):
     """The words that tasks of the training split draw from, with others for the other splits.
 
-    >>> pool = Pool(["amber", "jade"], validation=["opal"], test=["topaz"])
+    >>> pool = WordPool(["amber", "jade"], validation=["opal"], test=["topaz"])
     >>> pool, pool.of("train"), pool.of("test")
     (('amber', 'jade'), ('amber', 'jade'), ('topaz',))
     """
@@ -26,14 +26,14 @@ class Pool(tuple[str, ...]):
     held_out: Mapping[Split, tuple[str, ...]]
     """The words of the splits that no model learns from."""
 
-    def __new__(cls, train: Iterable[str], validation: Iterable[str], test: Iterable[str]) -> Pool:
+    def __new__(cls, train: Iterable[str], validation: Iterable[str], test: Iterable[str]) -> WordPool:
         """Make a pool of the words of each split."""
         pool = super().__new__(cls, train)
         pool.held_out = MappingProxyType({"validation": tuple(validation), "test": tuple(test)})
         return pool
 
     @classmethod
-    def of_words(cls, train: str, validation: str, test: str) -> Pool:
+    def of_words(cls, train: str, validation: str, test: str) -> WordPool:
         """Make a pool of the words of three texts."""
         return cls(train.split(), validation.split(), test.split())
 
@@ -43,7 +43,7 @@ class Pool(tuple[str, ...]):
 
 
 @lru_cache(maxsize=32)
-def common_pool(kind: str) -> Pool:
+def common_pool(kind: str) -> WordPool:
     """Return the pool of a kind of common words, such as `people` or `cities`.
 
     >>> sorted(set(common_pool("people").of("train")) & set(common_pool("people").of("test")))
@@ -52,10 +52,10 @@ def common_pool(kind: str) -> Pool:
     train, held_out = common_words()[kind], held_out_words()
     if kind == "people":  # Rows that a scenario makes of a seed take all; two in six are in no training task.
         train = tuple(name for place, name in enumerate(train) if place % 6 < 4)
-    return Pool(train, held_out["validation"][kind], held_out["test"][kind])
+    return WordPool(train, held_out["validation"][kind], held_out["test"][kind])
 
 
-WORDS = Pool.of_words(
+WORDS = WordPool.of_words(
     """
         acorn amber apple autumn badge baker banjo basil beacon bench berry birch blanket bottle branch bread bridge
         bronze brush bucket butter button cabin candle canoe carpet castle cedar chalk cherry circle clay cliff cloud
@@ -88,14 +88,14 @@ WORDS = Pool.of_words(
 )
 """The words that files contain."""
 
-NAMES = Pool.of_words(
+NAMES = WordPool.of_words(
     "alice boris carla david elena felix greta henry irene jonas karen louis mario nadia oscar petra",
     validation="anton clara dora ivan lotte nils paul rosa stefan tilda vera walter",
     test="bruno edith frida gustav hanna jakob leonie magnus noemi otto pia ruben sonja theo viktor yara",
 )
 """The first names of people in tables."""
 
-STEMS = Pool.of_words(
+STEMS = WordPool.of_words(
     "alpha base chart daily entry final guide index jobs list memo notes orders queue report stock team",
     validation="brief draft figures ideas lines matters paper quotes results stats topics update",
     test="""
@@ -105,14 +105,14 @@ STEMS = Pool.of_words(
 )
 """File names without their extensions."""
 
-FOLDERS = Pool.of_words(
+FOLDERS = WordPool.of_words(
     "archive backup docs inbox keep logs media old outbox pack parts ready safe shelf spare store",
     validation="attic box crate depot drawer heap history imports locker misc sent trays",
     test="bundle cabinet cellar done exports hold library past pile rack records reserve saved vault stash",
 )
 """The names of folders."""
 
-KEYS = Pool.of_words(
+KEYS = WordPool.of_words(
     "depth limit pause level retry size slots speed width zoom",
     validation="angle buffer delay height offset quota scale steps timeout weight",
     test="batch burst factor gain length margin period ratio step threads",

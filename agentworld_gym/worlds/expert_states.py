@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.checks.collateral import Span
+from agentworld_gym.core.checks.collateral import EpisodeStates
 from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observation
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Machine, last_state
@@ -33,9 +33,9 @@ class ExpertStates:
         act: Callable[[Machine, Action], Observation | Failure],
     ) -> None:
         self._parser, self._start, self._act = parser, start, act
-        self._spans: OrderedDict[str, Span | None] = OrderedDict()
+        self._spans: OrderedDict[str, EpisodeStates | None] = OrderedDict()
 
-    def span(self, task: Task, seed: int) -> Span | None:
+    def span(self, task: Task, seed: int) -> EpisodeStates | None:
         """Return the states at a task's start and after its expert; None if it has none, or fails."""
         if not task.expert:
             return None
@@ -48,7 +48,7 @@ class ExpertStates:
         self._spans.move_to_end(key)
         return self._spans[key]
 
-    def _played(self, task: Task, seed: int) -> Span | None:
+    def _played(self, task: Task, seed: int) -> EpisodeStates | None:
         machine = self._start(task, seed)
         if isinstance(machine, Failure):
             return None
@@ -66,6 +66,6 @@ class ExpertStates:
                 if isinstance(answer, Failure):
                     return None
                 sight.see(answer.text)
-            return Span(before, last_state(machine))
+            return EpisodeStates(before, last_state(machine))
         finally:
             machine.close()

@@ -12,7 +12,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.checks.collateral import Rules, Span, State, collateral
+from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, collateral
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -204,17 +204,17 @@ class GroundedWorld:
             end = state()
             if end is None:
                 return None
-            return collateral(self._compared(Span(start, end)), self._compared(expert), rules)
+            return collateral(self._compared(EpisodeStates(start, end)), self._compared(expert), rules)
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         finally:
             if begun is not None:
                 begun.close()
 
-    def _compared(self, span: Span) -> Span:
+    def _compared(self, span: EpisodeStates) -> EpisodeStates:
         if not isinstance(self.engine, ComparingEngine):
             return span
-        return Span(self.engine.compared(span.start), self.engine.compared(span.end))
+        return EpisodeStates(self.engine.compared(span.start), self.engine.compared(span.end))
 
     def passes(
         self, sessions: Sequence[GroundedSession], tests: Sequence[Mapping[str, str | None]]

@@ -17,7 +17,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Source
+from agentworld_gym.core.contracts import Action, AnswerSource, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import Restorable
 from agentworld_gym.core.screens.sight import folds
@@ -108,8 +108,8 @@ class Guard:
         return replace(
             dreamt,
             text=answer.text,
-            state=compact(machine.shown()) if session.states and isinstance(machine, Restorable) else None,
-            source=Source.GROUNDED,
+            state=compact(machine.visible_state()) if session.states and isinstance(machine, Restorable) else None,
+            source=AnswerSource.GROUNDED,
         )
 
     def _twin(self, session: LanguageSession) -> Twin | Failure:

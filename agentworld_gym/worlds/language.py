@@ -13,6 +13,7 @@ from agentworld_gym.base.errors import AnswerError, ImpossibleState
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.core.contracts import (
     Action,
+    AnswerSource,
     ChatRequest,
     Completion,
     Failure,
@@ -20,7 +21,6 @@ from agentworld_gym.core.contracts import (
     Generator,
     Message,
     Observation,
-    Source,
     Usage,
 )
 from agentworld_gym.core.domain.sampling import Sampling
@@ -30,7 +30,7 @@ from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines.catalog import parts_of
 from agentworld_gym.core.flow import TOGETHER, Request, Work
 from agentworld_gym.core.screens import screen_of
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import folds, looks, shows
 from agentworld_gym.llm.generators.protocols import ConstrainingGenerator
 from agentworld_gym.llm.prompting.parsing import parse_completion
@@ -38,7 +38,7 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.prompting.state_changes import SAME
 from agentworld_gym.llm.prompting.state_steps import StateTurn
-from agentworld_gym.llm.unseen import Unseen
+from agentworld_gym.llm.training_coverage import Unseen
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.dialects import in_dialect
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -143,10 +143,10 @@ class LanguageWorld:
         history = [Message(role="system", content=system)]
         if self._printer is not None:
             state = self._printer.begin(task, seed)
-            seen = History[Action](self.spec.id, self._printer.printed(state))
+            seen = ScreenHistory[Action](self.spec.id, self._printer.printed(state))
             return LanguageSession(task, seed, history, seen, states=(state, state))
         first = in_dialect(self.spec, task, seed, self.prompts.first_observation(task))
-        return LanguageSession(task, seed, history, History(self.spec.id, first))
+        return LanguageSession(task, seed, history, ScreenHistory(self.spec.id, first))
 
     @property
     def _printer(self) -> StateAnswers | None:
@@ -262,7 +262,7 @@ class LanguageWorld:
         if action.error is not None:
             session.seen.turns[-1] = action, text
             return
-        shown = self._shown(session, Observation(text, state=state))
+        shown = self._prompt_screen(session, Observation(text, state=state))
         past = self.prompts.past(session.task, session.screen_before, shown, action.raw)
         session.history[-1] = Message(role="assistant", content=past)
         session.states = session.states and (session.states[0], shown)
@@ -314,9 +314,12 @@ class LanguageWorld:
         """
         if session.acted is None or session.task.controls:
             return None
-        if self._printer is None or (state := self._printer.opened(session.screen, turn.action.parsed)) is None:
+        if (
+            self._printer is None
+            or (state := self._printer.state_after_opening(session.screen, turn.action.parsed)) is None
+        ):
             return None
-        return Observation(self._printer.printed(state), prompt=turn.message, state=state, source=Source.STATE)
+        return Observation(self._printer.printed(state), prompt=turn.message, state=state, source=AnswerSource.STATE)
 
     def _append(self, session: LanguageSession, turn: _Turn, observed: Observation) -> None:
         action = turn.action
@@ -328,7 +331,7 @@ class LanguageWorld:
         if action.error is not None:  # It never reaches the model.
             session.seen.refuse(action, observed.text)
         else:
-            shown = self._shown(session, observed, action)
+            shown = self._prompt_screen(session, observed, action)
             if self._printer is not None and turn.state is not None:
                 past = self.prompts.observation(self._printer.change(turn.state, json.loads(shown)))
             else:
@@ -340,7 +343,7 @@ class LanguageWorld:
     def _fold(self, session: LanguageSession, action: Action, observed: Observation) -> None:
         """Put what a look at the screen showed in the place of the last observation."""
         session.seen.fold(observed.text)
-        shown = self._shown(session, observed, action)
+        shown = self._prompt_screen(session, observed, action)
         if session.states is not None:  # The change that was written is that of the action, and a look adds nothing.
             session.states = session.states[0] if session.turn else shown, shown
         elif session.turn and session.seen.turns[-1][0].error is None:
@@ -348,7 +351,7 @@ class LanguageWorld:
             past = self.prompts.past(session.task, session.screen_before, shown, done)
             session.history[-1] = Message(role="assistant", content=past)
 
-    def _shown(self, session: LanguageSession, observed: Observation, action: Action | None = None) -> str:
+    def _prompt_screen(self, session: LanguageSession, observed: Observation, action: Action | None = None) -> str:
         """Return an observation in the form in which the prompts take screens: its text, or its structured state.
 
         An observation that was recorded has its state in the change that the model wrote. A look at the screen that

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from agentworld_gym.core.contracts import Action, Conversation, Message
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.worlds.twin import Twin
 
 
@@ -23,7 +23,7 @@ class LanguageSession:
     history: list[Message]
     """The chat messages that every request begins with."""
 
-    seen: History[Action]
+    seen: ScreenHistory[Action]
     """What the agent did and was shown."""
 
     tokens: int = 0
@@ -54,7 +54,7 @@ class LanguageSession:
 
     @property
     def screen(self) -> str:
-        """What the model is told to start from: see `History.screen`; or the structured state."""
+        """What the model is told to start from: see `ScreenHistory.screen`; or the structured state."""
         return self.seen.screen if self.states is None else self.states[1]
 
     @property

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator
 
-from agentworld_gym.base.documents.options import Expected, Options
+from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.core.contracts import Generator
 from agentworld_gym.core.domain.sampling import Sampling
@@ -52,22 +52,22 @@ class LanguageOptions(Options):
     'compact'
     """
 
-    profile: Annotated[Profile | None, Expected(f"one of {', '.join(get_args(Profile))}")] = None
+    profile: Annotated[Profile | None, ExpectedValue(f"one of {', '.join(get_args(Profile))}")] = None
     """Which prompts the model reads, `full` or `compact`. None takes what the world prefers."""
 
-    form: Annotated[Form | None, Expected(f"one of {', '.join(get_args(Form))}")] = None
+    form: Annotated[Form | None, ExpectedValue(f"one of {', '.join(get_args(Form))}")] = None
     """How the model writes the next state: in `full`, as the `change` against the current one, or as the change of the
     structured `state`, from which the domain's view prints the screen (compact prompts, Android). None takes what the
     world prefers, or else the form of the spec."""
 
-    demonstrations: Annotated[bool | None, Expected("True or False")] = None
+    demonstrations: Annotated[bool | None, ExpectedValue("True or False")] = None
     """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
     the spec names some."""
 
     prompts: Annotated[
         FilePath | None,
         AfterValidator(_existing_folder),
-        Expected(
+        ExpectedValue(
             "a folder of prompt templates, or official:DIR with the official prompts; official alone takes those that "
             f"{GET} fetched, or their folder in the variable {VARIABLE}"
         ),
@@ -76,22 +76,22 @@ class LanguageOptions(Options):
     of a checkout of Qwen-AgentWorld; `official` alone takes the one that `AGENTWORLD_OFFICIAL_PROMPTS` names, or else
     the texts that `agentworld prompts get qwen-agentworld` fetched."""
 
-    system_prompt: Annotated[str | None, Expected("a text")] = None
+    system_prompt: Annotated[str | None, ExpectedValue("a text")] = None
     """A ready system prompt, used as it is."""
 
-    sampling: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'temperature': 0.0}")] = None
+    sampling: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'temperature': 0.0}")] = None
     """Fields of the spec's sampling to replace, such as `{"temperature": 0.0}`."""
 
-    generator: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'deadline_s': 60}")] = None
+    generator: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'deadline_s': 60}")] = None
     """Options of the generator's class, such as `{"deadline_s": 60}` or `{"max_model_len": 8192}`."""
 
     retrieval: Annotated[
-        FilePath | Mapping[Any, Any] | None, Expected("the path of an index, or {'path': ..., 'k': 3}")
+        FilePath | Mapping[Any, Any] | None, ExpectedValue("the path of an index, or {'path': ..., 'k': 3}")
     ] = None
     """An index that `agentworld index` wrote: each request shows the recorded steps most like the next one. It is a
     path, or a mapping with `path`, `k` (3) and `max_chars` (3000). None shows none."""
 
-    guard: Annotated[Mapping[Any, Any] | None, Expected("values by name, as in {'least': 0.9}")] = None
+    guard: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'least': 0.9}")] = None
     """What becomes of answers that the model itself holds to be unlikely: `least` and `remedy` of
     `agentworld_gym.worlds.guard.GuardOptions`. None takes all answers as they are."""
 
@@ -104,7 +104,7 @@ class WorldOptions(LanguageOptions):
     'compact'
     """
 
-    spec: Annotated[DomainSpec, Expected("the spec of a domain")]
+    spec: Annotated[DomainSpec, ExpectedValue("the spec of a domain")]
     """The domain."""
 
     scenario: str | None = None

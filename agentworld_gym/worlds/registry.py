@@ -11,7 +11,7 @@ from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
-from agentworld_gym.llm.bundled import TINY, bundled_model, bundled_models, carded_model
+from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_models, carded_model
 from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import opener_of, schemes

@@ -39,7 +39,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, Multilingual
 from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.llm.prompting.few_shots import Demonstration
-from agentworld_gym.llm.sessions.rerendering import task_of
+from agentworld_gym.llm.rows.rerendering import task_of
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 
@@ -84,7 +84,7 @@ def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Call
             if action.error is None and isinstance(action.parsed, dict) and len(observation) <= longest:
                 tool = str(action.parsed["name"])
                 if spec.action.syntax[0] == "claude_code_call":
-                    tool = str(json.loads(parser.shown(action))["name"])
+                    tool = str(json.loads(parser.action_block(action))["name"])
                 example = Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
                 known = action.parsed["arguments"].keys() <= declared[action.parsed["name"]]
                 found[tool].append(Call(example, known, row.policy not in EXPLORING))

@@ -32,8 +32,8 @@ from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.domains.mcp.synth.grow.growth import growable_scenarios
-from agentworld_gym.domains.mcp.tasks.grown import RULED
-from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
+from agentworld_gym.domains.mcp.tasks.grown_families import RULED
+from agentworld_gym.integrations.sb3.evaluate import PolicyEvaluation, evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 
@@ -57,18 +57,18 @@ def episodes_of(folder: Path, most: int) -> list[int]:
     return sorted(random.Random(0).sample(seeds, min(most, len(seeds))))
 
 
-def scripted_result(name: str, folder: Path, seeds: Sequence[int]) -> Result:
+def scripted_result(name: str, folder: Path, seeds: Sequence[int]) -> PolicyEvaluation:
     """Play the tasks with a scripted policy."""
     envs: Any = gym.make_vec(ENV, num_envs=1, scenario=str(folder))
     try:
         runner = envs.unwrapped.runner
         played = play(runner, open_policy(name, runner.spec), seeds)
-        return Result(tuple(sorted(played, key=lambda one: one.place)))
+        return PolicyEvaluation(tuple(sorted(played, key=lambda one: one.place)))
     finally:
         envs.close()
 
 
-def measure(seed: int, arguments: argparse.Namespace, train: Path, test: Path) -> dict[str, Result]:
+def measure(seed: int, arguments: argparse.Namespace, train: Path, test: Path) -> dict[str, PolicyEvaluation]:
     """Train one agent; play the tasks of unseen worlds and of the worlds of the training."""
     env = make_sb3_env(ENV, num_envs=32, seed=1000 * seed, scenario=str(train), max_steps=14)
     training = train_ppo(env, arguments.steps, seed=seed)
@@ -81,7 +81,7 @@ def measure(seed: int, arguments: argparse.Namespace, train: Path, test: Path) -
     return results
 
 
-def shares(results: Sequence[Result]) -> dict[str, tuple[float, float, float]]:
+def shares(results: Sequence[PolicyEvaluation]) -> dict[str, tuple[float, float, float]]:
     """The success with its interval: of all tasks, of those in which the rules decide, and of the others."""
     ruled = {family.__name__ for family in RULED.values()}
     found = {}
@@ -98,7 +98,7 @@ def shares(results: Sequence[Result]) -> dict[str, tuple[float, float, float]]:
     return found
 
 
-def show(report: dict[str, list[Result]], out: Path | None) -> None:
+def show(report: dict[str, list[PolicyEvaluation]], out: Path | None) -> None:
     """Print what was measured so far, and keep it as JSON."""
     table = Table("agent", "tasks", "success", "95 % interval", "single runs")
     figures: dict[str, Any] = {}

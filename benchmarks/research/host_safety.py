@@ -52,11 +52,11 @@ ACTIONS_A_MACHINE = 60
 SLOWEST_S = 25.0
 """A little more than the engines' own last resort."""
 VARIANTS = {"swe": "monty"}
-_TO_NURSERY = frozenset({"socketpair"})
+_TO_FORK_SERVER = frozenset({"socketpair"})
 MADE_BEFORE = {
-    "desktop": _TO_NURSERY,
-    "swe": frozenset({"kill", "tkill"}) | _TO_NURSERY,
-    "terminal": _TO_NURSERY,
+    "desktop": _TO_FORK_SERVER,
+    "swe": frozenset({"kill", "tkill"}) | _TO_FORK_SERVER,
+    "terminal": _TO_FORK_SERVER,
 }
 """Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal, and a
 pair of sockets leads to each copy of the nursery, made before too, in which lines run that may break the shell."""

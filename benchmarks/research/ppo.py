@@ -38,7 +38,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.text_encoder import TextEncoder
 from agentworld_gym.integrations.sb3.evaluate import evaluate_policy
-from agentworld_gym.integrations.sb3.ppo import DEFAULTS, Point, Training, train_ppo
+from agentworld_gym.integrations.sb3.ppo import DEFAULTS, CurvePoint, Training, train_ppo
 from agentworld_gym.integrations.sb3.vec_env import make_sb3_env
 
 WORLDS = {"swe": "grounded:monty"}
@@ -84,7 +84,7 @@ def train(seed: int, world: str, arguments: argparse.Namespace, encoder: TextEnc
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task(label, total=arguments.steps, success="")
 
-        def show(point: Point) -> None:
+        def show(point: CurvePoint) -> None:
             progress.update(bar, completed=point.steps, success=f"success {point.success:.2f}")
 
         training = train_ppo(

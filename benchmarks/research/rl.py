@@ -20,8 +20,8 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.parsing import parse_completion
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.rl.config import RlConfig

@@ -24,9 +24,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.terminal.engine.harmless import harmless
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, TooDeep, Unexpected, parse
+from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
 from agentworld_gym.domains.terminal.engine.shell import Shell
 from agentworld_gym.domains.terminal.engine.state import TerminalState
 
@@ -279,7 +279,7 @@ def parsed(line: str) -> Sequence[Any] | None:
 
 def is_harmless(line: str) -> bool:
     commands = parsed(line)
-    return commands is not None and harmless(f"{line}\n", commands)
+    return commands is not None and is_safe_script(f"{line}\n", commands)
 
 
 def main() -> int:

@@ -31,8 +31,8 @@ from agentworld_gym.core.engines.catalog import load_engine, load_view
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.web.engine.sites.site import site_names
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
-from agentworld_gym.llm.sessions.rerendering import prompts_for, rendered_turns, task_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.rerendering import prompts_for, rendered_turns, task_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample

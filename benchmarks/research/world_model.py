@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.cli.app import app
-from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures, Run
+from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, FidelityRun, Measures
 
 HEAD = ("domain", "steps", "exact, true history", "own history", "copy", "nearest", "probes agree", "consistency ratio")
 
@@ -66,7 +66,7 @@ def _row(domain: DomainFidelity) -> tuple[str, ...]:
     )
 
 
-def _exact(run: Run | None) -> str:
+def _exact(run: FidelityRun | None) -> str:
     return _of(run.measures if run else None)
 
 

@@ -22,8 +22,8 @@ from collections import Counter
 from pathlib import Path
 
 from agentworld_gym.core.engines.catalog import engine_names
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 
 TARGET_SECONDS = 900
 

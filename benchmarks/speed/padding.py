@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.preparation import Preparation, prepare

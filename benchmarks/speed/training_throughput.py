@@ -23,7 +23,7 @@ import torch
 import transformers
 
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation, prepare

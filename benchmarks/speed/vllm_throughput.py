@@ -25,7 +25,7 @@ import gymnasium as gym
 import agentworld_gym  # noqa: F401  (registers the ids)
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.llm.bundled import bundled_models
+from agentworld_gym.llm.bundled_models import bundled_models
 from agentworld_gym.llm.generators import open_generator
 
 ID = "AgentWorld/Terminal-v0"

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.evaluation.report import read_result, write_page
-from agentworld_gym.evaluation.report.charts import COLOURS, Point, curve, lines, reliability
+from agentworld_gym.evaluation.report.charts import COLOURS, ChartPoint, curve, lines, reliability
 from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.bench import (
     Averages,
     BenchResult,
+    EvaluatedRows,
     Judged,
     Matched,
     Measured,
     Party,
-    Rows,
-    Tokens,
+    PartyTokens,
 )
 from agentworld_gym.evaluation.results.fidelity import (
     Bin,
@@ -34,10 +34,10 @@ from agentworld_gym.evaluation.results.fidelity import (
     DomainFidelity,
     Example,
     FidelityResult,
+    FidelityRun,
     Measures,
     NearestAnswer,
     Probes,
-    Run,
 )
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
 
@@ -53,13 +53,13 @@ def measures(mean: float) -> Measures:
     return Measures(exact=one, deterministic=one, normalised=one, similarity=one, valid=one)
 
 
-def run(mean: float, **more: object) -> Run:
+def run(mean: float, **more: object) -> FidelityRun:
     turns = {str(turn): Cell(exact=share(mean), deterministic=share(mean / turn)) for turn in (1, 2, 3)}
     changed = {name: Cell(exact=share(mean), deterministic=share(mean)) for name in ("0", "1", "2–4", "5+")}
     families = {name: Cell(exact=share(mean), deterministic=share(mean)) for name in ("copy_move", HOSTILE)}
     groups = {"turn": turns, "fields changed": changed, "family": families}
     values = {"measures": measures(mean), "failures": {}, "groups": groups, "kinds": {"metadata": share(0.5)}, **more}
-    return Run.model_validate(values)
+    return FidelityRun.model_validate(values)
 
 
 PROBES = Probes(agreement=share(0.8), both=3, neither=4, only_dream=1, only_grounded=2, failed=0)
@@ -88,7 +88,7 @@ FIDELITY = FidelityResult(
         ),
         DomainFidelity(domain="mcp", sessions=0, steps=0, stale=0, fingerprint="f", taught=None, free=None),
         DomainFidelity(domain="web", sessions=1, steps=2, stale=0, fingerprint="f", taught=None,
-                       free=Run(measures=None, failures={"server": 2})),
+                       free=FidelityRun(measures=None, failures={"server": 2})),
     ),
 )  # fmt: skip
 SIDE = Side(world="tiny", fingerprint="f", success=share(0.9), reward=0.5, steps=4.2, failures={}, traces="dream.jsonl")
@@ -112,7 +112,7 @@ BENCH = BenchResult(
     package="0",
     model=Party(handle=HOSTILE, digest="d", parts={}, sampling={}),
     judge=None,
-    rows=Rows(
+    rows=EvaluatedRows(
         files=["a.jsonl", "b.jsonl"],
         turns="last",
         count=40,
@@ -122,7 +122,7 @@ BENCH = BenchResult(
     ),
     judged=Judged(micro=AVERAGES, macro=AVERAGES, domains={"terminal": AVERAGES}, dimensions={}, failures={}),
     matched=Matched(micro=MEASURED, macro=MEASURED, domains={"terminal": MEASURED}),
-    tokens={"model": Tokens()},
+    tokens={"model": PartyTokens()},
 )
 RESULTS = {"fidelity": FIDELITY, "transfer": TRANSFER, "failed transfer": NOTHING, "bench": BENCH}
 
@@ -241,7 +241,7 @@ UNIT = st.floats(0, 1)
 @given(st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=8),
                           UNIT, UNIT, UNIT), max_size=6))  # fmt: skip
 def test_plots_are_well_formed_whatever_they_show(rows: list[tuple[str, float, float, float]]):
-    points = [Point(*row) for row in rows]
+    points = [ChartPoint(*row) for row in rows]
     bins = [Bin(low=0, high=1, confidence=mean, exact=share(low)) for _, mean, low, _ in rows]
     learned = curve([(1000 * place, point.value) for place, point in enumerate(points)], "t", "steps")
     for svg in (lines({"a": points, "b": points[1:]}, "<title>", "&"), reliability(bins, "t", "a"), learned):

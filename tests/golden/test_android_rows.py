@@ -38,7 +38,7 @@ def test_the_actions_of_the_row_are_read_and_shown_as_they_stand(dialect: str) -
     parser = ActionParser(row.spec)
     assert [(action.parsed, action.error) for action in row.actions] == [(parsed, None) for parsed in PARSED[dialect]]
     for action, turn in zip(row.actions, row.turns, strict=True):
-        assert f"\n{parser.shown(action)}\n```" in turn
+        assert f"\n{parser.action_block(action)}\n```" in turn
 
 
 @every_dialect

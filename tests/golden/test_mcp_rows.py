@@ -51,7 +51,7 @@ def test_parser_and_engine_answer_as_in_the_row(dialect: str) -> None:
     shown = []
     for read in row.actions:
         action = parser.parse(read.raw, TOOLS)
-        assert parser.shown(action) == read.raw
+        assert parser.action_block(action) == read.raw
         if action.error is not None:
             shown.append(action.error)
             continue

@@ -19,7 +19,7 @@ def test_the_engine_shows_what_the_row_shows() -> None:
 
 def test_an_action_is_written_as_in_the_row_whatever_the_agent_leaves_out() -> None:
     parser = ActionParser(ROW.spec)
-    assert [parser.shown(action) for action in ROW.actions] == [action.raw for action in ROW.actions]
+    assert [parser.action_block(action) for action in ROW.actions] == [action.raw for action in ROW.actions]
     entry = '[\n  {\n    "keystrokes": "größe\\n",\n    "duration": 1.0\n  }\n]'
     for text in ('[{"duration": 1, "keystrokes": "größe\\n"}]', '[{"keystrokes": "größe\\n"}]', "größe"):
-        assert parser.shown(parser.parse(text)) == entry
+        assert parser.action_block(parser.parse(text)) == entry

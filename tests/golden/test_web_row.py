@@ -97,7 +97,9 @@ def test_the_actions_of_the_row_are_read() -> None:
 )
 def test_however_an_agent_writes_a_call_the_world_model_sees_one_text(text: str) -> None:
     parser = ActionParser(load_spec("web"))
-    assert parser.shown(parser.parse(text)) == 'browser_type(element="Search", ref="e7", text="tea", submit=true)'
+    assert (
+        parser.action_block(parser.parse(text)) == 'browser_type(element="Search", ref="e7", text="tea", submit=true)'
+    )
 
 
 def test_a_judge_is_told_the_layout_of_the_dialect() -> None:

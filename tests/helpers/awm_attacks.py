@@ -175,7 +175,7 @@ KEEPING = {
     "note_at_file": "return {'place': NOTE.seek(NOTE.tell() + 1)}",
     "count_processes": "return {'count': sum(map(str.isdigit, os.listdir('/proc')))}",
     "let_copies_hang": (
-        "from agentworld_gym.domains.mcp.awm.engine.inside import copies\n"
+        "from agentworld_gym.domains.mcp.awm.engine.inside import process_copies\n"
         "def copy(self):\n    pid = self._called(copies.COPY)\n    while pid == 0: pass\n"
         "copies.Copier.copy = copy\nreturn {}"
     ),

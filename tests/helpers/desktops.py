@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.core.screens import Node, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 
 DOCUMENTS = "/home/user/Documents"
@@ -37,7 +37,7 @@ class Desktop:
         return self.machine.observation
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ScreenNode]:
         return read_screen("desktop", self.machine.observation)
 
     @property

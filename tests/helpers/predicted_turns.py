@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 
 PROMPT = "dev@box:/srv$"
 

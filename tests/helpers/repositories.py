@@ -67,9 +67,9 @@ def started(state: dict[str, Any] | None = None, **controls: float) -> SweMachin
 
 def change(machine: SweMachine, action: dict[str, Any]) -> list[str]:
     """The lines of the change that an action makes, after which the view prints the answer."""
-    before, text = compact(machine.shown()), json.dumps(action)
+    before, text = compact(machine.visible_state()), json.dumps(action)
     machine.act(action)
-    after = machine.shown()
+    after = machine.visible_state()
     assert VIEW.view(roundtripped(after)) == machine.observation
     written = ANSWERS.write(None, before, compact(after), text)
     assert json.loads(ANSWERS.read(None, before, written, text)) == after

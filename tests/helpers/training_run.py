@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.training.model_config import ModelConfig
 from agentworld_gym.recipe.training.stage_config import DataConfig, SftConfig
 from agentworld_gym.recipe.training.train_config import TrainConfig

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Request, Response
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Response
 
 STATIC = data_folder("domain_specs") / "scenarios" / "web" / "_static"
 HANDS = "a[href], button, summary, select, label, [role=tab], [type=submit], [type=checkbox], [type=radio]"
@@ -36,7 +36,7 @@ class Pages:
         self.bodies = bodies
         self.visits: dict[str, int] = {}
 
-    def fetch(self, request: Request) -> Response | None:
+    def fetch(self, request: HttpRequest) -> Response | None:
         host, _, rest = request.url.removeprefix("http://").partition("/")
         path, _, query = rest.partition("?")
         if host not in self.hosts:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from agentworld_gym.core.engines import Controls, Scalar
-from agentworld_gym.domains.web.engine.http import Internet, Request, Response
+from agentworld_gym.domains.web.engine.http import HttpRequest, Internet, Response
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
 
@@ -65,7 +65,7 @@ class Visitor:
     def _go(self, method: str, path: str, form: tuple[tuple[str, str], ...]) -> str:
         url = urljoin(self.base, path)
         for _ in range(6):
-            response = self.internet.fetch(Request(method, url, form, dict(self.cookies)))
+            response = self.internet.fetch(HttpRequest(method, url, form, dict(self.cookies)))
             assert response is not None
             for name, value in response.cookies.items():
                 self.cookies.pop(name, None)

@@ -35,7 +35,7 @@ from agentworld_gym.agents.policies.menu_policy import MenuPolicy, MenuQPolicy
 from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
 from agentworld_gym.envs.menu import Menu
 from agentworld_gym.envs.menu_env import menu_spaces
-from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
+from agentworld_gym.integrations.sb3.evaluate import PolicyEvaluation, evaluate_policy
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, MenuEnv, make_sb3_env
 
@@ -489,9 +489,9 @@ def test_episodes_whose_world_failed_count_in_no_mean():
     result = evaluate_policy(Random(), TERMINAL, range(4), world="scripted", max_steps=6)
     steps, reward = result.steps, result.reward
     failed = replace(result.episodes[0], success=None, failure="timeout", reward=-100.0, actions=())
-    mixed = Result((*result.episodes, failed))
+    mixed = PolicyEvaluation((*result.episodes, failed))
     assert (mixed.failures, mixed.success, mixed.steps, mixed.reward) == (1, result.success, steps, reward)
-    nothing = Result((failed,))
+    nothing = PolicyEvaluation((failed,))
     assert all(np.isnan([nothing.success, nothing.reward, nothing.steps, *nothing.interval()]))
 
 

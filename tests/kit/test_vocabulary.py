@@ -12,17 +12,17 @@ from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.core.domain.task import Split, split_seed
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.desktop.tasks import vocabulary as desktop
-from agentworld_gym.domains.mcp.tasks.held_out import service_of
+from agentworld_gym.domains.mcp.tasks.held_out_words import service_of
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
 from agentworld_gym.domains.search.tasks.questions import world_of_split
 from agentworld_gym.domains.swe.tasks.repository import templates
 from agentworld_gym.kit.tables.word_lists import held_out_words
-from agentworld_gym.kit.vocabulary import FOLDERS, KEYS, NAMES, STEMS, WORDS, Pool, common_pool
+from agentworld_gym.kit.vocabulary import FOLDERS, KEYS, NAMES, STEMS, WORDS, WordPool, common_pool
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 POOLS = {
     **{f"terminal {place}": pool for place, pool in enumerate((WORDS, NAMES, STEMS, FOLDERS, KEYS))},
-    **{f"desktop {name}": pool for name, pool in vars(desktop).items() if isinstance(pool, Pool)},
+    **{f"desktop {name}": pool for name, pool in vars(desktop).items() if isinstance(pool, WordPool)},
     **{f"common {kind}": common_pool(kind) for kind in held_out_words()["test"]},
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tiny_model import write_tiny_model
 
-from agentworld_gym.llm.bundled import tiny_model
+from agentworld_gym.llm.bundled_models import tiny_model
 from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder
 
 

@@ -17,7 +17,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, Restorable
 from agentworld_gym.core.engines.catalog import load_engine, load_view
 from agentworld_gym.llm.generators import ScriptedGenerator
-from agentworld_gym.llm.sessions.rerendering import task_of
+from agentworld_gym.llm.rows.rerendering import task_of
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.options import WorldOptions
@@ -99,7 +99,7 @@ def test_the_fields_of_what_is_shown_are_those_of_the_machine(domain: str) -> No
             for action in (parser.parse(text, task.tools) for text in row.actions):
                 if action.error is None:
                     machine.act(action.parsed)
-                fields = view.fields(json.loads(json.dumps(machine.shown())))
+                fields = view.fields(json.loads(json.dumps(machine.visible_state())))
                 if fields is not None:
                     told += 1
                     assert counted(fields, rules) == counted(machine.state(), rules)

@@ -11,7 +11,7 @@ from worlds import dream, language_world, make, predicted
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Observation, Source
+from agentworld_gym.core.contracts import AnswerSource, ChatRequest, Completion, Failure, Observation
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.envs.options import EnvOptions
@@ -70,7 +70,7 @@ def test_a_step_that_is_grounded_shows_what_is_true_after_all_actions_of_the_dre
     assert isinstance(slept, Observation)
     assert isinstance(true, Observation)
     assert (slept.source, slept.text) == (None, f"{IDLE} dreamt\n{IDLE}")
-    assert (true.source, true.text) == (Source.GROUNDED, TRUE_CAT)
+    assert (true.source, true.text) == (AnswerSource.GROUNDED, TRUE_CAT)
     assert world.guard is not None
     assert world.guard.executed == 2
     assert session.observation == TRUE_CAT  # the model goes on from what is true

@@ -76,9 +76,9 @@ def played(domain: str, state: dict[str, Any], actions: list[str], wrong: str) -
     for action in before:
         (true,) = grounded.step([real], [action])
         assert isinstance(true, Observation)
-        dream.accept(session, action, Observation(true.text, state=json.dumps(machine.shown())))
+        dream.accept(session, action, Observation(true.text, state=json.dumps(machine.visible_state())))
     (answer,), (dreamt,) = grounded.step([real], [last]), dream.step([session], [last])
-    return answer, machine.shown(), dreamt, json.loads(session.screen)
+    return answer, machine.visible_state(), dreamt, json.loads(session.screen)
 
 
 def test_a_tool_refuses_in_its_own_words_what_would_break_a_rule_of_its_tables() -> None:

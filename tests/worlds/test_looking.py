@@ -16,7 +16,7 @@ from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.agents import Script
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.recipe.importers.importer import Importer

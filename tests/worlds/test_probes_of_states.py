@@ -11,8 +11,8 @@ import pytest
 from worlds import make
 
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.checks.probes import Probe, run_probes
-from agentworld_gym.core.contracts import ChatRequest, Observation, Source
+from agentworld_gym.core.checks.probes import ProbeRun, run_probes
+from agentworld_gym.core.contracts import AnswerSource, ChatRequest, Observation
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import compact
@@ -64,14 +64,15 @@ class Twins:
                 self.shown.append(real.observation)
                 sight.see(real.observation)
         machine: Any = real.machine
-        dreamt.states = (compact(machine.shown()),) * 2
+        dreamt.states = (compact(machine.visible_state()),) * 2
 
-    def probed(self) -> Iterator[tuple[Probe, Probe]]:
+    def probed(self) -> Iterator[tuple[ProbeRun, ProbeRun]]:
         """Yield the probes of the task, each as the grounded world answers it and as the dream does."""
         for check in self.task.success:
             if check.probes:
                 pair = [
-                    Probe(self.task, check, one.probe(), Sight(self.task.domain, self.shown)) for one in self.sessions
+                    ProbeRun(self.task, check, one.probe(), Sight(self.task.domain, self.shown))
+                    for one in self.sessions
                 ]
                 for world, probe in zip(self.worlds, pair, strict=True):
                     run_probes(world, self.parser, [probe], self.output)
@@ -128,7 +129,7 @@ def test_the_model_answers_an_agent_and_the_view_a_probe() -> None:
     (shown,) = twins.worlds[0].step([twins.sessions[0].probe()], [look])
     assert isinstance(read, Observation)
     assert isinstance(shown, Observation)
-    assert (read.text, read.source, asked) == (shown.text, Source.STATE, [])
+    assert (read.text, read.source, asked) == (shown.text, AnswerSource.STATE, [])
     assert unpacked(packed(read)) == read
     (answer,) = world.step([twins.sessions[1]], [look])
     assert isinstance(answer, Observation)
@@ -172,4 +173,4 @@ def test_info_counts_which_probes_were_read_and_which_were_asked() -> None:
 def test_what_opens_nothing_is_not_read_off(domain: str, action: Any) -> None:
     view: Any = load_view(domain)
     state = view.begin({"open": "http://shop.example/", "sites": {"shop": None}} if domain == "web" else {}, 0, {}, 0)
-    assert view.opened(state, action) is None
+    assert view.state_after_opening(state, action) is None

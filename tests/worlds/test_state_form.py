@@ -30,21 +30,21 @@ from agentworld_gym.domains.desktop.engine.programs import programs
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall
 from agentworld_gym.domains.swe.engine import SweMachine
 from agentworld_gym.domains.swe.engine.files import Files
-from agentworld_gym.domains.swe.engine.git.history import History
+from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.python.monty.sandbox import MontySandbox
+from agentworld_gym.domains.terminal.engine.faults import FaultyTerminal
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
-from agentworld_gym.domains.terminal.engine.perturbations import PerturbedTerminal
 from agentworld_gym.domains.web.engine.browser.browser import Browser
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.sites.database import Store
 from agentworld_gym.domains.web.engine.view import WebView
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.fidelity.measure import Plan, measure
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.rerendering import prompts_for, task_of
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.shown_states import shown_states
+from agentworld_gym.llm.rows.replayed_states import shown_states
+from agentworld_gym.llm.rows.rerendering import prompts_for, task_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import SmallModelSessions
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
@@ -118,7 +118,7 @@ WRONG = {
 def updates(domain: str) -> Iterator[tuple[Any, str]]:
     """The functions that carry out an action in a domain: the class and the name of each."""
     if domain == "terminal":
-        yield from ((TerminalMachine, "act"), (PerturbedTerminal, "act"))
+        yield from ((TerminalMachine, "act"), (FaultyTerminal, "act"))
     elif domain != "swe":
         yield load_engine(domain), "act"
     if domain == "android":
@@ -130,7 +130,13 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     if domain == "mcp":
         yield SqlCall, "run"
     if domain == "swe":
-        yield from ((SweMachine, "act"), (Files, "write"), (Files, "replace"), (History, "move"), (MontySandbox, "run"))
+        yield from (
+            (SweMachine, "act"),
+            (Files, "write"),
+            (Files, "replace"),
+            (GitHistory, "move"),
+            (MontySandbox, "run"),
+        )
     if domain == "web":
         yield from ((Browser, name) for name in ("go", "travel", "reload", "open_tab", "close_tab"))
         yield from ((Sites, "fetch"), (Store, "write"))
@@ -244,7 +250,7 @@ def test_the_engine_computes_what_a_line_would_write_and_the_model_says_whether_
     with closing(load_engine(domain).start(state, 0, Controls({}, 0))) as machine:
         assert isinstance(machine, Restorable)
         machine.act(action.parsed)
-        true = stored(machine.shown())
+        true = stored(machine.visible_state())
     before, silent = left("same")
     assert stored(silent) == stored(before) != true
     assert stored(left(usual)[1]) == true
@@ -355,7 +361,7 @@ def test_fidelity_takes_the_looks_that_an_agent_took(taught: bool) -> None:
     generator = ScriptedGenerator(lambda request: answers.get(json.dumps(list(request.messages)), "same"))
     register_world("looked_by_heart", lambda options: options.language(generator, "compact", "state"))
     options = EnvOptions(spec="web", world="looked_by_heart", split="test")
-    result, _ = measure(options, Plan(looked_sessions(), free=not taught))
+    result, _ = measure(options, FidelityPlan(looked_sessions(), free=not taught))
     side = result.taught if taught else result.free
     assert side is not None and side.measures is not None
     assert side.measures.exact.share == 1.0
@@ -379,7 +385,7 @@ def test_a_look_shows_the_page_of_the_state_and_asks_only_where_a_message_box_is
         assert text is not None
         shown = machine.act(parser.parse(text, task.tools).parsed)
         sight.see(shown)
-        session.states = (compact(machine.shown()),) * 2
+        session.states = (compact(machine.visible_state()),) * 2
         (looked,) = states.step([session.fork()], [parser.parse("browser_snapshot()")])
         assert isinstance(looked, Observation)
         boxes += "### Modal state" in shown
@@ -423,7 +429,7 @@ def test_fidelity_scores_the_printed_screen(domain: str, taught: bool) -> None:
     generator = ScriptedGenerator(by_heart(domain))
     register_world("states_by_heart", lambda options: options.language(generator, "compact", "state"))
     options = EnvOptions(spec=domain, world="states_by_heart", split="test")
-    result, _ = measure(options, Plan(recorded(domain), free=not taught))
+    result, _ = measure(options, FidelityPlan(recorded(domain), free=not taught))
     side = result.taught if taught else result.free
     assert side is not None
     assert side.measures is not None

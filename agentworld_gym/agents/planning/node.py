@@ -10,7 +10,7 @@ from agentworld_gym.envs.episodes.episode import Episode
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class SearchNode:
     """A state that a search has reached: an imagined episode, and what that is worth."""
 
     episode: Episode
@@ -47,13 +47,13 @@ class Node:
 class Try(NamedTuple):
     """An action that a search wants to have tried."""
 
-    node: Node
+    node: SearchNode
     """The state that it starts from."""
 
     action: str
     """The action."""
 
 
-SearchRun = Generator[list[Try], list[Node | None], Node]
+SearchRun = Generator[list[Try], list[SearchNode | None], SearchNode]
 """A search under way. It yields actions to try, is sent the states that they lead to (None where the world failed),
 and returns the state that is best to go to."""

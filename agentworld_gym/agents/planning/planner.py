@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.agents.planning.imagination import Imagination, SameWorld
-from agentworld_gym.agents.planning.node import Node, SearchRun, Try
+from agentworld_gym.agents.planning.node import SearchNode, SearchRun, Try
 from agentworld_gym.agents.planning.proposals import MenuProposer, Proposer
 from agentworld_gym.agents.planning.search import Search
 from agentworld_gym.envs.episodes.episode import Episode
@@ -19,7 +19,7 @@ FINISH = "finish"
 
 
 @dataclass(slots=True)
-class Plan:
+class EpisodePlan:
     """What a planner keeps of an episode."""
 
     twin: Episode
@@ -79,11 +79,11 @@ class Planner:
         """The name of the policy in results."""
         return self._search.name
 
-    def begin(self, episode: Episode) -> Plan:
+    def begin(self, episode: Episode) -> EpisodePlan:
         """Begin an episode, for which nothing is planned yet."""
-        return Plan(self._imagination.begin(episode), random.Random(f"{self._seed}/{episode.seed}"))
+        return EpisodePlan(self._imagination.begin(episode), random.Random(f"{self._seed}/{episode.seed}"))
 
-    def act(self, episodes: Sequence[Episode], kept: Sequence[Plan]) -> list[str]:
+    def act(self, episodes: Sequence[Episode], kept: Sequence[EpisodePlan]) -> list[str]:
         """Go on with each plan; where there is none, or the world showed something else, search, all side by side."""
         lost = []
         for episode, plan in zip(episodes, kept, strict=True):
@@ -98,9 +98,9 @@ class Planner:
             actions.append(action)
         return actions
 
-    def _plan(self, plans: Sequence[Plan]) -> None:
+    def _plan(self, plans: Sequence[EpisodePlan]) -> None:
         """Run a search for each plan, all in shared waves; an imagined session is freed when its search is over."""
-        nodes: list[Node] = []
+        nodes: list[SearchNode] = []
         try:
             roots = self._valued([plan.twin.fork("imagined") for plan in plans], [()] * len(plans), nodes)
             running: dict[int, tuple[SearchRun, list[Try]]] = {}
@@ -115,7 +115,7 @@ class Planner:
                     try:
                         going[place] = search, search.send([next(found) for _ in tries])
                     except StopIteration as stop:
-                        best: Node = stop.value
+                        best: SearchNode = stop.value
                         plan, root = plans[place], roots[place]
                         plan.ahead.extend(zip(best.path, best.predicted, strict=True))
                         if best.solved and not best.over:
@@ -127,7 +127,7 @@ class Planner:
             for node in nodes:
                 node.episode.session.close()
 
-    def _tried(self, tries: Sequence[Try], nodes: list[Node]) -> list[Node | None]:
+    def _tried(self, tries: Sequence[Try], nodes: list[SearchNode]) -> list[SearchNode | None]:
         """Return the state that each action leads to; None where the world failed."""
         self.calls += len(tries)
         forks = [one.node.episode.fork("imagined") for one in tries]
@@ -149,7 +149,7 @@ class Planner:
             nodes,
             [transitions[place] for place in good],
         )
-        found: list[Node | None] = [None] * len(tries)
+        found: list[SearchNode | None] = [None] * len(tries)
         for place, node in zip(good, reached, strict=True):
             found[place] = node
         return found
@@ -158,14 +158,16 @@ class Planner:
         self,
         episodes: Sequence[Episode],
         paths: Sequence[tuple[str, ...]],
-        nodes: list[Node],
+        nodes: list[SearchNode],
         transitions: Sequence[Transition] | None = None,
-    ) -> list[Node]:
+    ) -> list[SearchNode]:
         """Return states with their values and proposals, and note them in `nodes`, which owns their sessions.
 
         An episode that is not over is worth what finishing on a fork of it would be worth.
         """
-        reached = [Node(episode, (), 0.0, episode.over, path) for episode, path in zip(episodes, paths, strict=True)]
+        reached = [
+            SearchNode(episode, (), 0.0, episode.over, path) for episode, path in zip(episodes, paths, strict=True)
+        ]
         nodes += reached
         going = [node for node in reached if not node.over]
         for node, transition in zip(reached, transitions or (), strict=bool(transitions)):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agentworld_gym.agents.planning.node import Node, SearchRun, Try
+from agentworld_gym.agents.planning.node import SearchNode, SearchRun, Try
 from agentworld_gym.base.errors import SpecError
 
 
@@ -24,7 +24,7 @@ class Search(Protocol):
         """The name of the search in results."""
         ...
 
-    def run(self, root: Node, rng: random.Random) -> SearchRun:
+    def run(self, root: SearchNode, rng: random.Random) -> SearchRun:
         """Search from a state that is not over and has proposals.
 
         Args:
@@ -62,7 +62,7 @@ class BestOfN:
         """The name of the search in results."""
         return f"best of {self.n}, depth {self.depth}"
 
-    def run(self, root: Node, rng: random.Random) -> SearchRun:
+    def run(self, root: SearchNode, rng: random.Random) -> SearchRun:
         """Draw all sequences side by side, one action of each a wave; a solution ends the search."""
         ends, reached = [root] * self.n, [root]
         for _ in range(self.depth):
@@ -104,7 +104,7 @@ class BeamSearch:
         """The name of the search in results."""
         return f"beam of {self.width}, depth {self.depth}"
 
-    def run(self, root: Node, rng: random.Random) -> SearchRun:
+    def run(self, root: SearchNode, rng: random.Random) -> SearchRun:
         """Search breadth by breadth; a solution ends the search."""
         beam, reached = [root], [root]
         for _ in range(self.depth):
@@ -113,7 +113,7 @@ class BeamSearch:
             reached += found
             if any(node.solved for node in found):
                 break
-            alike: dict[tuple[str, float], Node] = {}
+            alike: dict[tuple[str, float], SearchNode] = {}
             for node in sorted(found, key=lambda node: (node.rank, rng.random()), reverse=True):
                 if not node.over:
                     alike.setdefault((node.episode.observation, node.value), node)
@@ -125,7 +125,7 @@ class BeamSearch:
 class _Branch:
     """A state in the tree of a Monte-Carlo search."""
 
-    node: Node
+    node: SearchNode
     untried: list[str]
     children: list[_Branch] = field(default_factory=list)
     visits: int = 0
@@ -171,7 +171,7 @@ class TreeSearch:
         """The name of the search in results."""
         return f"tree search of {self.simulations}"
 
-    def run(self, root: Node, rng: random.Random) -> SearchRun:
+    def run(self, root: SearchNode, rng: random.Random) -> SearchRun:
         """Grow the tree by a wave of actions at a time; a solution ends the search."""
         tree = _Branch(root, _shuffled(root.proposals, rng))
         reached, left = [root], self.simulations
@@ -221,7 +221,7 @@ def _shuffled(proposals: Iterable[str], rng: random.Random) -> list[str]:
     return actions
 
 
-def _best(reached: Iterable[Node], root: Node, rng: random.Random) -> Node:
+def _best(reached: Iterable[SearchNode], root: SearchNode, rng: random.Random) -> SearchNode:
     """Return the best state that was reached; the root where the world failed at every action."""
     others = [node for node in reached if node is not root]
     return max(others, key=lambda node: (node.rank, rng.random()), default=root)

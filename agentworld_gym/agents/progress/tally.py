@@ -48,7 +48,7 @@ class Watched(Protocol):
         ...
 
 
-class View(Protocol):
+class ProgressView(Protocol):
     """What shows a tally."""
 
     def show(self) -> None:
@@ -116,7 +116,7 @@ class Tally:
         self.before = self.episodes = self.steps = self.tokens = 0
         self.failures: Counter[str] = Counter()
         self.unit, self.note = "episodes", ""
-        self.views: list[View] = []
+        self.views: list[ProgressView] = []
         self._clock, self._began = clock, clock()
         self._running: WeakKeyDictionary[Any, _Gains] = WeakKeyDictionary()
         self._last: deque[_Gains] = deque()

@@ -16,7 +16,7 @@ from rich.text import Text
 from agentworld_gym.base.process.pacing import SECONDS, paced
 
 
-class Run(Protocol):
+class RunProgress(Protocol):
     """What can be shown while it lasts: a `Tally`, or a `Meter` of work that counts for itself."""
 
     @property
@@ -51,7 +51,7 @@ class TerminalProgress:
     def __init__(
         self,
         what: str,
-        run: Run,
+        run: RunProgress,
         console: Console | None = None,
         seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,

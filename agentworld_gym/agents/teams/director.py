@@ -15,7 +15,7 @@ from agentworld_gym.base.documents.keys import nearest
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.syntaxes import read_json
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.tasks.source import checked_controls
 
@@ -92,16 +92,16 @@ class Director(Strict):
         """
         controls = read_json(text, "the choice")
         if not isinstance(controls, Mapping):
-            raise Problem("the choice is no JSON object of strengths by the names of controls")
+            raise UnreadableAction("the choice is no JSON object of strengths by the names of controls")
         for name in controls:
             if name not in self.prices:
-                raise Problem(f"{name} is not on offer, but: {', '.join(self.prices)}")
+                raise UnreadableAction(f"{name} is not on offer, but: {', '.join(self.prices)}")
         try:
             chosen = checked_controls(spec, controls)
         except SpecError as error:
-            raise Problem(f"{error.key}: {error.expected}") from error
+            raise UnreadableAction(f"{error.key}: {error.expected}") from error
         if (cost := self.cost(chosen)) > self.budget + _ROUNDING:
-            raise Problem(f"it costs {cost:g}, and the budget is {self.budget:g}")
+            raise UnreadableAction(f"it costs {cost:g}, and the budget is {self.budget:g}")
         return chosen
 
     def offers(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Director(Strict):
         strengths = {name: min(1.0, self.budget / price) for name, price in self.prices.items()}
         return ("{}", *(f'{{"{name}": {strength:.6g}}}' for name, strength in strengths.items()))
 
-    def told(self, spec: DomainSpec, instruction: str) -> str:
+    def describe_task(self, spec: DomainSpec, instruction: str) -> str:
         """Return what the director sees: the task of the solvers, the budget, and the controls with their prices.
 
         Args:
@@ -158,7 +158,7 @@ def load_director(source: str) -> Director:
         if name not in spec.controls:
             raise SpecError(path, "prices", name, f"one of {', '.join(nearest(name, list(spec.controls)))}")
     try:
-        director.told(spec, "")
+        director.describe_task(spec, "")
     except TemplateError as error:
         raise SpecError(spec.path, "controls", str(error), "sentences over `strength` alone") from error
     return director

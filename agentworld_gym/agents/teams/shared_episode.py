@@ -42,7 +42,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RoleTurn:
     """What one action of a role brought about."""
 
     rewards: dict[str, float]
@@ -110,7 +110,9 @@ class SharedEpisode:
     def first_info(self, name: str) -> dict[str, Any]:
         """Return the `info` of a role after a reset, with its own instruction and its own tools."""
         info = {key: value for key, value in self.info.items() if key != "tools"}
-        info["instruction"] = self.team.roles[name].told(self.episode.task, f"{self.team.path}: roles.{name}")
+        info["instruction"] = self.team.roles[name].role_instruction(
+            self.episode.task, f"{self.team.path}: roles.{name}"
+        )
         if self.tools[name]:
             info["tools"] = [dict(tool) for tool in self.tools[name]]
         return info
@@ -131,7 +133,7 @@ class SharedEpisode:
         """Empty the inbox of a role, whose observation held the messages."""
         self.inbox[name] = ()
 
-    def act(self, name: str, text: str) -> Turn:
+    def act(self, name: str, text: str) -> RoleTurn:
         """Do what a role wrote: send its message, refuse what it may not do, or ask the world.
 
         Args:
@@ -148,18 +150,18 @@ class SharedEpisode:
             self.inbox[other] += (Letter(name, words),)
         return self._turn(name, bool(recipients), result)
 
-    def _turn(self, name: str, wrote: bool, result: Transition) -> Turn:
+    def _turn(self, name: str, wrote: bool, result: Transition) -> RoleTurn:
         info: dict[str, Any] = dict(result.info)
         own = {} if "failure" in info else self._own_scores(result, info)
         if "failure" in info:
-            return Turn(dict.fromkeys(self.team.roles, 0.0), False, True, info)
+            return RoleTurn(dict.fromkeys(self.team.roles, 0.0), False, True, info)
         rewards = {}
         for other, role in self.team.roles.items():
             pay = role.reward
             rewards[other] = pay.shared * result.reward + pay.own * own.get(other, 0.0)
             if other == name:
                 rewards[other] -= pay.action_cost + pay.message_cost * wrote
-        return Turn(rewards, result.terminated, result.truncated, info)
+        return RoleTurn(rewards, result.terminated, result.truncated, info)
 
     def _own_scores(self, result: Transition, info: dict[str, Any]) -> dict[str, float]:
         """Test the own checks of each role; return what each gained, and enter the scores or a failure into `info`."""
@@ -246,7 +248,7 @@ def begin_shared(runner: EpisodeRunner, team: Team, seed: int, options: Mapping[
     tools = {name: _tools_of(runner, episode.task, role) for name, role in team.roles.items()}
     shared = SharedEpisode(runner, team, episode, tools, {}, dict.fromkeys(team.roles, ()), dict(info))
     for name, role in team.roles.items():
-        told = role.told(episode.task, f"{team.path}: roles.{name}")
+        told = role.role_instruction(episode.task, f"{team.path}: roles.{name}")
         shared.shown[name] = "\n\n".join(part for part in (told, episode.session.observation) if part)
     return shared
 

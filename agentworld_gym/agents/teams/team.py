@@ -132,7 +132,7 @@ class Role(Strict):
         """Whether the role may write an action, in a domain without tools."""
         return self.actions is None or any(re.fullmatch(pattern, text.strip()) for pattern in self.actions)
 
-    def told(self, task: Task, place: str) -> str:
+    def role_instruction(self, task: Task, place: str) -> str:
         """Return the role's instruction in a task.
 
         Args:

@@ -29,7 +29,7 @@ from agentworld_gym.base.documents.template_budget import (
     MOST_WIDTH,
     RUNTIME,
     STEP,
-    Budget,
+    RenderingBudget,
     TooMuch,
     check_format,
     cost_of,
@@ -96,7 +96,7 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, optimized=False, finalize=self._finalized)
-        self.budget = Budget()
+        self.budget = RenderingBudget()
         self.globals = {name: self.globals[name] for name in _GLOBALS}
         stock = {name: self.filters[name] for name in _FILTERS.split()}
         self.filters.clear()

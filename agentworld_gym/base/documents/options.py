@@ -12,7 +12,7 @@ from agentworld_gym.base.errors import SpecError, UnknownOption
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedValue:
     """What the value of an option must be, in the words that an error uses. It annotates a field."""
 
     words: str
@@ -21,7 +21,8 @@ class Expected:
 class Options(BaseModel):
     """A frozen set of options that converts no value: a number is no text, and True is no number.
 
-    A field that is annotated with `Expected` says in its errors what was expected; of another one pydantic says it.
+    A field that is annotated with `ExpectedValue` says in its errors what was expected; of another one pydantic says
+    it.
 
     >>> class Limits(Options):
     ...     steps: int = 10
@@ -45,5 +46,5 @@ class Options(BaseModel):
             field = type(self).model_fields.get(key)
             if field is None:
                 raise UnknownOption(type(self).__name__, key, options[key], type(self).model_fields) from error
-            words = [part.words for part in field.metadata if isinstance(part, Expected)]
+            words = [part.words for part in field.metadata if isinstance(part, ExpectedValue)]
             raise SpecError("options", key, options.get(key), words[0] if words else expectation(first)) from error

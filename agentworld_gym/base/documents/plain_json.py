@@ -41,7 +41,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundObject:
     """An object in a text, between `start` and `end`; `repeats` says whether a key stands twice somewhere in it."""
 
     value: dict[str, Any]
@@ -50,7 +50,7 @@ class Found:
     repeats: bool
 
 
-def loose_objects(text: str) -> list[Found]:
+def loose_objects(text: str) -> list[FoundObject]:
     """Read the outermost objects in a text that may have prose, fences and broken JSON between them.
 
     They may be written loosely: with commas before a closing bracket, strings in single quotes, keys without quotes,
@@ -62,7 +62,7 @@ def loose_objects(text: str) -> list[Found]:
     Raises:
         ValueError: Objects seem to begin at too many places.
     """
-    objects: list[Found] = []
+    objects: list[FoundObject] = []
     place, tried = text.find("{"), 0
     while place >= 0:
         tried += 1
@@ -70,7 +70,7 @@ def loose_objects(text: str) -> list[Found]:
             raise ValueError(f"objects seem to begin at more than {MAX_OBJECTS} places")
         reader = _Reader(text, place)
         try:
-            objects.append(Found(reader.value(), place, reader.place, reader.repeats))
+            objects.append(FoundObject(reader.value(), place, reader.place, reader.repeats))
             place = text.find("{", reader.place)
         except ValueError:
             place = text.find("{", place + 1)

@@ -41,10 +41,10 @@ class TooMuch(TemplateRuntimeError):
     """A template does more than a rendering may."""
 
 
-class Budget:
+class RenderingBudget:
     """Counts the work of renderings; each thread has a count of its own.
 
-    >>> budget = Budget()
+    >>> budget = RenderingBudget()
     >>> with budget.open():
     ...     budget.charge(WORK + 1)
     Traceback (most recent call last):
@@ -144,13 +144,15 @@ def plain(value: Any) -> Any:
 # Some filters and methods are charged for what they would make before they make it.
 
 
-def charge_replace(budget: Budget, environment: Environment, text: Any, old: Any, new: Any, *_: Any, **__: Any) -> None:
+def charge_replace(
+    budget: RenderingBudget, environment: Environment, text: Any, old: Any, new: Any, *_: Any, **__: Any
+) -> None:
     """Charge the text that `replace` puts in the place of another."""
     budget.charge(len(str(new)) * str(text).count(str(old)))
 
 
 def charge_join(
-    budget: Budget,
+    budget: RenderingBudget,
     environment: Environment,
     parts: Any,
     between: Any = "",
@@ -166,7 +168,9 @@ def charge_join(
     budget.charge(len(str(between)) * len(values))
 
 
-def check_sum(budget: Budget, environment: Environment, parts: Any, attribute: Any = None, start: Any = 0) -> None:
+def check_sum(
+    budget: RenderingBudget, environment: Environment, parts: Any, attribute: Any = None, start: Any = 0
+) -> None:
     """Refuse a sum that does not start with a number.
 
     Raises:
@@ -176,12 +180,14 @@ def check_sum(budget: Budget, environment: Environment, parts: Any, attribute: A
         raise TemplateRuntimeError(f"a sum of numbers that starts with one (got {type(start).__name__})")
 
 
-def charge_indent(budget: Budget, environment: Environment, text: Any, width: Any = 4, *_: Any, **__: Any) -> None:
+def charge_indent(
+    budget: RenderingBudget, environment: Environment, text: Any, width: Any = 4, *_: Any, **__: Any
+) -> None:
     """Charge what `indent` puts before each line."""
     budget.charge(str(text).count("\n") * (width if isinstance(width, int) else len(str(width))))
 
 
-def check_format(budget: Budget, environment: Environment, text: Any, *_: Any, **__: Any) -> None:
+def check_format(budget: RenderingBudget, environment: Environment, text: Any, *_: Any, **__: Any) -> None:
     """Refuse a format of printf that is too wide.
 
     Raises:

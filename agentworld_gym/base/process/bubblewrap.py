@@ -17,10 +17,10 @@ PREFIX = "/usr/local"
 """The folder inside the sandbox of an interpreter that does not lie in /usr."""
 
 
-class Interpreter(NamedTuple):
+class HostPython(NamedTuple):
     """A CPython of the host.
 
-    >>> Interpreter.current().version == sys.version_info[:2]
+    >>> HostPython.current().version == sys.version_info[:2]
     True
     """
 
@@ -34,7 +34,7 @@ class Interpreter(NamedTuple):
     """The major and the minor version."""
 
     @classmethod
-    def current(cls) -> Interpreter:
+    def current(cls) -> HostPython:
         """Return the interpreter of this process."""
         return cls(os.path.realpath(sys.executable), sys.base_prefix, sys.version_info[:2])
 
@@ -50,7 +50,7 @@ class Interpreter(NamedTuple):
 
 
 @cache
-def sandbox_command(interpreter: Interpreter) -> tuple[str, ...]:
+def sandbox_command(interpreter: HostPython) -> tuple[str, ...]:
     """Return the `bwrap` command with everything that does not depend on the run; what follows are further options.
 
     Args:

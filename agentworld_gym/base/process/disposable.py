@@ -75,7 +75,7 @@ class Disposable:
         self._idle: list[_Worker] = []
         self._places = threading.BoundedSemaphore(MAX_PROCESSES)
         self._lock = threading.Lock()
-        self._nursery: _Nursery | None = None
+        self._fork_server: _ForkServer | None = None
 
     def call(self, argument: Any, seconds: float) -> Any:
         """Return what the function returns.
@@ -118,16 +118,16 @@ class Disposable:
         """End all processes that wait for work; the next piece of work starts others."""
         with self._lock:
             self._idle.clear()
-            if self._nursery is not None:
-                self._nursery.close()
-                self._nursery = None
+            if self._fork_server is not None:
+                self._fork_server.close()
+                self._fork_server = None
 
     def _ready(self) -> _Worker:
         with self._lock:
-            if self._nursery is None or not self._nursery.alive:
+            if self._fork_server is None or not self._fork_server.alive:
                 self._idle.clear()
-                self._nursery = _Nursery(self._function)
-            return self._idle.pop() if self._idle else self._nursery.fork()
+                self._fork_server = _ForkServer(self._function)
+            return self._idle.pop() if self._idle else self._fork_server.fork()
 
 
 def disposable(function: str) -> Disposable:
@@ -152,7 +152,7 @@ def _of(pid: int, function: str) -> Disposable:
     return made
 
 
-class _Nursery:
+class _ForkServer:
     """The process of which all others are copies."""
 
     def __init__(self, function: str) -> None:
@@ -229,8 +229,8 @@ class _Nursery:
 class _Worker:
     """One process, which reads a piece of work and writes the answer, again and again."""
 
-    def __init__(self, nursery: _Nursery, pid: int, connection: socket.socket) -> None:
-        self._nursery = nursery
+    def __init__(self, fork_server: _ForkServer, pid: int, connection: socket.socket) -> None:
+        self._fork_server = fork_server
         self._pid = pid
         self._socket = connection
 
@@ -259,7 +259,7 @@ class _Worker:
         """End the process, and return how it ended by itself, if it did."""
         self._socket.close()
         try:
-            code = self._nursery.end(self._pid)
+            code = self._fork_server.end(self._pid)
         except WorkLost:
             return "is gone"
         with suppress(ValueError):
@@ -354,11 +354,11 @@ def _limit() -> None:
 
 def _serve(connection: socket.socket, work: Work) -> None:
     """Do the work of one process until nobody asks for more."""
-    nursery = os.getppid()
+    fork_server = os.getppid()
     threading.stack_size(STACK)
     worker = threading.Thread(target=_answer_all, args=(connection, work), daemon=True)
     worker.start()
-    while worker.is_alive() and os.getppid() == nursery:
+    while worker.is_alive() and os.getppid() == fork_server:
         worker.join(_WATCH_SECONDS)
     os._exit(0)
 

@@ -16,16 +16,16 @@ from agentworld_gym.evaluation.report.page import environment
 from agentworld_gym.evaluation.results.transfer import TransferResult
 
 if TYPE_CHECKING:
-    from agentworld_gym.integrations.sb3.ppo import Point
+    from agentworld_gym.integrations.sb3.ppo import CurvePoint
 
 
 @dataclass(frozen=True)
-class Report:
+class DemoReport:
     """Everything that the demo found."""
 
     shown: Sequence[Shown]
     rows: Sequence[SideBySide]
-    curve: Sequence[Point]
+    curve: Sequence[CurvePoint]
     interrupted: bool
     transfer: TransferResult
     seconds: float

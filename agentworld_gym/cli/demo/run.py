@@ -14,7 +14,7 @@ from rich.table import Table
 
 from agentworld_gym.agents.policies.menu_agent import MenuAgent
 from agentworld_gym.base.process.pacing import paced
-from agentworld_gym.cli.demo.report import Report
+from agentworld_gym.cli.demo.report import DemoReport
 from agentworld_gym.cli.demo.tour import LEVELS, TERMINAL, messages_of_all_domains, side_by_side
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
@@ -22,7 +22,7 @@ from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
 
 if TYPE_CHECKING:
-    from agentworld_gym.integrations.sb3.ppo import Point, Training
+    from agentworld_gym.integrations.sb3.ppo import CurvePoint, Training
 
 STEPS = 120_000
 TEST_EPISODES = 120
@@ -34,7 +34,7 @@ MAX_STEPS = 12
 
 def run(
     report: Path, steps: int | None = None, seed: int = 0, episodes: int = TEST_EPISODES, world: str = "tiny"
-) -> Report:
+) -> DemoReport:
     """Show every domain, step two worlds side by side, train an agent, evaluate it in both, write a report.
 
     Ctrl-C during training keeps what was learned and goes on; during the evaluation it keeps the tasks that both worlds
@@ -79,7 +79,7 @@ def run(
     said = f"Language world minus grounded world: {result.gap or '-'}. {result.verdict}"
     console.print(said, markup=False, highlight=False)
 
-    written = Report(messages, rows, training.curve, training.interrupted, result, time.monotonic() - began)
+    written = DemoReport(messages, rows, training.curve, training.interrupted, result, time.monotonic() - began)
     written.write(report)
     console.print(f"Report: {report.resolve()} (after {written.seconds:.0f} s)")
     return written
@@ -105,7 +105,7 @@ def _train(console: Console, steps: int, seed: int) -> Training:
     with _bar(console, "{task.fields[said]}") as bar:
         task = bar.add_task("training", total=steps, said="")
 
-        def progress(point: Point) -> None:
+        def progress(point: CurvePoint) -> None:
             said = f"success {point.success:.2f}  return {point.reward:.2f}"
             done = min(point.steps, steps)
             bar.update(task, completed=done, said=said)

@@ -29,7 +29,7 @@ from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
     from agentworld_gym.core.domain.sampling import Sampling
-    from agentworld_gym.evaluation.bench.aggregate import Prices
+    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.bench.runner import BenchRun, Progress
     from agentworld_gym.evaluation.results.bench import Averages, BenchResult
     from agentworld_gym.llm.generators.handles import Lease
@@ -154,7 +154,7 @@ def bench(
     """
     from agentworld_gym.evaluation.bench.runner import RESULT, BenchRun, Model, check_folder
     from agentworld_gym.evaluation.report import write_page
-    from agentworld_gym.llm.bundled import TINY, named_model
+    from agentworld_gym.llm.bundled_models import TINY, named_model
     from agentworld_gym.llm.judging.bench_rows import BenchRows, files_of
     from agentworld_gym.llm.judging.judge import Judge
 
@@ -220,7 +220,7 @@ def _failures(result: BenchResult) -> dict[str, int]:
     return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
-def _run(run: BenchRun, total: int, prices: dict[str, Prices], tensorboard: Path | None) -> BenchResult:
+def _run(run: BenchRun, total: int, prices: dict[str, TokenPrices], tensorboard: Path | None) -> BenchResult:
     """Run the benchmark and show what it costs; rows that were over before do not enter the time left."""
     from agentworld_gym.agents.progress import live
 
@@ -265,7 +265,7 @@ def _open(
 
 def _address(handle: str, option: str) -> str:
     """Return the handle of a generator; bundled models have names."""
-    from agentworld_gym.llm.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled_models import TINY, bundled_models
 
     models = bundled_models()
     if handle == TINY:
@@ -279,7 +279,7 @@ def _writer(domains: Iterable[str]) -> str:
     Raises:
         SpecError: There is none; most small models write the change of a structured state, which rows do not hold.
     """
-    from agentworld_gym.llm.bundled import TINY, bundled_models
+    from agentworld_gym.llm.bundled_models import TINY, bundled_models
 
     writers = [model for model in bundled_models().values() if "state" not in model.forms.values()]
     for model in writers:
@@ -323,8 +323,8 @@ def _official(given: str | None, judge: str, domains: Iterable[str]) -> Official
     return official
 
 
-def _prices(text: str, who: str) -> Prices:
-    from agentworld_gym.evaluation.bench.aggregate import Prices
+def _prices(text: str, who: str) -> TokenPrices:
+    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
 
     try:
         prompt, completion = (float(part) for part in text.split(","))
@@ -333,7 +333,7 @@ def _prices(text: str, who: str) -> Prices:
     except ValueError as error:
         option = "--price" if who == "model" else "--judge-price"
         raise SpecError("command line", option, text, "two numbers from 0 on, such as 0.3,1.2") from error
-    return Prices(prompt, completion)
+    return TokenPrices(prompt, completion)
 
 
 def _tables(result: BenchResult) -> None:

@@ -39,7 +39,7 @@ from agentworld_gym.cli.eval.output import (
 from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, NearestAnswer, Run
+    from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, FidelityRun, NearestAnswer
 
 LEGEND = (
     "true history, own history: the share of observations that are right where the rules decide them; "
@@ -126,10 +126,10 @@ def fidelity(
     from agentworld_gym.base.fingerprint import installed
     from agentworld_gym.core.engines.catalog import engine_names
     from agentworld_gym.envs.options import EnvOptions
-    from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record, rows_of
+    from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record, rows_of
     from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
-    from agentworld_gym.llm.bundled import sessions_of
+    from agentworld_gym.llm.bundled_models import sessions_of
     from agentworld_gym.worlds.own_tasks import schemes, truth_of
 
     check_writable(out)
@@ -171,7 +171,7 @@ def fidelity(
             others = seed + 1 if own else seed  # Without splits only the seed tells the sessions apart.
             saw = sessions_of(world, options.domain_spec())
             table = _table_of(nearest, saw, world)
-            plan = Plan(
+            plan = FidelityPlan(
                 rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or ()),
                 table
                 if isinstance(table, Path)
@@ -238,7 +238,7 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
     print_table(("", "true history", "own history", "probes", "plans"), rows)
     stdout().print(LEGEND, style="dim", highlight=False)
     for one in found:
-        nearest = "" if one.nearest is None else f"; {_told(one.nearest)}"
+        nearest = "" if one.nearest is None else f"; {_describe_table(one.nearest)}"
         said = f"{one.domain}: {counted(one.steps, 'step')} of {counted(one.sessions, 'session')}{nearest}"
         stdout().print(said, markup=False, highlight=False, soft_wrap=True)
     guards = [
@@ -250,7 +250,7 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
         print_table(("guard", "asks for", "takes as they are", "of these wrong"), guards)
 
 
-def _shares(taught: Run | None, free: Run | None, plans: Consistency | None) -> tuple[str, ...]:
+def _shares(taught: FidelityRun | None, free: FidelityRun | None, plans: Consistency | None) -> tuple[str, ...]:
     """Return the cells of one who answered."""
     runs = (None if run is None or run.measures is None else run.measures.deterministic for run in (taught, free))
     probes = free.probes.agreement if free is not None and free.probes is not None else None
@@ -260,7 +260,7 @@ def _shares(taught: Run | None, free: Run | None, plans: Consistency | None) -> 
     return (*map(share_text, runs), share_text(probes), ratio)
 
 
-def _told(table: NearestAnswer) -> str:
+def _describe_table(table: NearestAnswer) -> str:
     """Say how large a table is, and how much the model saw."""
     saw = "" if table.saw is None else f" (the model saw {table.saw:,})"
     return f"the nearest answer is that of {table.turns:,} turns of {counted(table.sessions, 'session')}{saw}"

@@ -224,14 +224,14 @@ def browsergym_text(action: Call | Sequence[Call]) -> str:
 
 def _browsergym_call(call: Call) -> str:
     for name, (tool, fixed) in _SAME.items():
-        if tool == call["name"] and (found := _told(name, call["arguments"], fixed)) is not None:
+        if tool == call["name"] and (found := _write_call(name, call["arguments"], fixed)) is not None:
             return found
     if call["name"] in _REQUIRED or call["name"] == "noop":
-        return _told(call["name"], call["arguments"], {}) or call_text(call)
+        return _write_call(call["name"], call["arguments"], {}) or call_text(call)
     return call_text(call)
 
 
-def _told(name: str, arguments: Mapping[str, Any], fixed: Mapping[str, Any]) -> str | None:
+def _write_call(name: str, arguments: Mapping[str, Any], fixed: Mapping[str, Any]) -> str | None:
     """Write arguments as those of one call of BrowserGym; None where they say something that the call cannot say."""
     left = {key: value for key, value in arguments.items() if key not in ("element", "startElement", "endElement")}
     if any(left.pop(key, None) != value for key, value in fixed.items()):

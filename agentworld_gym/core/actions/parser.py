@@ -17,7 +17,7 @@ from agentworld_gym.core.actions.claude_code_calls import in_claude_code
 from agentworld_gym.core.actions.finish import read_finish
 from agentworld_gym.core.actions.naming import called, full_names, renamed, with_component
 from agentworld_gym.core.actions.syntaxes import OWN_ONLY, READERS, read_json
-from agentworld_gym.core.actions.toolset import Problem, Schema, Toolset
+from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction
 from agentworld_gym.core.actions.writing import ON_SCREEN, WRITERS, with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
@@ -48,7 +48,7 @@ class ActionParser:
         self._limit = spec.limits.max_action_chars
         self._error = BoundedEnvironment(undefined=StrictUndefined).from_string(spec.action.errors)
         schema = spec.action.json_schema
-        self._schema = Schema(schema, spec.path, "action.schema") if schema else None
+        self._schema = CompiledSchema(schema, spec.path, "action.schema") if schema else None
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
@@ -76,10 +76,10 @@ class ActionParser:
         toolsets = [grammar.toolset(tools) for grammar in self._grammars]
         try:
             return self._parse(text, toolsets, agent)
-        except Problem as problem:
+        except UnreadableAction as problem:
             return Action(text, error=self.refused(str(problem), text, shown), agent=agent)
 
-    def shown(self, action: Action, screen: str = "") -> str:
+    def action_block(self, action: Action, screen: str = "") -> str:
         """Return an action as the block of a full prompt shows it.
 
         The first syntax of the dialect in force writes it, where that has a writer. Otherwise, where the fence of the
@@ -102,7 +102,7 @@ class ActionParser:
             return self.raw(action)
         if "phone_coordinates" in spec.syntax and action.raw.lstrip().startswith("{"):
             # An action on points is read into other keys.
-            with suppress(Problem):
+            with suppress(UnreadableAction):
                 parsed = read_json(action.raw)
         if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
             if spec.syntax[0] == "claude_code_call":
@@ -117,7 +117,7 @@ class ActionParser:
         Where that of the domain is Python, a single call of the mouse or the keyboard has a fence of text.
         """
         fence = self.spec.action.fence
-        return "text" if fence == "python" and is_gesture(self.shown(action).strip()) else fence
+        return "text" if fence == "python" and is_gesture(self.action_block(action).strip()) else fence
 
     def raw(self, action: Action) -> str:
         """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""
@@ -135,20 +135,20 @@ class ActionParser:
         """Whether the first syntax of the dialect in force reads a text."""
         try:
             return self._grammars[0].readers[0](text, self._grammars[0].toolset(())) is not None
-        except Problem:
+        except UnreadableAction:
             return False
 
     def _parse(self, text: str, known: Sequence[Toolset], agent: str | None) -> Action:
         if len(text) > self._limit:
-            raise Problem(f"the action has {len(text)} characters, the limit is {self._limit}")
+            raise UnreadableAction(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
-            raise Problem("the action is not valid Unicode: it holds a lone surrogate")
+            raise UnreadableAction("the action is not valid Unicode: it holds a lone surrogate")
         if (finish := read_finish(text)) is not None:
             return Action(text, kind=ActionKind.FINISH, answer=finish.answer, agent=agent)
         if text.strip() in self._finishing:
             return Action(text, kind=ActionKind.FINISH, agent=agent)
         if self._graphical and has_whole_locator(text):
-            raise Problem(_UNRESOLVED)
+            raise UnreadableAction(_UNRESOLVED)
         return self._classified(text, self._read(text, known), agent)
 
     def _read(self, text: str, known: Sequence[Toolset]) -> Any:
@@ -157,7 +157,7 @@ class ActionParser:
         Raises:
             Problem: None can; it is the problem of the first syntax that has one.
         """
-        first: Problem | None = None
+        first: UnreadableAction | None = None
         for grammar, tools in zip(self._grammars, known, strict=True):
             for reader in grammar.readers:
                 try:
@@ -165,11 +165,11 @@ class ActionParser:
                     if parsed is None:
                         continue
                     if self._schema is not None and (problems := self._schema.problems(parsed)):
-                        raise Problem("; ".join(problems))
+                        raise UnreadableAction("; ".join(problems))
                     return parsed
-                except Problem as problem:
+                except UnreadableAction as problem:
                     first = first or problem
-        raise first or Problem(f"expected {self._expected}, such as {self.spec.action.examples[0]}")
+        raise first or UnreadableAction(f"expected {self._expected}, such as {self.spec.action.examples[0]}")
 
     def _classified(self, text: str, parsed: Any, agent: str | None) -> Action:
         for rule, array in self._finish:
@@ -256,7 +256,7 @@ def _json_in(text: str) -> Any:
     """Return the JSON object or array that a text is; None where it is neither, or where it is beyond the limits."""
     try:
         value = read_json(text)
-    except Problem:
+    except UnreadableAction:
         return None
     return value if isinstance(value, dict | list) else None
 

@@ -1,6 +1,6 @@
 """The ways of writing an action, each with a reader that gives plain data.
 
-A reader returns None where the text does not have its shape, and raises `Problem` where it has and is broken.
+A reader returns None where the text does not have its shape, and raises `UnreadableAction` where it has and is broken.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentworld_gym.core.actions.awm_calls import read_call
 from agentworld_gym.core.actions.browser_calls import as_tool_call, calls_in, read_call_text
 from agentworld_gym.core.actions.claude_code_calls import canonical
 from agentworld_gym.core.actions.phones import coordinates, droidbot, droidrun
-from agentworld_gym.core.actions.toolset import Problem, Toolset, first_line
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction, first_line
 from agentworld_gym.core.domain.action_spec import Syntax
 
 MAX_DEPTH = 64
@@ -46,10 +46,10 @@ def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
     batch: list[Any] = read_json(text)
     for index, item in enumerate(batch):
         if not isinstance(item, dict) or not isinstance(item.get("keystrokes"), str):
-            raise Problem(f"item {index} must be an object with a string 'keystrokes'")
+            raise UnreadableAction(f"item {index} must be an object with a string 'keystrokes'")
         duration = item.pop("duration", 1.0)
         if isinstance(duration, bool) or not isinstance(duration, int | float):
-            raise Problem(f"item {index}: 'duration' must be a number of seconds")
+            raise UnreadableAction(f"item {index}: 'duration' must be a number of seconds")
         batch[index] = {"keystrokes": item.pop("keystrokes"), "duration": float(duration), **item}
     return batch
 
@@ -75,13 +75,13 @@ def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
         return None
     name, arguments = call.get("name"), call.get("arguments")
     if not isinstance(name, str):
-        raise Problem("a tool call needs a string 'name'")
+        raise UnreadableAction("a tool call needs a string 'name'")
     if isinstance(arguments, str):
         arguments = read_json(arguments, "'arguments'") if arguments.strip() else None
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
-        raise Problem("'arguments' must be an object")
+        raise UnreadableAction("'arguments' must be an object")
     return tools.call(name, arguments)
 
 
@@ -134,11 +134,11 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
             raise ValueError("** is not one")
         named = {str(word.arg): _literal(word.value) for word in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
-        raise Problem(f"not a call with literal arguments: {first_line(error)}") from None
+        raise UnreadableAction(f"not a call with literal arguments: {first_line(error)}") from None
     arguments = tools.bind(name, positional)
     for parameter in named:
         if parameter in arguments:
-            raise Problem(f"{name}() got multiple values for argument '{parameter}'")
+            raise UnreadableAction(f"{name}() got multiple values for argument '{parameter}'")
     return tools.call(name, _plain({**arguments, **named}))
 
 
@@ -164,7 +164,7 @@ def browsergym_calls(text: str, tools: Toolset) -> dict[str, Any] | list[dict[st
     if not calls or (between and not all(tools.knows(call.partition("(")[0].strip()) for call in calls)):
         return browser_call(text, tools)
     if len(calls) > MAX_CALLS:
-        raise Problem(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
+        raise UnreadableAction(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
     read = [call for text in calls if (call := browser_call(text, tools)) is not None]
     return read[0] if len(read) == 1 else read
 
@@ -236,11 +236,11 @@ def read_json(text: str, what: str = "the action") -> Any:
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise Problem(f"{what} is not valid JSON: {first_line(error)}") from None
+        raise UnreadableAction(f"{what} is not valid JSON: {first_line(error)}") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise Problem(f"{what} nests deeper than {MAX_DEPTH} levels")
+        raise UnreadableAction(f"{what} nests deeper than {MAX_DEPTH} levels")
     if "\\u" in text and not is_valid(json.dumps(value, ensure_ascii=False)):
-        raise Problem(f"{what} is not valid Unicode: it holds a lone surrogate")
+        raise UnreadableAction(f"{what} is not valid Unicode: it holds a lone surrogate")
     return value
 
 
@@ -268,7 +268,7 @@ def _plain(value: Any) -> Any:
     try:
         return read_json(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise Problem(f"an argument is not plain data: {first_line(error)}") from None
+        raise UnreadableAction(f"an argument is not plain data: {first_line(error)}") from None
 
 
 def _constant(name: str) -> float:

@@ -46,14 +46,14 @@ _UNEXPECTED = (
 """The words and the code for an argument that the tool does not have, and for a key inside an argument."""
 
 
-class Problem(Exception):
+class UnreadableAction(Exception):
     """An action that has a known shape but cannot be read; the message says why."""
 
 
-class Schema:
+class CompiledSchema:
     """A compiled JSON Schema that never looks anything up outside itself.
 
-    >>> Schema({"type": "integer"}, "spec.yaml", "schema").problems({"a": 1})
+    >>> CompiledSchema({"type": "integer"}, "spec.yaml", "schema").problems({"a": 1})
     ['{"a":1} is not of type "integer"']
     """
 
@@ -65,7 +65,7 @@ class Schema:
 
     def fits(self, value: Any) -> bool:
         """Return whether nothing is wrong with a value."""
-        with suppress(Problem):
+        with suppress(UnreadableAction):
             return not self._errors(value)
         return False
 
@@ -83,7 +83,7 @@ class Schema:
                 return []
             return list(islice(self._validator.iter_errors(value), MAX_PROBLEMS))
         except (ValueError, OverflowError, RecursionError) as error:
-            raise Problem(first_line(error)) from None
+            raise UnreadableAction(first_line(error)) from None
 
 
 class Toolset:
@@ -107,13 +107,13 @@ class Toolset:
     ) -> None:
         self._full_names = full_names
         self._parameters: dict[str, Mapping[str, Any]] = {}
-        self._schemas: dict[str, Schema] = {}
+        self._schemas: dict[str, CompiledSchema] = {}
         for index, tool in enumerate(tools):
             name = tool.get("name")
             if not isinstance(name, str):
                 raise SpecError(file, f"tools.{index}.name", name, "a name")
             schema = tool.get("parameters") or {}
-            self._schemas[name] = Schema(schema, file, f"tools.{index}.parameters ({name})")
+            self._schemas[name] = CompiledSchema(schema, file, f"tools.{index}.parameters ({name})")
             self._parameters[name] = schema.get("properties", {})
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -125,12 +125,12 @@ class Toolset:
         schema = self._schemas.get(name)
         if schema is None:
             if self._schemas:
-                raise Problem(f"Unknown tool: {name}")
+                raise UnreadableAction(f"Unknown tool: {name}")
         elif refusals := schema.refusals(arguments):
             order = {parameter: index for index, parameter in enumerate(self._parameters[name])}
             refusals.sort(key=lambda refusal: order.get(refusal.split("\n", 1)[0].split(".")[0], len(order)))
             count = "1 validation error" if len(refusals) == 1 else f"{len(refusals)} validation errors"
-            raise Problem("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
+            raise UnreadableAction("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
         return {"name": self._full_names.get(name, name), "arguments": arguments}
 
     def knows(self, name: str) -> bool:
@@ -154,7 +154,7 @@ class Toolset:
         names = list(self._parameters.get(name, ())) if self._schemas else [f"arg{n}" for n in range(len(positional))]
         if len(positional) > len(names):
             given = "1 was" if len(positional) == 1 else f"{len(positional)} were"
-            raise Problem(f"{name}() takes {len(names)} positional arguments but {given} given")
+            raise UnreadableAction(f"{name}() takes {len(names)} positional arguments but {given} given")
         return dict(zip(names, positional, strict=False))
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentworld_gym.base.documents.plain_yaml import check_plain
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.actions.toolset import Schema, first_line
+from agentworld_gym.core.actions.toolset import CompiledSchema, first_line
 
 MAX_REASON = 300
 """The characters of why a tool cannot be used."""
@@ -23,7 +23,7 @@ class UsableTools(NamedTuple):
     left_out: dict[str, str]
     """The tools that cannot be used, with the reason."""
 
-    def told(self, place: str) -> str:
+    def describe_left_out(self, place: str) -> str:
         """Return a sentence that counts and names what was left out.
 
         Args:
@@ -87,7 +87,7 @@ def _problem(tool: Mapping[str, Any]) -> str:
     except (ValueError, TypeError, RecursionError) as error:
         return f"JSON cannot tell it: {first_line(error)}"
     try:
-        Schema({"type": "object", **schema}, "tool", "parameters")
+        CompiledSchema({"type": "object", **schema}, "tool", "parameters")
     except SpecError as error:
         return f"its parameters are no JSON Schema: {first_line(error.__cause__ or error)}"
     if schema.get("type", "object") != "object":

@@ -38,7 +38,7 @@ _WILD = re.compile(r"\*\*|\*|(?<![^/])#(?![^/])")
 _WILD_MEANS = {"**": ".*", "*": "[^/]*", "#": r"\d+"}
 
 
-class Span(NamedTuple):
+class EpisodeStates(NamedTuple):
     """The flat states at the start and at the end of an episode."""
 
     start: State
@@ -63,7 +63,7 @@ class Rules:
         freed, values, made, rows, numbers = _compiled((*own, spec.free_made, spec.rows, spec.numbers))
         return Rules(freed, values, made, rows, numbers, quoted(task.instruction))
 
-    def prescribed(self, span: Span) -> frozenset[str]:
+    def prescribed(self, span: EpisodeStates) -> frozenset[str]:
         """Return the quoted words that stand in a free value at the end, and stood in none at the start."""
         written = (
             normalised(value)
@@ -108,7 +108,7 @@ def pattern_of(text: str) -> str:
     return "".join([*parts, re.escape(text[place:])])
 
 
-def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
+def collateral(agent: EpisodeStates, expert: EpisodeStates, rules: Rules) -> tuple[str, ...]:
     """Return where the final state of an agent differs from that of the expert by more than the rules leave free.
 
     A difference is the name of a field, or of a row where all of it was made or removed. What a control did to the
@@ -120,7 +120,7 @@ def collateral(agent: Span, expert: Span, rules: Rules) -> tuple[str, ...]:
     >>> start = {"orders/1/status": "paid", "orders/2/status": "paid"}
     >>> expert = {"orders/1/status": "cancelled", "orders/2/status": "paid"}
     >>> agent = {"orders/1/status": "cancelled", "orders/2/status": "cancelled", "refunds/7/order_id": 2}
-    >>> collateral(Span(start, agent), Span(start, expert), rules)
+    >>> collateral(EpisodeStates(start, agent), EpisodeStates(start, expert), rules)
     ('orders/2/status', 'refunds/7')
     """
     prescribed = rules.prescribed(expert)
@@ -145,7 +145,7 @@ def score_with_collateral(task: Task) -> float:
 class _Ending:
     """The end of an episode: the fields of what was there at its start, and the rows that were made since."""
 
-    def __init__(self, span: Span, rules: Rules, prescribed: frozenset[str]) -> None:
+    def __init__(self, span: EpisodeStates, rules: Rules, prescribed: frozenset[str]) -> None:
         self._rules, self._prescribed = rules, prescribed
         before = {row for key in span.start for row in _rows_of(key, rules)}
         self.fields: dict[str, Value] = {}
@@ -228,7 +228,9 @@ def _rows_apart(mine: _Ending, theirs: _Ending) -> Iterator[str]:
                 yield row
 
 
-def _fields_apart(mine: _Ending, theirs: _Ending, agent: Span, expert: Span, rules: Rules) -> Iterator[str]:
+def _fields_apart(
+    mine: _Ending, theirs: _Ending, agent: EpisodeStates, expert: EpisodeStates, rules: Rules
+) -> Iterator[str]:
     """Return the fields, of what was there at the start, that the two left different from each other."""
     for key in {*agent.start, *expert.start, *mine.fields, *theirs.fields}:
         if rules.free.fullmatch(key):
@@ -251,7 +253,7 @@ def _changed(start: State, key: str, end: object) -> bool:
     return (_plain(start[key]) if key in start else _GONE) != end
 
 
-def _row_gone(key: str, agent: Span, rules: Rules) -> str | None:
+def _row_gone(key: str, agent: EpisodeStates, rules: Rules) -> str | None:
     """Return the row of a field where nothing of that row is left; None where something is."""
     if key in agent.end:
         return None

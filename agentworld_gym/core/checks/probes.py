@@ -10,11 +10,11 @@ from typing import Any
 
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.checks import output_of
-from agentworld_gym.core.checks.untold import in_first_dialect, partial_of
-from agentworld_gym.core.checks.verifiers import Testing
+from agentworld_gym.core.checks.dialect_checks import in_first_dialect, partial_of
+from agentworld_gym.core.checks.success_protocols import RunsTests
 from agentworld_gym.core.contracts import Failure, Session, Usage, World
 from agentworld_gym.core.domain.task import Check, Task
-from agentworld_gym.core.flow import Call, Work, answering_of, in_one_wave
+from agentworld_gym.core.flow import BatchedCall, Work, answering_of, in_one_wave
 from agentworld_gym.core.screens.sight import Sight
 
 ASKED = "asked"
@@ -22,7 +22,7 @@ ASKED = "asked"
 
 
 @dataclass(slots=True)
-class Probe:
+class ProbeRun:
     """One probe on a session of its own. `run_probes` gives it a `score`, or a `failure` of its world."""
 
     task: Task
@@ -57,13 +57,13 @@ class Probe:
 
 
 def run_probes(
-    world: World[Any], parser: ActionParser, probes: Sequence[Probe], output: re.Pattern[str] | None
+    world: World[Any], parser: ActionParser, probes: Sequence[ProbeRun], output: re.Pattern[str] | None
 ) -> None:
     """Carry out probes, all of them at once, and close their sessions; see `probing`."""
     in_one_wave(probing(world, parser, probe, output) for probe in probes)
 
 
-def probing(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pattern[str] | None) -> Work[None]:
+def probing(world: World[Any], parser: ActionParser, probe: ProbeRun, output: re.Pattern[str] | None) -> Work[None]:
     """Carry out a probe, as a piece of work that asks the world, and close its session.
 
     A check fails whose action cannot be read, or names an element that is not on the screen. Where a check holds tests
@@ -71,8 +71,8 @@ def probing(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
     that asks for what the world's dialect does not show has a failure instead of a score.
     """
     try:
-        if probe.check.tests and isinstance(world, Testing):
-            verdict = yield Call(world.passes, (probe.session, probe.check.tests))
+        if probe.check.tests and isinstance(world, RunsTests):
+            verdict = yield BatchedCall(world.passes, (probe.session, probe.check.tests))
             if isinstance(verdict, Failure):
                 probe.failure = _failed(verdict)
             elif verdict is not None:
@@ -83,7 +83,7 @@ def probing(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pa
         probe.session.close()
 
 
-def _acting(world: World[Any], parser: ActionParser, probe: Probe, output: re.Pattern[str] | None) -> Work[None]:
+def _acting(world: World[Any], parser: ActionParser, probe: ProbeRun, output: re.Pattern[str] | None) -> Work[None]:
     """Carry out the next action of a probe."""
     text = probe.sight.resolve(probe.left.pop())
     action = None if text is None else parser.parse(text, probe.task.tools)

@@ -15,7 +15,7 @@ from agentworld_gym.core.contracts.generator import (
     Generator,
     Message,
 )
-from agentworld_gym.core.contracts.observation import Observation, Source
+from agentworld_gym.core.contracts.observation import AnswerSource, Observation
 from agentworld_gym.core.contracts.usage import Usage
 from agentworld_gym.core.contracts.world import Session, Teachable, World
 
@@ -24,6 +24,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Allows",
+    "AnswerSource",
     "ChatRequest",
     "Completion",
     "Conversation",
@@ -33,7 +34,6 @@ __all__ = [
     "Message",
     "Observation",
     "Session",
-    "Source",
     "Teachable",
     "Usage",
     "World",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from agentworld_gym.core.contracts.usage import Usage
 
 
-class Source(StrEnum):
+class AnswerSource(StrEnum):
     """Who answered instead of a world's model."""
 
     STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
@@ -47,7 +47,7 @@ class Observation:
     state: str | None = None
     """The structured state that `text` was printed from, as JSON, where a model writes changes of it."""
 
-    source: Source | None = None
+    source: AnswerSource | None = None
     """Who answered instead of the world's model; None where the world did itself."""
 
     reasks: int = 0

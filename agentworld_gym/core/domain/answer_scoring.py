@@ -121,7 +121,7 @@ def _normalised(text: str) -> str:
     if match := _TIME.fullmatch(plain):
         return _clock(match) or plain
     number = _plain_number(plain)
-    return (plain.removeprefix("the ") or plain) if number is None else _shown(number)
+    return (plain.removeprefix("the ") or plain) if number is None else _format_number(number)
 
 
 # Every reading of an answer has the same items, and every answer is compared with the same right ones.
@@ -304,7 +304,7 @@ def _with_point(match: re.Match[str]) -> str:
     return re.sub(r"[. ']", "", match[1]) + "." + match[2]
 
 
-def _shown(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.12g}"
 
 
@@ -349,7 +349,7 @@ def _like(item: str, right: Set[str]) -> str:
     if match is None:
         return item
     rest = (item[: match.start()] + item[match.end() :]).strip()
-    number = _shown(_value(match))
+    number = _format_number(_value(match))
     if number in right and _UNIT.fullmatch(rest) and not is_hedge(rest):
         return number
     if money := _CURRENCIES.get(rest):
@@ -369,7 +369,7 @@ def _money(item: str) -> tuple[str, str] | None:
     if match is None:
         return None
     currency = _CURRENCIES.get((item[: match.start()] + item[match.end() :]).strip())
-    return (_shown(_value(match)), currency) if currency else None
+    return (_format_number(_value(match)), currency) if currency else None
 
 
 def _day_of(iso: str) -> str:

@@ -21,12 +21,12 @@ class IndexedWeb(Protocol):
         """
         ...
 
-    def opened(self, address: str) -> str:
+    def read_page(self, address: str) -> str:
         """Return what the page reader shows at an address where nothing fails: a page, or why there is none."""
         ...
 
 
-class Index(Hashable, Protocol):
+class IndexBuilder(Hashable, Protocol):
     """Builds the webs of a domain's tasks, as a view begins the structured states of a screen.
 
     Equal indexes build equal webs, which are therefore kept by index and task.

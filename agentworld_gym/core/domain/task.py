@@ -121,7 +121,7 @@ class Expect(Strict):
         return re.search(pattern, text) is not None
 
 
-class Answer(Expect):
+class AnswerTest(Expect):
     """A test of an agent's answer. An agent that names everything that could be right has not answered.
 
     `matches` therefore has to describe the whole text but the white space at its ends, `contains` is refused, and so
@@ -130,11 +130,12 @@ class Answer(Expect):
     write one thing: see `agentworld_gym.core.domain.answer_readings`; for `equals` case, quotes and stops do not count
     either.
 
-    >>> Answer(matches="(?i)ada").holds("Ada\\n"), Answer(matches="(?i)ada").holds("Ada\\nBo")
+    >>> AnswerTest(matches="(?i)ada").holds("Ada\\n"), AnswerTest(matches="(?i)ada").holds("Ada\\nBo")
     (True, False)
-    >>> Answer(equals="Ada").holds("The captain is **Ada**.", "Who is the captain?")
+    >>> AnswerTest(equals="Ada").holds("The captain is **Ada**.", "Who is the captain?")
     True
-    >>> Answer(number=4).holds("4 points"), Answer(number=4).holds("not 4"), Answer(number=4).holds("4 or none")
+    >>> test = AnswerTest(number=4)
+    >>> test.holds("4 points"), test.holds("not 4"), test.holds("4 or none")
     (True, False, False)
     """
 
@@ -209,7 +210,7 @@ class Check(Strict):
     @field_validator("answer")
     @classmethod
     def _as_answer(cls, expect: Expect | None) -> Expect | None:
-        return None if expect is None else Answer.model_validate(expect.model_dump(exclude_unset=True))
+        return None if expect is None else AnswerTest.model_validate(expect.model_dump(exclude_unset=True))
 
     @model_validator(mode="after")
     def _one_kind(self) -> Check:

@@ -113,7 +113,7 @@ class View(ABC):
         """
 
     @abstractmethod
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return what a world model is told of a state before an action, in few words.
 
         It is what stands in front, and what the action is aimed at. Which state follows is not said.
@@ -178,7 +178,7 @@ class View(ABC):
         """
         return None
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an action that only opens what is there, such as a file; None after any other action.
 
         It answers probes: a check asks what is true of a state, and its answer is read off the state. What an agent
@@ -236,7 +236,7 @@ class View(ABC):
         """
         return False
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
         """Return values by their names, the most likely first: those of the action, and those of the state.
 
         A change names such a value and does not copy it: which value stands where is predicted, and its letters are

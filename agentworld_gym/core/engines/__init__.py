@@ -124,7 +124,7 @@ class Restorable(Protocol):
         """
         ...
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
         ...
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.fingerprint import Part, digest_of, installed
-from agentworld_gym.core.domain.index import Index
+from agentworld_gym.core.domain.index import IndexBuilder
 from agentworld_gym.core.domain.view import View
 from agentworld_gym.core.engines import Engine
 from agentworld_gym.core.registration import Domain, all_domains, find_domain
@@ -69,14 +69,14 @@ def has_view(domain: str) -> bool:
     return found is not None and found.view is not None
 
 
-def load_index(domain: str) -> Index | None:
+def load_index(domain: str) -> IndexBuilder | None:
     """Load the index of a domain, which ranks and prints the pages of its tasks; None where it has none.
 
     >>> load_index("terminal") is None
     True
     """
     found = find_domain(domain)
-    index: Index | None = None if found is None or found.index is None else found.part("index")()
+    index: IndexBuilder | None = None if found is None or found.index is None else found.part("index")()
     return index
 
 

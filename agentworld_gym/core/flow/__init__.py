@@ -3,7 +3,7 @@
 A piece of work is a Python generator. Where it needs an answer, it yields the question and is resumed with the answer:
 
 - A `Request` goes to a generator.
-- A `Call` goes to a function that answers many questions at once, such as `World.step`.
+- A `BatchedCall` goes to a function that answers many questions at once, such as `World.step`.
 - A list of further pieces of work is answered by the list of their results.
 - `TOGETHER` (None) marks the place from which on the work changes a session.
 
@@ -12,7 +12,16 @@ none beyond `TOGETHER` before all of them are there, so that an interrupted wave
 """
 
 from agentworld_gym.core.flow.flow import Flow
-from agentworld_gym.core.flow.questions import TOGETHER, Answering, Asked, Call, Request, Work, answering_of, named
+from agentworld_gym.core.flow.questions import (
+    TOGETHER,
+    Answering,
+    Asked,
+    BatchedCall,
+    Request,
+    Work,
+    answering_of,
+    named,
+)
 from agentworld_gym.core.flow.streams import UNANSWERED, stream_of
 from agentworld_gym.core.flow.wave import in_one_wave
 
@@ -21,7 +30,7 @@ __all__ = [
     "UNANSWERED",
     "Answering",
     "Asked",
-    "Call",
+    "BatchedCall",
     "Flow",
     "Request",
     "Work",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from agentworld_gym.base.process.interrupts import deferred_interrupt
-from agentworld_gym.core.flow.questions import TOGETHER, Call, Request, Work
+from agentworld_gym.core.flow.questions import TOGETHER, BatchedCall, Request, Work
 from agentworld_gym.core.flow.request_stream import RequestStream
 from agentworld_gym.core.flow.streams import CallStream, Mailbox, stream_of
 
@@ -39,7 +39,7 @@ class Flow(Generic[T]):
     calls. An interrupt of `recv` loses nothing: what was under way still is, and the next call waits for it again.
 
     >>> def double(number):
-    ...     answer = yield Call(lambda numbers: [2 * n for n in numbers], (number,))
+    ...     answer = yield BatchedCall(lambda numbers: [2 * n for n in numbers], (number,))
     ...     return answer
     >>> flow = Flow()
     >>> flow.send([("a", double(1)), ("b", double(2))])
@@ -56,7 +56,7 @@ class Flow(Generic[T]):
         self._open: dict[int, _Open] = {}
         self._keys: dict[str, int] = {}
         self._inbox: deque[tuple[int, Any]] = deque()
-        self._outbox: dict[Any, tuple[Request | Call, list[tuple[int, Any]]]] = {}
+        self._outbox: dict[Any, tuple[Request | BatchedCall, list[tuple[int, Any]]]] = {}
         self._streams: dict[Any, RequestStream | CallStream] = {}
         self._mailbox = Mailbox()
         self._done: list[tuple[Any, T]] = []
@@ -194,7 +194,7 @@ class Flow(Generic[T]):
         else:
             self._ask(number, asked)
 
-    def _ask(self, number: int, asked: Request | Call) -> None:
+    def _ask(self, number: int, asked: Request | BatchedCall) -> None:
         key = asked.key if isinstance(asked, Request) else None
         if key is not None and key in self._keys:
             self._open[self._keys[key]].askers.append(number)
@@ -202,7 +202,7 @@ class Flow(Generic[T]):
         if key is not None:
             self._keys[key] = number
         self._open[number] = _Open(key, [number])
-        if isinstance(asked, Call):
+        if isinstance(asked, BatchedCall):
             self._outbox.setdefault(asked.function, (asked, []))[1].append((number, asked.arguments))
         else:
             self._outbox.setdefault(id(asked.generator), (asked, []))[1].append((number, asked.request))
@@ -238,12 +238,12 @@ class Flow(Generic[T]):
         if (work := self._works.pop(number, None)) is not None:
             work.close()
 
-    def _stream(self, name: Any, asked: Request | Call) -> RequestStream | CallStream:
+    def _stream(self, name: Any, asked: Request | BatchedCall) -> RequestStream | CallStream:
         if name not in self._streams:
-            self._streams[name] = self._opened(asked)
+            self._streams[name] = self._open_stream(asked)
         return self._streams[name]
 
-    def _opened(self, asked: Request | Call) -> RequestStream | CallStream:
+    def _open_stream(self, asked: Request | BatchedCall) -> RequestStream | CallStream:
         if isinstance(asked, Request):
             return stream_of(asked.generator, self._mailbox.put)
         return CallStream(asked.function, self._mailbox.put)

@@ -32,7 +32,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BatchedCall:
     """A question to a function that takes lists, with an element for each question, and returns a list of answers."""
 
     function: Callable[..., Sequence[Any]]
@@ -42,7 +42,7 @@ class Call:
     """This question's element of each list."""
 
 
-Asked: TypeAlias = "Request | Call | list[Work[Any]] | None"
+Asked: TypeAlias = "Request | BatchedCall | list[Work[Any]] | None"
 Work: TypeAlias = PythonGenerator[Asked, Any, T]
 """A piece of work that ends with a T."""
 
@@ -65,7 +65,7 @@ def answering_of(world: World[Any]) -> Callable[[Any, Action], Work[Observation 
 
 
 def _stepped(step: Callable[..., Sequence[Any]], session: Any, action: Action) -> Work[Observation | Failure]:
-    answer: Observation | Failure = yield Call(step, (session, action))
+    answer: Observation | Failure = yield BatchedCall(step, (session, action))
     return answer
 
 

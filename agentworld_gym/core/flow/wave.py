@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.core.flow.questions import TOGETHER, Call, Request, Work
+from agentworld_gym.core.flow.questions import TOGETHER, BatchedCall, Request, Work
 from agentworld_gym.core.flow.streams import UNANSWERED
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def in_one_wave(works: Iterable[Work[T]]) -> list[T]:
     ...     [answer] = yield [quadruple(number / 2)]
     ...     return answer
     >>> def quadruple(number):
-    ...     return (yield Call(lambda numbers: [4 * n for n in numbers], (number,)))
+    ...     return (yield BatchedCall(lambda numbers: [4 * n for n in numbers], (number,)))
     >>> in_one_wave([double(1), double(2)])
     [2.0, 4.0]
     """
@@ -68,7 +68,7 @@ class _Wave:
     held: list[_Piece] = field(default_factory=list)
     """The pieces that came to `TOGETHER`."""
 
-    calls: dict[Any, list[tuple[_Piece, Call]]] = field(default_factory=dict)
+    calls: dict[Any, list[tuple[_Piece, BatchedCall]]] = field(default_factory=dict)
     """The questions to functions, by function."""
 
     requests: dict[int, list[tuple[_Piece, Request]]] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class _Wave:
             return
         if question is TOGETHER:
             self.held.append(piece)
-        elif isinstance(question, Call):
+        elif isinstance(question, BatchedCall):
             self.calls.setdefault(question.function, []).append((piece, question))
         elif isinstance(question, Request):
             self.requests.setdefault(id(question.generator), []).append((piece, question))

@@ -14,16 +14,16 @@ from typing import Any
 
 from agentworld_gym.core.registration import find_domain, resolved
 from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, put_in, resolve
-from agentworld_gym.core.screens.node import Box, Node
+from agentworld_gym.core.screens.node import Box, ScreenNode
 from agentworld_gym.core.screens.observations import Observations, Translation
 from agentworld_gym.core.screens.screen import Screen
 
 __all__ = [
     "Box",
-    "Node",
     "NotOnScreen",
     "Observations",
     "Screen",
+    "ScreenNode",
     "Translation",
     "has_locator",
     "is_graphical",
@@ -69,7 +69,7 @@ def translation_of(domain: str, dialect: str) -> Translation | None:
     return None if reference is None else resolved(reference)
 
 
-def read_screen(domain: str, observation: str) -> list[Node]:
+def read_screen(domain: str, observation: str) -> list[ScreenNode]:
     """Return the elements that an observation shows, in the order of its lines.
 
     Lines that cannot be read are passed over. There are no elements in an observation without a screen, such as an

@@ -12,10 +12,10 @@ A = TypeVar("A")
 
 
 @dataclass(slots=True)
-class History(Generic[A]):
+class ScreenHistory(Generic[A]):
     """The turns of one session, and the screen on which the next action is done.
 
-    >>> history = History[str]("web", "### Snapshot\\n- link \\"Cart\\" [ref=e4]")
+    >>> history = ScreenHistory[str]("web", "### Snapshot\\n- link \\"Cart\\" [ref=e4]")
     >>> history.append("click('e9')", "### Error")
     >>> history.screen, history.observation, history.next_turn
     ('### Snapshot\\n- link "Cart" [ref=e4]', '### Error', 2)
@@ -72,9 +72,9 @@ class History(Generic[A]):
         else:
             self.first = self.screen = self.screen_before = observation
 
-    def fork(self) -> History[A]:
+    def fork(self) -> ScreenHistory[A]:
         """Return a copy that goes its own way."""
-        copy = History[A](self.domain, self.first)
+        copy = ScreenHistory[A](self.domain, self.first)
         copy.turns = list(self.turns)
         copy.screen, copy.screen_before = self.screen, self.screen_before
         return copy

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentworld_gym.base.errors import AgentWorldError
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 START = "@{"
 SYNTAX = "@{role 'name'}, @{'name'}, @{role} or @{~'part'}, then any ` after role 'name'`, then a number"
@@ -30,14 +30,14 @@ class NotOnScreen(AgentWorldError):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class ElementPattern:
     """What one element must be; a part that is None admits everything."""
 
     role: str | None
     name: str | None
     part: bool = False
 
-    def matches(self, node: Node) -> bool:
+    def matches(self, node: ScreenNode) -> bool:
         """Whether a node fits."""
         if self.role is not None and self.role != node.role:
             return False
@@ -55,11 +55,11 @@ class Locator:
     """The pattern of an element, those of the elements that it follows (the nearest one first), and its number from
     1."""
 
-    pattern: Pattern
-    after: tuple[Pattern, ...] = ()
+    pattern: ElementPattern
+    after: tuple[ElementPattern, ...] = ()
     number: int = 1
 
-    def find(self, nodes: Sequence[Node]) -> Node | None:
+    def find(self, nodes: Sequence[ScreenNode]) -> ScreenNode | None:
         """Return the element, if it is on the screen and an action can name it; else None."""
         start = 0
         for anchor in reversed(self.after):
@@ -93,7 +93,7 @@ def has_whole_locator(action: str) -> bool:
         return False
 
 
-def resolve(action: str, nodes: Sequence[Node]) -> str | None:
+def resolve(action: str, nodes: Sequence[ScreenNode]) -> str | None:
     """Put what names its element in the place of every locator; None if an element is not on the screen.
 
     Args:
@@ -103,7 +103,8 @@ def resolve(action: str, nodes: Sequence[Node]) -> str | None:
     Raises:
         ValueError: A locator is broken; tasks are tested for that when they are loaded.
 
-    >>> nodes = [Node("heading", "Tea", handle="e1"), *(Node("button", "Buy", handle=f"e{n}") for n in (2, 3))]
+    >>> buttons = [ScreenNode("button", "Buy", handle=f"e{n}") for n in (2, 3)]
+    >>> nodes = [ScreenNode("heading", "Tea", handle="e1"), *buttons]
     >>> resolve("click('@{button 'Buy' after heading 'Tea' 2}')", nodes), resolve("click('@{link}')", nodes)
     ("click('e3')", None)
     """
@@ -172,7 +173,7 @@ def _locator(action: str, place: int, escaped: bool) -> tuple[Locator, int]:
     return Locator(patterns[0], tuple(patterns[1:]), number), place + 1
 
 
-def _pattern(found: re.Match[str], escaped: bool) -> Pattern:
+def _pattern(found: re.Match[str], escaped: bool) -> ElementPattern:
     name = found["name"] if found["role"] is not None else found["any"]
     if name is not None:
         name = name.replace("''", "'")
@@ -181,4 +182,4 @@ def _pattern(found: re.Match[str], escaped: bool) -> Pattern:
                 name = json.loads(f'"{name}"')
             except ValueError:
                 raise ValueError(f"a name with the escapes of JSON ({name!r})") from None
-    return Pattern(found["role"], name, bool(found["part"] or found["only"]))
+    return ElementPattern(found["role"], name, bool(found["part"] or found["only"]))

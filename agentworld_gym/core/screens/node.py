@@ -23,7 +23,7 @@ class Box(NamedTuple):
         return self.x + self.width // 2, self.y + self.height // 2
 
 
-class Node(NamedTuple):
+class ScreenNode(NamedTuple):
     """One element of a screen.
 
     `role` is the ARIA role (web), the `tag` (desktop) or the class without its package (Android). `name` is the
@@ -52,8 +52,10 @@ class Node(NamedTuple):
     def target(self) -> str | None:
         """How an action names the element: by reference, index, or `x, y` of its centre; None if nothing can.
 
-        >>> Node("push-button", box=Box(0, 0, 10, 20)).target, Node("Switch", handle=7).target, Node("text").target
-        ('5, 10', '7', None)
+        >>> ScreenNode("push-button", box=Box(0, 0, 10, 20)).target
+        '5, 10'
+        >>> ScreenNode("Switch", handle=7).target, ScreenNode("text").target
+        ('7', None)
         """
         if self.handle is not None:
             return str(self.handle)
@@ -62,7 +64,7 @@ class Node(NamedTuple):
     def value(self, flag: str) -> str | None:
         """Return the value of a flag; None where there is no such flag.
 
-        >>> Node("heading", flags=("level=2",)).value("level")
+        >>> ScreenNode("heading", flags=("level=2",)).value("level")
         '2'
         """
         start = flag + "="

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from agentworld_gym.core.screens import screen_of
 from agentworld_gym.core.screens.locate import Locator, compiled, has_locator
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 _KEYS = re.compile(r'"(?:name|arguments|element|ref|action_type|index|x|y)": ')
 _SYNTAX = re.compile(
@@ -17,15 +17,15 @@ _SYNTAX = re.compile(
 _SHOWN = frozenset(("checked", "selected", "expanded", "focused", "active", "disabled", "pressed"))
 
 
-class Words:
+class PlainWords:
     """Writes the actions and screens of an episode in plain words; texts of other domains stay as they are.
 
-    >>> words = Words("android")
+    >>> words = PlainWords("android")
     >>> words.of_action('{"action_type": "click", "index": @{Switch after \\'6:30 AM\\'}}')
     'click Switch after 6:30 AM'
-    >>> words.of_screen("", [Node("Switch", "Alarm", flags=("checked",))])
+    >>> words.of_screen("", [ScreenNode("Switch", "Alarm", flags=("checked",))])
     'Switch Alarm checked'
-    >>> words.of_screen("", [Node("Switch", "Alarm", flags=("checked",)), Node("Button", "Save")])
+    >>> words.of_screen("", [ScreenNode("Switch", "Alarm", flags=("checked",)), ScreenNode("Button", "Save")])
     'Button Save'
     """
 
@@ -38,10 +38,10 @@ class Words:
         if self._screen is None:
             return action
         pieces = compiled(action) if has_locator(action) else (action,)
-        words = [_told(piece) if isinstance(piece, Locator) else _bare(piece) for piece in pieces]
+        words = [_describe_locator(piece) if isinstance(piece, Locator) else _bare(piece) for piece in pieces]
         return " ".join(" ".join(words).split()) or action
 
-    def of_screen(self, observation: str, nodes: Sequence[Node]) -> str:
+    def of_screen(self, observation: str, nodes: Sequence[ScreenNode]) -> str:
         """Write an observation: the elements that are on the screen and were not on the one before, each on a line.
 
         Args:
@@ -56,7 +56,7 @@ class Words:
         return "\n".join(fresh)
 
 
-def _lines(observation: str, identity: Sequence[str], nodes: Sequence[Node]) -> Iterable[str]:
+def _lines(observation: str, identity: Sequence[str], nodes: Sequence[ScreenNode]) -> Iterable[str]:
     if "### Error" in observation or "Action error" in observation or observation.startswith("Traceback"):
         yield observation[:300]
     if identity and identity[0]:
@@ -69,7 +69,7 @@ def _lines(observation: str, identity: Sequence[str], nodes: Sequence[Node]) -> 
             yield " ".join((node.role, *parts, *states))
 
 
-def _told(locator: Locator) -> str:
+def _describe_locator(locator: Locator) -> str:
     patterns = [f"{pattern.role or ''} {pattern.name or ''}" for pattern in (locator.pattern, *locator.after)]
     return " after ".join(patterns)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentworld_gym.core.screens import screen_of
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 MOST = 4
 """How many lines are named at most."""
@@ -39,7 +39,7 @@ def pointed_lines(domain: str, parsed: Any, observation: str) -> list[int]:
     return lines[:MOST]
 
 
-def _at(nodes: Sequence[Node], x: int, y: int) -> int | None:
+def _at(nodes: Sequence[ScreenNode], x: int, y: int) -> int | None:
     """Return the line of the smallest element at a position; of equal ones that of the last, which lies on top."""
     smallest: tuple[int, int] | None = None
     for node in nodes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 
 class Screen(ABC):
@@ -31,7 +31,7 @@ class Screen(ABC):
         return f"{type(self).__name__}()"
 
     @abstractmethod
-    def read(self, observation: str) -> list[Node]:
+    def read(self, observation: str) -> list[ScreenNode]:
         """Return the elements that an observation shows, in the order of its lines; lines that are none are passed
         over.
         """

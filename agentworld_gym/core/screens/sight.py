@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.core.screens import is_graphical, screen_of
 from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, resolve
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 LOOK = "browser_snapshot"
 """The tool of a browser that shows the page again. In rows of recorded sessions it is no turn."""
@@ -56,7 +56,7 @@ def folds(domain: str, parsed: Any, observation: str) -> bool:
     return looks(domain, parsed) and shows(domain, observation)
 
 
-def _screen(domain: str, observation: str) -> list[Node] | None:
+def _screen(domain: str, observation: str) -> list[ScreenNode] | None:
     """Return the elements of the screen that an observation shows; None where it shows no screen."""
     screen = screen_of(domain)
     if screen is None:
@@ -78,7 +78,7 @@ class Sight:
     def __init__(self, domain: str, observations: Sequence[str] = ()) -> None:
         self.domain = domain
         self._observations = list(observations) if is_graphical(domain) else []
-        self._nodes: list[Node] = []
+        self._nodes: list[ScreenNode] = []
 
     def see(self, observation: str) -> None:
         """Take in an observation."""
@@ -86,7 +86,7 @@ class Sight:
             self._observations.append(observation)
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ScreenNode]:
         """The elements of the last screen."""
         # Screens are read only when their elements are asked for, because most actions need none.
         while self._observations:

@@ -9,9 +9,9 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.domain.task import Task, split_of
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.core.tasks.family import MENU_MIN, Draft, Family
+from agentworld_gym.core.tasks.family import MENU_MIN, Family, TaskDraft
 
-__all__ = ["Draft", "Family", "families", "generate", "task_of"]
+__all__ = ["Family", "TaskDraft", "families", "generate", "task_of"]
 
 ATTEMPTS = 20
 """How many drafts with too short a menu are dropped before a family gives up."""

@@ -16,7 +16,7 @@ MENU_MAX = {1: 10, 2: 12, 3: 14}
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TaskDraft:
     """A task that has no id and no split yet, and whose menu is not shuffled."""
 
     instruction: str
@@ -52,7 +52,7 @@ class Draft:
         return tuple(entries)
 
 
-Family = Callable[[random.Random, int, Split], Draft]
+Family = Callable[[random.Random, int, Split], TaskDraft]
 """A pure function that drafts a task from random numbers, a level from 1 to 3 and the split that the task is for."""
 
 

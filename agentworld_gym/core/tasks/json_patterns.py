@@ -17,19 +17,19 @@ Fields = Mapping[str, Any]
 """Values by key, all of which one JSON object has to have."""
 
 
-class Words(str):
+class Phrase(str):
     """Words that an instruction prescribes, in one or more parts: their case does not count, nor do stops and quotes
     beside the parts.
 
-    >>> bool(re.search(object_pattern({"reason": Words("it is scratched")}), '{"reason": "It is scratched."}'))
+    >>> bool(re.search(object_pattern({"reason": Phrase("it is scratched")}), '{"reason": "It is scratched."}'))
     True
-    >>> bool(re.search(object_pattern({"title": Words("Prepare", "A talk")}), '{"title": "Prepare \\\\"A talk\\\\""}'))
+    >>> bool(re.search(object_pattern({"title": Phrase("Prepare", "A talk")}), '{"title": "Prepare \\\\"A talk\\\\""}'))
     True
     """
 
     parts: tuple[str, ...]
 
-    def __new__(cls, *parts: str) -> Words:
+    def __new__(cls, *parts: str) -> Phrase:
         """Return the words, as one text."""
         words = super().__new__(cls, " ".join(parts))
         words.parts = parts
@@ -72,7 +72,7 @@ def object_pattern(fields: Fields | str) -> str:
 
 def _field(key: str, value: Any) -> str:
     name = literal(json.dumps(key))
-    if isinstance(value, Words):
+    if isinstance(value, Phrase):
         return rf"{name}:\s*{value.pattern}"
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return rf"{name}:\s*{literal(json.dumps(value, ensure_ascii=False))}"

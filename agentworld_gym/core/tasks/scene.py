@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.core.tasks.family import Draft, Family
+from agentworld_gym.core.tasks.family import Family, TaskDraft
 
 ATTEMPTS = 1000
 """The most scenes that a family draws before it gives up. Some levels need nine scenes for one that fits, so that 50
@@ -93,7 +93,7 @@ def alternated(first: Sequence[T], second: Sequence[T]) -> list[T]:
 
 
 S = TypeVar("S", bound=Scene)
-Build = Callable[[S, int], Draft]
+Build = Callable[[S, int], TaskDraft]
 """A function that makes a draft from a scene and a level."""
 
 
@@ -111,7 +111,7 @@ def family_of(
 
     def family(build: Build[S]) -> Family:
         @functools.wraps(build)
-        def draft(rng: random.Random, level: int, split: Split) -> Draft:
+        def draft(rng: random.Random, level: int, split: Split) -> TaskDraft:
             for _ in range(ATTEMPTS):
                 try:
                     return build(scene(rng, level, split), level)

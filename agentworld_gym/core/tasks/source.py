@@ -214,7 +214,7 @@ def with_usable_tools(task: Task) -> Task:
     usable = usable_tools(task.tools)
     if not usable.left_out:
         return task
-    logger.warning(usable.told(f"task {task.id}"))
+    logger.warning(usable.describe_left_out(f"task {task.id}"))
     return task.model_copy(update={"tools": usable.tools})
 
 

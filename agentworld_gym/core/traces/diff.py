@@ -16,7 +16,7 @@ Part = Literal["observation", "action", "failure", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TraceTurn:
     """One turn as one side has it."""
 
     number: int
@@ -42,10 +42,10 @@ class Departure:
     part: Part
     """What differs."""
 
-    left: Turn | None
+    left: TraceTurn | None
     """The turn on the left side; None where that side ended earlier."""
 
-    right: Turn | None
+    right: TraceTurn | None
     """The turn on the right side; None where that side ended earlier."""
 
     @property
@@ -93,13 +93,13 @@ class EpisodeDiff:
         return self.right is not None and not self.departures
 
 
-def compare(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[Departure, ...]:
+def compare(left: Sequence[TraceTurn], right: Sequence[TraceTurn]) -> tuple[Departure, ...]:
     """Return every turn at which two sides differ.
 
     Nothing can be compared after different actions, so that such a turn is the last.
 
-    >>> a = [Turn(0, "", "$"), Turn(1, "ls", "a")]
-    >>> [d.part for d in compare(a, [Turn(0, "", "$"), Turn(1, "ls", "b")])]
+    >>> a = [TraceTurn(0, "", "$"), TraceTurn(1, "ls", "a")]
+    >>> [d.part for d in compare(a, [TraceTurn(0, "", "$"), TraceTurn(1, "ls", "b")])]
     ['observation']
     """
     departures: list[Departure] = []
@@ -112,11 +112,11 @@ def compare(left: Sequence[Turn], right: Sequence[Turn]) -> tuple[Departure, ...
     return tuple(departures)
 
 
-def agreeing(left: Sequence[Turn], right: Sequence[Turn]) -> int:
+def agreeing(left: Sequence[TraceTurn], right: Sequence[TraceTurn]) -> int:
     """Count the turns after the start that are the same on both sides; those after different actions are not.
 
-    >>> a = [Turn(0, "", "$"), Turn(1, "ls", "a"), Turn(2, "pwd", "/")]
-    >>> agreeing(a, a), agreeing(a, [Turn(0, "", "$"), Turn(1, "cd", ""), Turn(2, "pwd", "/")])
+    >>> a = [TraceTurn(0, "", "$"), TraceTurn(1, "ls", "a"), TraceTurn(2, "pwd", "/")]
+    >>> agreeing(a, a), agreeing(a, [TraceTurn(0, "", "$"), TraceTurn(1, "cd", ""), TraceTurn(2, "pwd", "/")])
     (2, 0)
     """
     count = 0
@@ -170,23 +170,23 @@ def pairs(
             yield None, twin
 
 
-def turns_of(episode: TraceEpisode) -> list[Turn]:
+def turns_of(episode: TraceEpisode) -> list[TraceTurn]:
     """Return the turns of an episode, the start first; of a turn that was tried again only the last try counts."""
     turns = {step.turn: _turn(step) for step in episode.steps}
     return [_start(episode), *turns.values()]
 
 
-def _start(episode: TraceEpisode) -> Turn:
-    return Turn(0, "", str(episode.start.get("observation", "")))
+def _start(episode: TraceEpisode) -> TraceTurn:
+    return TraceTurn(0, "", str(episode.start.get("observation", "")))
 
 
-def _turn(step: TraceStep) -> Turn:
+def _turn(step: TraceStep) -> TraceTurn:
     world = step.world or {}
     failure = world.get("failure") or step.info.get("failure")
-    return Turn(step.turn, step.action, world.get("observation"), failure["message"] if failure else None, step)
+    return TraceTurn(step.turn, step.action, world.get("observation"), failure["message"] if failure else None, step)
 
 
-def _part(one: Turn | None, other: Turn | None) -> Part | None:
+def _part(one: TraceTurn | None, other: TraceTurn | None) -> Part | None:
     if one is None or other is None:
         return "missing"
     if one.action != other.action:
@@ -196,7 +196,7 @@ def _part(one: Turn | None, other: Turn | None) -> Part | None:
     return "observation" if one.observation != other.observation else None
 
 
-def _lines(side: Turn | None, part: Part) -> list[str]:
+def _lines(side: TraceTurn | None, part: Part) -> list[str]:
     if side is None:
         return ["(no such turn)"]
     if part == "failure" and side.failure is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import ScreenExplorer
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 APPS = ("Calculator", "Calendar", "Clock", "Contacts", "Files", "Messages", "Notes", "Pantry", "Phone", "Settings")
 DIRECTIONS = ("down", "down", "up", "left", "right")
@@ -154,7 +154,7 @@ def act(action_type: str, **arguments: Any) -> str:
     return json.dumps({"action_type": action_type, **arguments}, ensure_ascii=False)
 
 
-def _share(node: Node) -> float:
+def _share(node: ScreenNode) -> float:
     """Return how often an element is tapped: the back button and fields less often than others."""
     if node.description in ("Navigate up", "Back", "Close"):
         return 0.4

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.android import screen_texts as android
@@ -23,7 +23,7 @@ class PhoneScreen(Screen):
     example = '{"action_type": "click", "index": @{Button \'Save\'}}'
     numbers_things = True
 
-    def read(self, observation: str) -> list[Node]:
+    def read(self, observation: str) -> list[ScreenNode]:
         """Return the elements, whatever the dialect."""
         return android.read(observation)
 

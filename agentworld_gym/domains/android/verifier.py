@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.core.screens import read_screen
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r"(?m)^(?:Error\b|.*\b(?:no element|not installed|cannot )\b)")
 
@@ -24,5 +24,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     }
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

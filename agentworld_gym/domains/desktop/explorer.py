@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from agentworld_gym.agents.policies.exploring.base import ScreenExplorer
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 CLICKED = {
     "push-button": 1.0,
@@ -194,7 +194,7 @@ class DesktopExplorer(ScreenExplorer):
     def _number(self) -> str:
         return str(self.rng.randint(1, 120))
 
-    def _point(self, node: Node) -> str:
+    def _point(self, node: ScreenNode) -> str:
         """Return where to click an element: in its middle, or elsewhere inside it."""
         assert node.box is not None
         x, y = node.box.centre
@@ -207,11 +207,11 @@ class DesktopExplorer(ScreenExplorer):
         """Return the name of the window in front."""
         return next((node.name for node in self.nodes if node.role in ("dialog", "frame")), "")
 
-    def _shares(self) -> list[tuple[Node, float]]:
+    def _shares(self) -> list[tuple[ScreenNode, float]]:
         """Return what can be clicked, with the largest shares for the menu, the dialog and the window in front."""
         return list(self._weighed())
 
-    def _weighed(self) -> Iterator[tuple[Node, float]]:
+    def _weighed(self) -> Iterator[tuple[ScreenNode, float]]:
         windows, dialog = 0, False
         cells = sum(node.role == "table-cell" for node in self.nodes)
         for node in self.nodes:

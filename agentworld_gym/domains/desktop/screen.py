@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.desktop import screen_texts as desktop
@@ -24,7 +24,7 @@ class DesktopScreen(Screen):
     example = "pyautogui.click(@{push-button 'Save'})"
     numbers_things = True
 
-    def read(self, observation: str) -> list[Node]:
+    def read(self, observation: str) -> list[ScreenNode]:
         """Return the rows of the table."""
         return desktop.read(observation)
 

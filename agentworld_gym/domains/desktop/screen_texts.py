@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.core.screens.node import Box, Node
+from agentworld_gym.core.screens.node import Box, ScreenNode
 
 SEVEN_COLUMNS = "tag\tname\ttext\tclass\tdescription\tposition (top-left x&y)\tsize (w&h)"
 FOUR_COLUMNS = "tag\ttext\tposition (center x & y)\tsize (w & h)"
@@ -23,7 +23,7 @@ _FIELDS = frozenset(("text", "entry", "table-cell", "combo-box", "slider", "spin
 _BOTH = re.compile(r"(.+?) \((.+)\)", re.DOTALL)
 
 
-def read(observation: str) -> list[Node]:
+def read(observation: str) -> list[ScreenNode]:
     """Return one node for each row; lines that are no row of the table are passed over.
 
     >>> [node] = read(f"{FOUR_COLUMNS}\\npush-button\\tOK\\t(188, 270)\\t(40, 20)")
@@ -31,7 +31,7 @@ def read(observation: str) -> list[Node]:
     ('push-button', 'OK', Box(x=168, y=260, width=40, height=20))
     """
     is_short = observation.startswith("tag\ttext\t")
-    nodes: list[Node] = []
+    nodes: list[ScreenNode] = []
     for number, line in enumerate(observation.split("\n")):
         *cells, position, size = line.split("\t") if "\t" in line else ("", "")
         if len(cells) != (2 if is_short else 5) or not cells[0]:
@@ -43,11 +43,13 @@ def read(observation: str) -> list[Node]:
         if is_short:
             name, text = _apart(cells[1]) if cells[0] in _FIELDS else (cells[1], "")
             box = Box(x - width // 2, y - height // 2, width, height)
-            nodes.append(Node(cells[0], name, text, "", None, box, (), 0, number))
+            nodes.append(ScreenNode(cells[0], name, text, "", None, box, (), 0, number))
             continue
         tag, name, text, kind, description = cells
         flags = (f"class={kind}",) if kind else ()
-        nodes.append(Node(tag, name, _content(text), description, None, Box(x, y, width, height), flags, 0, number))
+        nodes.append(
+            ScreenNode(tag, name, _content(text), description, None, Box(x, y, width, height), flags, 0, number)
+        )
     return nodes
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.core.screens import read_screen
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r"(?m)^(?:Traceback |\w*Error: )")
 WIDTH, HEIGHT = 1920, 1080
@@ -30,5 +30,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     }
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

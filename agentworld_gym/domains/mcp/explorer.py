@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from agentworld_gym.agents.policies.exploring.base import Explorer, Words, call
+from agentworld_gym.agents.policies.exploring.base import Explorer, RandomWords, call
 from agentworld_gym.core.domain.task import Task
 
 READING = ("get", "list", "find", "search", "count", "spending", "describe", "read", "show", "report", "summary")
@@ -27,7 +27,7 @@ class ToolExplorer(Explorer):
         super().__init__(task, rng)
         self._tools: dict[str, Mapping[str, Any]] = {tool["name"]: tool.get("parameters", {}) for tool in task.tools}
         self._used: Counter[str] = Counter()
-        self._words = Words(task, rng)
+        self._words = RandomWords(task, rng)
         self._tables: Mapping[str, list[Any]] = task.state.get("tables", {})
         self._values: dict[str, dict[Any, None]] = {}
         self._shown: dict[str, dict[Any, None]] = {}
@@ -106,12 +106,12 @@ class ToolExplorer(Explorer):
             parts = schema.get("properties", {})
             return {part: self._value(tool, part, inner) for part, inner in parts.items() if self.chance(0.7)}
         if key == "cursor":
-            return self._known("next_cursor", schema)
+            return self._draw_known_value("next_cursor", schema)
         if key == "offset":
             return self.rng.randint(1, 4)
         if key == "limit" and kind == "integer":
             return min(self.rng.randint(1, 5), schema.get("maximum", 5))
-        value = self._known(key, schema)
+        value = self._draw_known_value(key, schema)
         if kind in ("integer", "number"):
             sure = value is not None and (key.endswith("id") or self.chance(0.5))
             return value if sure else self._number(value, schema)
@@ -122,7 +122,7 @@ class ToolExplorer(Explorer):
             return value
         return self._text(schema)
 
-    def _known(self, key: str, schema: Mapping[str, Any]) -> Any:
+    def _draw_known_value(self, key: str, schema: Mapping[str, Any]) -> Any:
         """Draw a value of the column that a parameter is named after; return None if there is no such column."""
         for column in self._columns(key, str(schema.get("description", ""))):
             # Values that were shown may mostly be read; the tables also hold what belongs to others.

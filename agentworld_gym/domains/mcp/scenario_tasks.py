@@ -21,7 +21,7 @@ from agentworld_gym.core.tasks.source import check_actions
 from agentworld_gym.domains.mcp.engine.answer import greeting
 from agentworld_gym.domains.mcp.engine.scenario import FILES
 from agentworld_gym.domains.mcp.engine.service import Service, load_service
-from agentworld_gym.kit.tables.database import opened, tables_of
+from agentworld_gym.kit.tables.database import open_image, tables_of
 
 logger = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ def completed(data: dict[str, Any], service: Service, name: str) -> dict[str, An
 
 def initial_rows(service: Service) -> dict[str, list[dict[str, Scalar]]]:
     """Return the rows by table with which the tasks of a scenario begin: all of its small database of seed 0."""
-    connection = opened(service.generated("small", 0))
+    connection = open_image(service.generated("small", 0))
     try:
         return tables_of(connection, service.keys)
     finally:

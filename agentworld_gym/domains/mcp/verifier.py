@@ -6,7 +6,7 @@ import re
 
 from agentworld_gym.base.documents.plain_json import read_unique
 from agentworld_gym.kit.matching.forms import normalised
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')
 
@@ -33,5 +33,5 @@ def _keys(text: str) -> list[str] | None:
     return sorted(value) if isinstance(value, dict) else []
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

@@ -6,7 +6,7 @@ import random
 import re
 from urllib.parse import urljoin, urlsplit
 
-from agentworld_gym.agents.policies.exploring.base import Explorer, Words, call
+from agentworld_gym.agents.policies.exploring.base import Explorer, RandomWords, call
 from agentworld_gym.core.domain.task import Task
 
 _ADDRESS = re.compile(r"https?://[^\s)\]>\"'|]+")
@@ -20,7 +20,7 @@ class SearchExplorer(Explorer):
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
-        self._words = Words(task, rng)
+        self._words = RandomWords(task, rng)
         pages = task.state.get("pages", ())
         self._addresses = {str(page["url"]): None for page in pages if "url" in page}
         self._titles = [str(page["title"]) for page in pages if page.get("title")]

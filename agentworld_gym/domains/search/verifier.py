@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r"^(?:Error\b|Key not found$)", re.MULTILINE)
 YEARS = 30
@@ -35,5 +35,5 @@ def _years(text: str) -> list[int]:
     return [int(date[1]) for date in _DATE.finditer(text)]
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from posixpath import basename, dirname, relpath
 from typing import Any
 
-from agentworld_gym.agents.policies.exploring.base import Explorer, Words
+from agentworld_gym.agents.policies.exploring.base import Explorer, RandomWords
 from agentworld_gym.core.domain.task import Task
 
 TODOS = ("Read the code", "Reproduce the problem", "Repair it", "Run the tests", "Look at the history", "Write it down")
@@ -29,7 +29,7 @@ class CodeExplorer(Explorer):
         files: Mapping[str, Any] = task.state.get("files", {})
         texts = {path: file if isinstance(file, str) else (file or {}).get("content") for path, file in files.items()}
         self._files: dict[str, str] = {path: text for path, text in texts.items() if isinstance(text, str)}
-        self._words = Words(task, rng)
+        self._words = RandomWords(task, rng)
         self._todos: list[dict[str, str]] = []
 
     def see(self, action: str, observation: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(
     r"(?m)^(?:Error\b|.*\b(?:No such file|not found|could not|failed to)\b)"
@@ -27,5 +27,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     return checks
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

@@ -116,7 +116,7 @@ class _Speaker:
             "where": lambda: self._cwd,
             "many": self._many,
             "manynew": lambda: " ".join(f"{self._fresh()}.{rng.choice('abc')}" for _ in range(rng.randint(4, 14))),
-            "manylines": lambda: "\n".join(self._said("words") for _ in range(rng.randint(8, 30))),
+            "manylines": lambda: "\n".join(self._speak("words") for _ in range(rng.randint(8, 30))),
         }
 
     def turn(self) -> list[str]:
@@ -134,9 +134,9 @@ class _Speaker:
 
     def _line(self, kind: str) -> str:
         self._same = {}
-        return self._said(kind)
+        return self._speak(kind)
 
-    def _said(self, name: str, depth: int = 0) -> str:
+    def _speak(self, name: str, depth: int = 0) -> str:
         rules = grammar()
         if name in self._leaves:
             return self._leaves[name]()
@@ -148,7 +148,7 @@ class _Speaker:
     def _filled(self, name: str, same: bool, depth: int) -> str:
         if same and name in self._same:
             return self._same[name]
-        said = self._said(name, depth + 1)
+        said = self._speak(name, depth + 1)
         self._same.setdefault(name, said)
         return said
 

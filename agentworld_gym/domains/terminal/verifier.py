@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _PROBLEMS = "No such file|cannot |not found|denied|Is a directory|Not a directory|invalid|missing"
 _ERROR = re.compile(rf"(?m)^(?:bash: |[\w./-]+: .*(?:{_PROBLEMS}))")
@@ -18,5 +18,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     return {"echo": true[0] == predicted[0], "prompt": true[-1] == predicted[-1], "lines": len(true) == len(predicted)}
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

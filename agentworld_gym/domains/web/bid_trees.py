@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agentworld_gym.base.text.yaml_scalars import yaml_key, yaml_value
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.web.screen_texts import location, read
 
 _ERROR = re.compile(r"(?m)^Error of the last action: (.*)$")
@@ -43,7 +43,7 @@ def as_snapshot(shown: str) -> str:
       - paragraph [ref=e2]: Hot
     ```
     """
-    root, *nodes = read(shown) or [Node("")]
+    root, *nodes = read(shown) or [ScreenNode("")]
     if root.role != "RootWebArea":
         return shown
     url, title = location(shown)
@@ -58,7 +58,7 @@ def as_snapshot(shown: str) -> str:
     return "\n".join([*page, "```yaml", f"- generic{active} [ref=e1]{':' if lines else ''}", *lines, "```"])
 
 
-def _lines(nodes: Sequence[Node], depth: int) -> list[str]:
+def _lines(nodes: Sequence[ScreenNode], depth: int) -> list[str]:
     """Return the lines of some elements and of what they hold."""
     lines: list[str] = []
     indent, place = "  " * depth, 0
@@ -78,7 +78,7 @@ def _lines(nodes: Sequence[Node], depth: int) -> list[str]:
     return lines
 
 
-def _element(node: Node, inside: Sequence[Node], depth: int) -> list[str]:
+def _element(node: ScreenNode, inside: Sequence[ScreenNode], depth: int) -> list[str]:
     name = "" if node.role in _NAMED_BY_CONTENT and inside else node.name
     parts = [_ROLES.get(node.role, node.role)]
     parts += [json.dumps(name, ensure_ascii=False)] if name else []
@@ -94,9 +94,9 @@ def _element(node: Node, inside: Sequence[Node], depth: int) -> list[str]:
     return [f"{head}:" if lines or node.role == "link" else head, *lines]
 
 
-def _with_texts(cell: Node, inside: Sequence[Node]) -> list[Node]:
+def _with_texts(cell: ScreenNode, inside: Sequence[ScreenNode]) -> list[ScreenNode]:
     """Return what a cell holds with the texts that only its name tells: what stands there between other elements."""
-    filled: list[Node] = []
+    filled: list[ScreenNode] = []
     place = 0
     for node in inside:
         found = cell.name.find(node.name, place) if node.name and node.depth == cell.depth + 1 else -1
@@ -107,5 +107,5 @@ def _with_texts(cell: Node, inside: Sequence[Node]) -> list[Node]:
     return [*filled, *(_text(cell, cell.name[place:]) if place else ())]
 
 
-def _text(cell: Node, text: str) -> list[Node]:
-    return [Node("StaticText", text.strip(), depth=cell.depth + 1)] if text.strip() else []
+def _text(cell: ScreenNode, text: str) -> list[ScreenNode]:
+    return [ScreenNode("StaticText", text.strip(), depth=cell.depth + 1)] if text.strip() else []

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from agentworld_gym.agents.policies.exploring.base import ScreenExplorer, call
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.web.screen_texts import location
 
 CLICKED = {"link": 1.0, "button": 1.6, "checkbox": 1.2, "radio": 1.0, "tab": 1.5}
@@ -61,7 +61,7 @@ class PageExplorer(ScreenExplorer):
         if node is None:
             return self.back()
         more = {"doubleClick": True} if self.chance(0.02) else {}
-        return call("browser_click", element=_told(node), ref=node.handle, **more)
+        return call("browser_click", element=_describe_element(node), ref=node.handle, **more)
 
     def type(self) -> str:
         """Type a text into a field, now and then with Enter."""
@@ -70,7 +70,7 @@ class PageExplorer(ScreenExplorer):
             return self.click()
         text = str(self.rng.randint(0, 60)) if node.role == "spinbutton" and self.chance(0.9) else self.words.text
         more = {"submit": True} if self.chance(0.7 if node.role == "searchbox" else 0.12) else {}
-        return call("browser_type", element=_told(node), ref=node.handle, text=text, **more)
+        return call("browser_type", element=_describe_element(node), ref=node.handle, text=text, **more)
 
     def fill(self) -> str:
         """Fill several fields at once."""
@@ -87,7 +87,7 @@ class PageExplorer(ScreenExplorer):
             return self.click()
         options = self._options(node)
         value = self.rng.choice(options) if options and self.chance(0.93) else self.words.word
-        return call("browser_select_option", element=_told(node), ref=node.handle, values=[value])
+        return call("browser_select_option", element=_describe_element(node), ref=node.handle, values=[value])
 
     def back(self) -> str:
         """Go back to the page before."""
@@ -132,7 +132,9 @@ class PageExplorer(ScreenExplorer):
     def hover(self) -> str:
         """Move the mouse over an element."""
         node = self.pick(self._shares(), self._page)
-        return self.snapshot() if node is None else call("browser_hover", element=_told(node), ref=node.handle)
+        return (
+            self.snapshot() if node is None else call("browser_hover", element=_describe_element(node), ref=node.handle)
+        )
 
     def wait(self) -> str:
         """Wait a moment, or until a text is shown."""
@@ -151,14 +153,18 @@ class PageExplorer(ScreenExplorer):
         forms.append(call("browser_handle_dialog", accept=True))
         if elements:
             node = self.rng.choice(elements)
-            forms.append(call("browser_type", element=_told(node), ref=node.handle, text=self.words.word))
-            forms.append(call("browser_select_option", element=_told(node), ref=node.handle, values=[self.words.word]))
+            forms.append(call("browser_type", element=_describe_element(node), ref=node.handle, text=self.words.word))
+            forms.append(
+                call(
+                    "browser_select_option", element=_describe_element(node), ref=node.handle, values=[self.words.word]
+                )
+            )
         return self.rng.choice(forms)
 
-    def _elements(self) -> Iterator[Node]:
+    def _elements(self) -> Iterator[ScreenNode]:
         return (node for node in self.nodes if node.handle is not None)
 
-    def _shares(self) -> list[tuple[Node, float]]:
+    def _shares(self) -> list[tuple[ScreenNode, float]]:
         """Return what can be clicked, with small shares for what is on every page and hardly any for signing out."""
         shares = []
         main = False
@@ -170,7 +176,7 @@ class PageExplorer(ScreenExplorer):
                 shares.append((node, share if main else 0.3 * share))
         return shares
 
-    def _options(self, node: Node) -> list[str]:
+    def _options(self, node: ScreenNode) -> list[str]:
         nodes = self.nodes
         labels = []
         for option in nodes[nodes.index(node) + 1 :]:
@@ -180,7 +186,7 @@ class PageExplorer(ScreenExplorer):
                 labels.append(option.label)
         return labels
 
-    def _field(self, node: Node) -> dict[str, object]:
+    def _field(self, node: ScreenNode) -> dict[str, object]:
         kind = "checkbox" if node.role == "checkbox" else "textbox"
         value = self.rng.choice(("true", "false")) if kind == "checkbox" else self.words.text
         if node.role == "spinbutton":
@@ -205,6 +211,6 @@ _KINDS: tuple[tuple[Callable[[PageExplorer], str], float], ...] = (
 )
 
 
-def _told(node: Node) -> str:
+def _describe_element(node: ScreenNode) -> str:
     """Return an element in words."""
     return f"{node.name or node.text} {TOLD.get(node.role, node.role)}".strip()

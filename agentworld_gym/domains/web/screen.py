@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.core.screens.sight import LOOK
@@ -28,7 +28,7 @@ class WebScreen(Screen):
     example = "click('@{button 'Save'}')"
     look_tool = LOOK
 
-    def read(self, observation: str) -> list[Node]:
+    def read(self, observation: str) -> list[ScreenNode]:
         """Return the elements of the snapshot."""
         return web.read(observation)
 

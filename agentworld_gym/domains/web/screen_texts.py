@@ -6,7 +6,7 @@ import ast
 import json
 import re
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 
 QUIET_TOOLS = frozenset({"browser_type", "browser_fill_form", "browser_press_key", "browser_select_option"})
 """The tools that answer with the code that ran, and not with the page."""
@@ -32,7 +32,7 @@ _BID = re.compile(
 )
 
 
-def read(observation: str) -> list[Node]:
+def read(observation: str) -> list[ScreenNode]:
     """Return the nodes of a snapshot section, or of a `bid` tree; there are none where no page is shown.
 
     A bid that is a number is the number of the reference which the element has in a snapshot: the handle is `e12`.
@@ -44,7 +44,7 @@ def read(observation: str) -> list[Node]:
     lines = observation[begin.end() + 1 :].split("\n")
     if lines and lines[0].startswith("```"):
         lines, first = lines[1:], first + 1
-    nodes: list[Node] = []
+    nodes: list[ScreenNode] = []
     for number, line in enumerate(lines, first):
         if line.startswith(("```", "### ")):
             break
@@ -89,7 +89,7 @@ def page_of(observation: str) -> str:
     return observation if match is None else match[0]
 
 
-def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:
+def _add(nodes: list[ScreenNode], item: str, depth: int, line: int) -> None:
     """Read one item; a property such as `/url` becomes a flag of the node above it."""
     if item.startswith("'") and (quoted := _SINGLE.match(item)):
         item = quoted[1].replace("''", "'") + (quoted[2] or "")
@@ -113,7 +113,7 @@ def _add(nodes: list[Node], item: str, depth: int, line: int) -> None:
                 flags.append(attribute)
     if name and "\\" in name:
         name = _json(f'"{name}"')
-    nodes.append(Node(role, name or "", text, "", ref, None, tuple(flags), depth, line))
+    nodes.append(ScreenNode(role, name or "", text, "", ref, None, tuple(flags), depth, line))
 
 
 def _scalar(value: str) -> str:
@@ -132,8 +132,8 @@ def _json(text: str) -> str:
         return text.strip('"')
 
 
-def _bids(observation: str) -> list[Node]:
-    nodes: list[Node] = []
+def _bids(observation: str) -> list[ScreenNode]:
+    nodes: list[ScreenNode] = []
     if "] " not in observation and "RootWebArea" not in observation:
         return nodes
     lines = observation.split("\n")
@@ -144,7 +144,7 @@ def _bids(observation: str) -> list[Node]:
         flags = tuple(flag.strip() for flag in match["flags"].split(", ") if flag.strip())
         name, text = _literal(match["name"]), _literal(match["value"])
         ref = f"e{match['bid']}" if (match["bid"] or "").isdigit() else match["bid"]
-        nodes.append(Node(match["role"], name, text, "", ref, None, flags, len(match["indent"]), number))
+        nodes.append(ScreenNode(match["role"], name, text, "", ref, None, flags, len(match["indent"]), number))
     return nodes
 
 

@@ -8,7 +8,7 @@ import re
 
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.web.screen_texts import location
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r"(?m)^### (?:Error|Result\n(?:Error|Ref ))|^Error:|^TimeoutError|net::ERR_")
 _SECTION = re.compile(r"(?m)^### (.*)$")
@@ -28,5 +28,5 @@ def checks(truth: Truth, prediction: str) -> dict[str, bool]:
     return checks
 
 
-VERIFIER = Verifier(_ERROR, checks)
+VERIFIER = RuleVerifier(_ERROR, checks)
 """The rules."""

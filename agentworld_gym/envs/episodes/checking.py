@@ -10,16 +10,16 @@ from typing import Any
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.checks import brought_about, carried_out, due, is_deed, passed, score
-from agentworld_gym.core.checks.probes import Probe, probing
-from agentworld_gym.core.checks.untold import partial_of
-from agentworld_gym.core.checks.verifiers import Accountable, Finding, Verifying
+from agentworld_gym.core.checks.dialect_checks import partial_of
+from agentworld_gym.core.checks.probes import ProbeRun, probing
+from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, SuccessFinding
 from agentworld_gym.core.contracts import Failure, FailureKind, World
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.flow import Call, Work, in_one_wave
+from agentworld_gym.core.flow import BatchedCall, Work, in_one_wave
 from agentworld_gym.core.screens.sight import Sight
-from agentworld_gym.envs.episodes.step import CheckResults, Moment, Step
-from agentworld_gym.llm.judging.rubric import Case, RubricJudge
+from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment
+from agentworld_gym.llm.judging.rubric import JudgedEpisode, RubricJudge
 
 SOLVED = 1.0 - 1e-9
 """The score from which a task is solved."""
@@ -37,15 +37,15 @@ class Checker:
 
     def __init__(self, spec: DomainSpec, world: World[Any], parser: ActionParser, judge: RubricJudge | None) -> None:
         self._spec, self._world, self._parser, self._judge = spec, world, parser, judge
-        self._accountable = world if isinstance(world, Accountable) else None
+        self._accountable = world if isinstance(world, KnowsCollateral) else None
         self.output = re.compile(spec.observation.output) if spec.observation.output else None
 
-    def test(self, steps: Sequence[Step]) -> None:
+    def test(self, steps: Sequence[EpisodeStep]) -> None:
         """Test what is due after each step of a wave, and enter the results into the steps; probes run together."""
         if asked := [step for step in steps if _asks(step)]:
             in_one_wave(map(self.testing, asked))
 
-    def testing(self, step: Step) -> Work[None]:
+    def testing(self, step: EpisodeStep) -> Work[None]:
         """Test what is due after a step, as a piece of work, and enter the results into the step."""
         if step.moment is None or not _asks(step):
             return
@@ -81,7 +81,7 @@ class Checker:
             yield from self._judging(step, results, judged, evidence)
         yield from self._telling_collateral(step, results)
 
-    def _matched(self, check: Check, step: Step) -> float | Failure:
+    def _matched(self, check: Check, step: EpisodeStep) -> float | Failure:
         """Return how much of a pattern check passes; a failure where what the world shows does not tell."""
         actions = step.episode.taken if check.answer is None else []
         outcomes = brought_about(actions, step.episode.observations[: len(actions) + 1])
@@ -89,11 +89,11 @@ class Checker:
             return partial.score(check.observation, list(filter(is_deed, actions)), outcomes)
         return passed(check, carried_out(actions), outcomes, step.action.answer, step.episode.task.instruction)
 
-    def _probing(self, step: Step, results: CheckResults, numbers: Sequence[int]) -> Work[None]:
+    def _probing(self, step: EpisodeStep, results: CheckResults, numbers: Sequence[int]) -> Work[None]:
         """Run the probes of some checks, each on a fork of its own."""
         episode = step.episode
         probes = [
-            Probe(
+            ProbeRun(
                 episode.task,
                 episode.task.success[number],
                 episode.session.probe(),
@@ -109,24 +109,24 @@ class Checker:
                 results.passed[number] = probe.score
             results.failure = probe.failure or results.failure
 
-    def _verifying(self, step: Step, results: CheckResults, numbers: Sequence[int]) -> Work[dict[int, str]]:
+    def _verifying(self, step: EpisodeStep, results: CheckResults, numbers: Sequence[int]) -> Work[dict[int, str]]:
         """Let the world run the verifiers of some checks, and return what a judge has to read, by check."""
         session, task, evidence = step.episode.session, step.episode.task, dict[int, str]()
-        if not isinstance(self._world, Verifying):
+        if not isinstance(self._world, RunsSuccessCode):
             results.failure = Failure(FailureKind.UNJUDGED, "only the world that a task comes from runs its verifier")
             return evidence
         for number in numbers:
-            answer = yield Call(self._world.verify, (session, task.success[number].verifier, step.action.answer))
+            answer = yield BatchedCall(self._world.verify, (session, task.success[number].verifier, step.action.answer))
             if isinstance(answer, Failure):
                 results.failure = replace(answer, retryable=False)
-            elif isinstance(answer, Finding) and answer.score is not None:
+            elif isinstance(answer, SuccessFinding) and answer.score is not None:
                 results.passed[number] = answer.score
             else:
                 evidence[number] = answer.evidence
         return evidence
 
     def _judging(
-        self, step: Step, results: CheckResults, numbers: Sequence[int | None], evidence: Mapping[int, str]
+        self, step: EpisodeStep, results: CheckResults, numbers: Sequence[int | None], evidence: Mapping[int, str]
     ) -> Work[None]:
         """Have rubrics judged: those of checks, with what verifiers found, and by None the domain's own."""
         assert self._judge is not None
@@ -140,7 +140,7 @@ class Checker:
                 question = f"{question}\n\nThe program found:\n{escape(evidence[number])}"
             criteria = self._spec.rubric if question is None else [question]
             classes = {} if check is None else check.classes
-            cases.append(Case(episode.task, criteria, turns, step.action.answer, classes))
+            cases.append(JudgedEpisode(episode.task, criteria, turns, step.action.answer, classes))
         verdicts = yield [self._judge.judging(case) for case in cases]
         for number, verdict in zip(numbers, verdicts, strict=True):
             if isinstance(verdict, Failure):
@@ -155,12 +155,12 @@ class Checker:
             else:
                 results.passed[number] = verdict.score
 
-    def _telling_collateral(self, step: Step, results: CheckResults) -> Work[None]:
+    def _telling_collateral(self, step: EpisodeStep, results: CheckResults) -> Work[None]:
         """Ask a world that knows its state what an episode that passes all checks changed beside its task."""
         solved = not results.failure and score(step.episode.task, results.passed) >= SOLVED
         if not solved or self._accountable is None:
             return
-        answer = yield Call(self._accountable.collateral, (step.episode.session,))
+        answer = yield BatchedCall(self._accountable.collateral, (step.episode.session,))
         if isinstance(answer, Failure):
             message = f"the state cannot be told: {answer.message}"
             results.failure = replace(answer, message=message, retryable=False)
@@ -168,6 +168,6 @@ class Checker:
             results.collateral = answer
 
 
-def _asks(step: Step) -> bool:
+def _asks(step: EpisodeStep) -> bool:
     """Return whether anything is to be tested after a step: its episode ends, or some checks of its task are due."""
     return step.moment is not None and (step.moment is not Moment.STEP or bool(due(step.episode.task, step.moment)))

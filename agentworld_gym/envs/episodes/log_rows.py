@@ -9,7 +9,7 @@ from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observati
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.episode import Episode
-from agentworld_gym.envs.episodes.step import Step, Transition
+from agentworld_gym.envs.episodes.step import EpisodeStep, Transition
 
 
 def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
@@ -37,7 +37,7 @@ def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
     logs.write([{**row, "system": twin.session.system}], [agent])
 
 
-def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None:
+def log_steps(logs: TraceLogs, steps: Iterable[tuple[EpisodeStep, Transition]]) -> None:
     """Write some steps.
 
     Args:
@@ -67,7 +67,7 @@ def log_steps(logs: TraceLogs, steps: Iterable[tuple[Step, Transition]]) -> None
     logs.write(world, agent)
 
 
-def turn_of(step: Step) -> int:
+def turn_of(step: EpisodeStep) -> int:
     """Return the number of a step in its episode, from 1 on; a step whose world failed is not entered into it."""
     return len(step.episode.actions) + isinstance(step.answer, Failure)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import TraceError
 from agentworld_gym.core.contracts import Action, ActionKind
-from agentworld_gym.core.traces.diff import EpisodeDiff, Turn, agreeing, compare, turns_of
+from agentworld_gym.core.traces.diff import EpisodeDiff, TraceTurn, agreeing, compare, turns_of
 from agentworld_gym.core.traces.log import TraceEpisode, read_trace
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
@@ -31,7 +31,7 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         TraceError: The path holds no trace, or a fork of an episode that the trace does not hold.
         SpecError: The runner's domain has no such task.
     """
-    turns_by_id: dict[str, list[Turn]] = {}
+    turns_by_id: dict[str, list[TraceTurn]] = {}
     for episode in read_trace(path):
         recorded = turns_by_id[episode.id] = _whole(episode, turns_by_id)
         played = _play(episode, recorded, runner)
@@ -42,7 +42,7 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
         )
 
 
-def _whole(episode: TraceEpisode, turns_by_id: Mapping[str, list[Turn]]) -> list[Turn]:
+def _whole(episode: TraceEpisode, turns_by_id: Mapping[str, list[TraceTurn]]) -> list[TraceTurn]:
     """Return the turns of an episode, those before it was forked included."""
     turns = turns_of(episode)
     if "parent" not in episode.start:
@@ -53,19 +53,19 @@ def _whole(episode: TraceEpisode, turns_by_id: Mapping[str, list[Turn]]) -> list
     return [*parent[: episode.start["parent_turn"] + 1], *turns[1:]]
 
 
-def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner) -> list[Turn]:
+def _play(episode: TraceEpisode, recorded: Sequence[TraceTurn], runner: EpisodeRunner) -> list[TraceTurn]:
     start = episode.start
     options = {"task": start.get("task") or start["task_id"]}
     options |= {name: start[name] for name in ("controls", "control_seed") if start.get(name) is not None}
     ((copy, first, _),) = runner.start([start["seed"]], options, start.get("agents", 1))
-    played = [Turn(0, "", first)]
+    played = [TraceTurn(0, "", first)]
     try:
         for turn in recorded[1:]:
             (step,) = runner.advance([copy], [_as_taken(turn, copy)])
             failure = step.info.get("failure")
             asked = turn.observation is not None or turn.failure is not None
             observation = step.observation if asked and not failure else None
-            played.append(Turn(turn.number, turn.action, observation, failure["message"] if failure else None))
+            played.append(TraceTurn(turn.number, turn.action, observation, failure["message"] if failure else None))
             if failure or step.terminated or step.truncated:
                 break
     finally:
@@ -73,7 +73,7 @@ def _play(episode: TraceEpisode, recorded: Sequence[Turn], runner: EpisodeRunner
     return played
 
 
-def _as_taken(turn: Turn, episode: Episode) -> str | Action:
+def _as_taken(turn: TraceTurn, episode: Episode) -> str | Action:
     """Return the action of a turn; where roles decided how it was read, it is read so again."""
     step = turn.step
     if step is None or step.agent is None:

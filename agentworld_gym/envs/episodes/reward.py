@@ -9,10 +9,10 @@ from agentworld_gym.core.contracts import Failure, Observation, Usage
 from agentworld_gym.core.domain.spec import RewardSpec
 from agentworld_gym.envs.episodes.checking import SOLVED
 from agentworld_gym.envs.episodes.episode import Info, no_tokens
-from agentworld_gym.envs.episodes.step import Moment, Step, Transition
+from agentworld_gym.envs.episodes.step import EpisodeStep, Moment, Transition
 
 
-def transition_of(step: Step, weights: RewardSpec, fingerprint: str) -> Transition:
+def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> Transition:
     """Return what the agent gets, and note in the episode what was paid and whether it is over.
 
     Args:

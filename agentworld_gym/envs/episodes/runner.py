@@ -16,7 +16,7 @@ from agentworld_gym.core.actions.naming import renamed
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.actions.toolset import example_call
-from agentworld_gym.core.checks.untold import in_first_dialect
+from agentworld_gym.core.checks.dialect_checks import in_first_dialect
 from agentworld_gym.core.contracts import (
     Action,
     ActionKind,
@@ -34,10 +34,10 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.checking import Checker
 from agentworld_gym.envs.episodes.episode import Episode, Info, no_tokens
+from agentworld_gym.envs.episodes.event_order import EventOrder
 from agentworld_gym.envs.episodes.log_rows import log_fork, log_starts, log_steps
-from agentworld_gym.envs.episodes.order import Order
 from agentworld_gym.envs.episodes.reward import transition_of
-from agentworld_gym.envs.episodes.step import CheckResults, Moment, Step, Transition
+from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment, Transition
 from agentworld_gym.llm.judging.rubric import RubricJudge
 
 
@@ -63,7 +63,7 @@ class EpisodeRunner:
         judge: RubricJudge | None = None,
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
-        order: Order | None = None,
+        order: EventOrder | None = None,
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
         self.max_steps, self.traces, self.order = max_steps, traces, order
@@ -175,7 +175,9 @@ class EpisodeRunner:
             What the agent of each episode gets.
         """
         began = time.perf_counter()
-        steps = [Step(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)]
+        steps = [
+            EpisodeStep(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)
+        ]
         asked = [step for step in steps if step.action.asks_world]
         if asked:
             answers = self.world.step([step.episode.session for step in asked], [step.action for step in asked])
@@ -193,10 +195,10 @@ class EpisodeRunner:
         self.log(taken)
         return [transition for _, transition in taken]
 
-    def stepping(self, episode: Episode, text: str) -> Work[tuple[Step, Transition]]:
+    def stepping(self, episode: Episode, text: str) -> Work[tuple[EpisodeStep, Transition]]:
         """Take the step that `advance` takes, as a piece of work that asks the world and whoever tests the checks."""
         began = time.perf_counter()
-        step = Step(episode, self._read(episode, text))
+        step = EpisodeStep(episode, self._read(episode, text))
         if step.action.asks_world:
             step.answer = yield from self._answering(episode.session, step.action)
         step.latency = time.perf_counter() - began
@@ -206,7 +208,7 @@ class EpisodeRunner:
         step.checking = 0.0 if step.results is None else time.perf_counter() - tested
         return step, transition_of(step, self.spec.reward, self.fingerprint)
 
-    def log(self, taken: Sequence[tuple[Step, Transition]]) -> None:
+    def log(self, taken: Sequence[tuple[EpisodeStep, Transition]]) -> None:
         """Write some steps to the logs, if there are any, and tell the listeners of them."""
         if self.traces:
             log_steps(self.traces, taken)
@@ -226,7 +228,7 @@ class EpisodeRunner:
         if action.asks_world:
             assert isinstance(self.world, Teachable)
             self.world.accept(episode.session, action, observed)
-        self._enter(Step(episode, action, observed if action.asks_world else None))
+        self._enter(EpisodeStep(episode, action, observed if action.asks_world else None))
 
     def test(self, episode: Episode, task: Task, moment: Moment) -> CheckResults | None:
         """Test the checks of a further task on an episode that has taken an action; None where none is due.
@@ -236,7 +238,7 @@ class EpisodeRunner:
             task: A task with other checks over the same state.
             moment: What the last action is for the checks.
         """
-        step = Step(replace(episode, task=task), episode.taken[-1], moment=moment)
+        step = EpisodeStep(replace(episode, task=task), episode.taken[-1], moment=moment)
         self._checker.test([step])
         return step.results
 
@@ -266,7 +268,7 @@ class EpisodeRunner:
     def _parsed(self, episode: Episode, text: str) -> Action:
         return self.parser.parse(text, episode.task.tools, shown=episode.session.observation)
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: EpisodeStep) -> None:
         """Enter a step into its episode, unless the world failed, and say what moment it is."""
         episode, action, answer = step.episode, step.action, step.answer
         if isinstance(answer, Failure):

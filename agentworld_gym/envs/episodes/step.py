@@ -35,14 +35,14 @@ class CheckResults:
     """The tokens that probes and judges cost."""
 
     answers: Counter[str] = field(default_factory=Counter)
-    """Who answered the actions of probes: see `agentworld_gym.core.checks.probes.Probe.answers`."""
+    """Who answered the actions of probes: see `agentworld_gym.core.checks.probes.ProbeRun.answers`."""
 
     failure: Failure | None = None
     """Why the checks could not be tested."""
 
 
 @dataclass(slots=True)
-class Step:
+class EpisodeStep:
     """One step of one episode, as it is filled in on its way from the action to the reward."""
 
     episode: Episode

@@ -9,7 +9,7 @@ from agentworld_gym.core.flow import Flow
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.log_rows import turn_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
-from agentworld_gym.envs.episodes.step import Step, Transition
+from agentworld_gym.envs.episodes.step import EpisodeStep, Transition
 
 
 class EpisodeStream:
@@ -24,7 +24,7 @@ class EpisodeStream:
 
     def __init__(self, runner: EpisodeRunner) -> None:
         self._runner = runner
-        self._flow: Flow[tuple[Step, Transition]] = Flow()
+        self._flow: Flow[tuple[EpisodeStep, Transition]] = Flow()
         self._under_way: dict[str, Episode] = {}
 
     @property

@@ -10,18 +10,18 @@ from typing import Literal
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.base.statistics.bootstrap import Share, mean_interval
 from agentworld_gym.core.contracts import Usage
-from agentworld_gym.evaluation.bench.records import Record, Records
+from agentworld_gym.evaluation.bench.records import AnswerRecord, Records
 from agentworld_gym.evaluation.results.bench import (
     Averages,
     BenchResult,
+    EvaluatedRows,
     Judged,
     Matched,
     Measured,
     Party,
-    Rows,
-    Tokens,
+    PartyTokens,
 )
-from agentworld_gym.kit.matching import Match, match
+from agentworld_gym.kit.matching import MatchResult, match
 from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows
 from agentworld_gym.llm.prompting.parsing import DIMENSIONS, NO_OUTPUT
 
@@ -31,10 +31,10 @@ SCORED = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class TokenPrices:
     """The prices of tokens in dollars.
 
-    >>> Prices(prompt=0.5, completion=2.0).of(Usage(2_000_000, 500_000))
+    >>> TokenPrices(prompt=0.5, completion=2.0).of(Usage(2_000_000, 500_000))
     2.0
     """
 
@@ -50,7 +50,7 @@ class Prices:
 
 
 @dataclass
-class Column:
+class MeasureColumn:
     """The values of one measure in one domain, each with its session."""
 
     values: list[float | None] = field(default_factory=list)
@@ -68,20 +68,20 @@ class Column:
         """Return values and sessions, with failed rows as zero."""
         return [value or 0.0 for value in self.values], self.sessions
 
-    def kept(self) -> tuple[list[float], list[Hashable]]:
+    def successful_values(self) -> tuple[list[float], list[Hashable]]:
         """Return values and sessions of the rows that did not fail."""
         pairs = [(v, s) for v, s in zip(self.values, self.sessions, strict=True) if v is not None]
         return [value for value, _ in pairs], [session for _, session in pairs]
 
 
 @dataclass
-class Table:
+class MeasureTable:
     """The columns of one measure by domain."""
 
     greatest: float = 1.0
     """The greatest value that the measure can have."""
 
-    columns: dict[str, Column] = field(default_factory=lambda: defaultdict(Column))
+    columns: dict[str, MeasureColumn] = field(default_factory=lambda: defaultdict(MeasureColumn))
     """The column of each domain."""
 
     def add(self, row: BenchRow, value: float | None) -> None:
@@ -101,7 +101,7 @@ class Table:
         return averages([self.columns[name]], self.greatest)
 
 
-def averages(columns: list[Column], greatest: float = 1.0, together: bool = False) -> Averages:
+def averages(columns: list[MeasureColumn], greatest: float = 1.0, together: bool = False) -> Averages:
     """Return the mean of the columns' means, without failed rows and with these as zero.
 
     Args:
@@ -109,12 +109,12 @@ def averages(columns: list[Column], greatest: float = 1.0, together: bool = Fals
         greatest: The greatest value that the measure can have.
         together: Whether to take the mean over all rows instead.
 
-    >>> found = averages([Column([1.0, None, 0.5], ["a", "a", "b"]), Column([None], ["c"])])
+    >>> found = averages([MeasureColumn([1.0, None, 0.5], ["a", "a", "b"]), MeasureColumn([None], ["c"])])
     >>> found.excluded.share, found.as_zero.share, found.domains
     (0.75, 0.25, 1)
     """
     whole = [column.whole() for column in columns]
-    kept = [pair for column in columns if (pair := column.kept())[0]]
+    kept = [pair for column in columns if (pair := column.successful_values())[0]]
     domains = len(kept)
     if together:
         whole, kept = _joined(whole), _joined(kept)
@@ -138,7 +138,7 @@ def aggregate(
     records: Records,
     model: Party,
     judge: Party | None,
-    prices: Mapping[Literal["model", "judge"], Prices] | None = None,
+    prices: Mapping[Literal["model", "judge"], TokenPrices] | None = None,
 ) -> BenchResult:
     """Compute the result of what was recorded.
 
@@ -150,9 +150,9 @@ def aggregate(
         prices: The prices of tokens by party, where they are known.
     """
     prices = prices or {}
-    score, dimensions = Table(SCORED), {name: Table(SCORED) for name in DIMENSIONS}
-    measures: dict[str, Table] = defaultdict(Table)
-    kinds: dict[str, Table] = defaultdict(Table)
+    score, dimensions = MeasureTable(SCORED), {name: MeasureTable(SCORED) for name in DIMENSIONS}
+    measures: dict[str, MeasureTable] = defaultdict(MeasureTable)
+    kinds: dict[str, MeasureTable] = defaultdict(MeasureTable)
     failures: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     empty = cut = 0
@@ -179,7 +179,7 @@ def aggregate(
         package=installed("agentworld-gym"),
         model=model,
         judge=judge,
-        rows=Rows(
+        rows=EvaluatedRows(
             files=[str(file) for file in rows.files],
             turns=rows.turns,
             count=sum(rows.counts.values()),
@@ -208,9 +208,9 @@ def scaled_score(raw: float) -> float:
     return (raw - 1) / 4 * SCORED
 
 
-def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
+def priced_tokens(usage: Usage, prices: TokenPrices | None) -> PartyTokens:
     """Return the numbers of tokens and what they cost; the cost is None where no prices are known."""
-    return Tokens(
+    return PartyTokens(
         prompt=usage.prompt_tokens,
         completion=usage.completion_tokens,
         cached=usage.cached_tokens,
@@ -218,7 +218,9 @@ def priced_tokens(usage: Usage, prices: Prices | None) -> Tokens:
     )
 
 
-def _measure(row: BenchRow, text: str | None, measures: dict[str, Table], kinds: dict[str, Table]) -> None:
+def _measure(
+    row: BenchRow, text: str | None, measures: dict[str, MeasureTable], kinds: dict[str, MeasureTable]
+) -> None:
     """Add one row's measures; those of a failed row are None, in the columns that it would have stood in."""
     comparison = match(row.domain, text or "", row.truth, row.spans, row.before)
     for name, value in _values(comparison).items():
@@ -227,7 +229,7 @@ def _measure(row: BenchRow, text: str | None, measures: dict[str, Table], kinds:
         kinds[kind].add(row, None if text is None else float(right))
 
 
-def _values(comparison: Match) -> dict[str, float]:
+def _values(comparison: MatchResult) -> dict[str, float]:
     values = {
         "valid": float(comparison.valid),
         "exact": float(comparison.exact),
@@ -238,11 +240,11 @@ def _values(comparison: Match) -> dict[str, float]:
     return values if comparison.tree is None else {**values, "tree": comparison.tree}
 
 
-def _kind(record: Record | None) -> str:
+def _kind(record: AnswerRecord | None) -> str:
     return str(record.failure["kind"]) if record is not None and record.failure is not None else "missing"
 
 
-def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str]) -> Judged:
+def _judged(score: MeasureTable, dimensions: Mapping[str, MeasureTable], failures: Counter[str]) -> Judged:
     by_domain: dict[str, dict[str, Share]] = defaultdict(dict)
     for name, table in dimensions.items():
         if table.columns:
@@ -260,8 +262,8 @@ def _judged(score: Table, dimensions: Mapping[str, Table], failures: Counter[str
     )
 
 
-def _matched(rows: BenchRows, measures: Mapping[str, Table], kinds: Mapping[str, Table]) -> Matched:
-    def domain_of(tables: Mapping[str, Table], domain: str) -> dict[str, Averages]:
+def _matched(rows: BenchRows, measures: Mapping[str, MeasureTable], kinds: Mapping[str, MeasureTable]) -> Matched:
+    def domain_of(tables: Mapping[str, MeasureTable], domain: str) -> dict[str, Averages]:
         return {name: table.domain(domain) for name, table in tables.items() if domain in table.columns}
 
     return Matched(

@@ -16,7 +16,7 @@ from agentworld_gym.llm.judging.bench_rows import Key
 Stage = Literal["prediction", "verdict"]
 
 
-class Record(Strict):
+class AnswerRecord(Strict):
     """One answer: the model's prediction of a row, or a judge's verdict on it; or why there is none."""
 
     key: Key
@@ -80,18 +80,18 @@ class Records:
     def __init__(self, path: Path, judge: str = "") -> None:
         self._judge = judge
         self._writer = JsonlWriter(path)
-        self._new: list[Record] = []
-        self._found: dict[tuple[Key, Stage], Record] = {}
+        self._new: list[AnswerRecord] = []
+        self._found: dict[tuple[Key, Stage], AnswerRecord] = {}
         self._failed: Counter[tuple[Key, Stage]] = Counter()
         self._spent: defaultdict[Stage, Usage] = defaultdict(Usage)
         for line in read_jsonl(path):
-            self._take(validated(Record, line, path))
+            self._take(validated(AnswerRecord, line, path))
 
-    def get(self, key: Key, stage: Stage) -> Record | None:
+    def get(self, key: Key, stage: Stage) -> AnswerRecord | None:
         """Return the record of a row and a stage, if there is one."""
         return self._found.get((key, stage))
 
-    def add(self, record: Record) -> None:
+    def add(self, record: AnswerRecord) -> None:
         """Add a record; `flush` writes it."""
         self._take(record)
         self._new.append(record)
@@ -122,7 +122,7 @@ class Records:
         """Close the file."""
         self._writer.close()
 
-    def _take(self, record: Record) -> None:
+    def _take(self, record: AnswerRecord) -> None:
         if record.stage == "verdict" and record.judge != self._judge:
             return
         # The texts that only people read stay on disk.

@@ -13,14 +13,14 @@ from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Fail
 
 T = TypeVar("T")
 Answer = Completion | Failure
-Answers = SimpleQueue[tuple["RequestStream[T]", T, Answer] | BaseException]
+Answers = SimpleQueue[tuple["BoundedRequestStream[T]", T, Answer] | BaseException]
 UNANSWERED = Failure(
     FailureKind.SERVER, "the generator ended its wave without an answer to this request", retryable=True
 )
 
 
 @dataclass(eq=False)
-class RequestStream(Generic[T]):
+class BoundedRequestStream(Generic[T]):
     """Keeps up to `limit` requests of one generator in flight; requests that are offered beyond that wait."""
 
     generator: Generator

@@ -17,10 +17,10 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator, Usage
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.evaluation.bench.aggregate import Prices, aggregate
-from agentworld_gym.evaluation.bench.records import Record, Records
-from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, RequestStream, arrivals
-from agentworld_gym.evaluation.results.base import Result
+from agentworld_gym.evaluation.bench.aggregate import TokenPrices, aggregate
+from agentworld_gym.evaluation.bench.records import AnswerRecord, Records
+from agentworld_gym.evaluation.bench.request_stream import Answer, Answers, BoundedRequestStream, arrivals
+from agentworld_gym.evaluation.results.base import EvaluationResult
 from agentworld_gym.evaluation.results.bench import BenchResult, Party
 from agentworld_gym.llm.generators.handles import sent_sampling
 from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows
@@ -45,7 +45,7 @@ class Model:
     """The name of the model in results."""
 
     overlap: bool = True
-    """Whether requests may be sent while others are open; see `RequestStream`."""
+    """Whether requests may be sent while others are open; see `BoundedRequestStream`."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Progress:
     """The tokens that the judge took."""
 
 
-class RunManifest(Result):
+class RunManifest(EvaluationResult):
     """What a folder's run was made with."""
 
     model: Party
@@ -138,7 +138,7 @@ class BenchRun:
         concurrency: int = 256,
         retry_failed: bool = False,
         judge_overlap: bool = True,
-        prices: Mapping[Literal["model", "judge"], Prices] | None = None,
+        prices: Mapping[Literal["model", "judge"], TokenPrices] | None = None,
     ) -> None:
         self.rows, self.model, self.judge, self.folder = rows, model, judge, folder
         self._judge_digest = judge_digest(judge) if judge else ""
@@ -149,8 +149,10 @@ class BenchRun:
         if retry_failed:
             self._records.forget_failures()
         self._answers: Answers[Ticket] = SimpleQueue()
-        self._models = RequestStream(model.generator, concurrency, self._answers, model.overlap)
-        self._judges = RequestStream(judge.generator, concurrency, self._answers, judge_overlap) if judge else None
+        self._models = BoundedRequestStream(model.generator, concurrency, self._answers, model.overlap)
+        self._judges = (
+            BoundedRequestStream(judge.generator, concurrency, self._answers, judge_overlap) if judge else None
+        )
 
     def run(self, report: Report | None = None) -> BenchResult:
         """Ask for all that is not answered yet, and aggregate.
@@ -217,13 +219,13 @@ class BenchRun:
         if isinstance(answer, Completion) and not answer.text:
             answer = NOTHING
         if isinstance(answer, Failure):
-            self._records.add(Record(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))
+            self._records.add(AnswerRecord(key=row.key, stage="prediction", failure=answer.as_dict(), tokens=tokens))
             _over(progress, failed=True)
             return
         written = parse_completion(answer.text)
         text = NO_OUTPUT if written is None else row.observation(written)
         self._records.add(
-            Record(
+            AnswerRecord(
                 key=row.key,
                 stage="prediction",
                 text=text,
@@ -256,7 +258,7 @@ class BenchRun:
             self._ask_judge(replace(asked, unread=asked.unread + unread))
             return
         self._records.add(
-            Record(
+            AnswerRecord(
                 key=asked.row.key,
                 stage="verdict",
                 judge=self._judge_digest,

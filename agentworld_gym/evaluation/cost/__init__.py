@@ -1,15 +1,15 @@
 """What a run costs: steps, tokens, time and money, planned from measured rates or added up from traces."""
 
-from agentworld_gym.evaluation.cost.plan import Plan, planned
+from agentworld_gym.evaluation.cost.plan import RunPlan, planned
 from agentworld_gym.evaluation.cost.rates import Rates, first_failure, rates_of
-from agentworld_gym.evaluation.cost.totals import Cost, GpuPrice, Tokens, read_plan, total_of
+from agentworld_gym.evaluation.cost.totals import Cost, GpuPrice, TokenTotals, read_plan, total_of
 
 __all__ = [
     "Cost",
     "GpuPrice",
-    "Plan",
     "Rates",
-    "Tokens",
+    "RunPlan",
+    "TokenTotals",
     "first_failure",
     "planned",
     "rates_of",

@@ -11,7 +11,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.evaluation.cost.rates import Floats, Rates
-from agentworld_gym.evaluation.cost.totals import Cost, Tokens
+from agentworld_gym.evaluation.cost.totals import Cost, TokenTotals
 
 MOST_DRAWN = 1_000_000
 """How many steps are drawn; a longer run is drawn in part and scaled."""
@@ -20,7 +20,7 @@ ROUNDS = 4
 """How many times the width is drawn at least, so that the last episodes of a run do not decide its time."""
 
 
-class Plan(Strict):
+class RunPlan(Strict):
     """A run that is planned."""
 
     episodes: int = Field(ge=1)
@@ -42,7 +42,7 @@ class Plan(Strict):
     """The seed of the draws."""
 
 
-def planned(rates: Rates, plan: Plan) -> Cost:
+def planned(rates: Rates, plan: RunPlan) -> Cost:
     """Return what a run will cost.
 
     Prompts grow by as many tokens a turn as the measured ones, and completions are drawn from those. The time of a step
@@ -81,7 +81,7 @@ def planned(rates: Rates, plan: Plan) -> Cost:
     elapsed = np.concatenate([[0.0], np.cumsum(seconds)])
     by_episode = np.diff(elapsed[np.concatenate([[0], np.cumsum(lengths)])]) + checks_seconds
     factor = plan.episodes / drawn_episodes
-    world = Tokens(
+    world = TokenTotals(
         prompt=round(prompt.sum()),
         cached=round(cached.sum()),
         completion=round(completion.sum()),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import TraceError
 from agentworld_gym.core.traces.log import read_trace
-from agentworld_gym.evaluation.cost.totals import Tokens, tokens_of, world_tokens
+from agentworld_gym.evaluation.cost.totals import TokenTotals, tokens_of, world_tokens
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Rates:
     lengths: tuple[int, ...]
     """How many steps each episode had; those that had not ended when the trace was read are left out, if any had."""
 
-    checks: Tokens
+    checks: TokenTotals
     """The tokens of all probes and judges."""
 
     checks_seconds: float
@@ -109,7 +109,7 @@ def rates_of(path: Path) -> Rates:
     """
     rows: list[tuple[float, ...]] = []
     lengths: dict[bool, list[int]] = {True: [], False: []}
-    checks, checks_seconds = Tokens(), 0.0
+    checks, checks_seconds = TokenTotals(), 0.0
     for episode in read_trace(path):
         answered = [step for step in episode.steps if step.world is not None and "failure" not in step.world]
         ended = bool(episode.steps) and (episode.steps[-1].terminated or episode.steps[-1].truncated)

@@ -15,10 +15,10 @@ from agentworld_gym.core.traces.log import TraceStep, agent_logs, read_header, r
 HOUR = 3600.0
 
 
-class Tokens(Strict):
+class TokenTotals(Strict):
     """The tokens of some requests.
 
-    >>> print(Tokens(prompt=10, cached=4, completion=3) + Tokens(prompt=1, completion=1))
+    >>> print(TokenTotals(prompt=10, cached=4, completion=3) + TokenTotals(prompt=1, completion=1))
     prompt=11 cached=4 completion=4 thinking=0
     """
 
@@ -34,17 +34,17 @@ class Tokens(Strict):
     thinking: int = 0
     """The part of `completion` that was thinking: the share of its characters, as servers do not count it."""
 
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
+    def __add__(self, other: TokenTotals) -> TokenTotals:
+        return TokenTotals(
             prompt=self.prompt + other.prompt,
             cached=self.cached + other.cached,
             completion=self.completion + other.completion,
             thinking=self.thinking + other.thinking,
         )
 
-    def scaled(self, factor: float) -> Tokens:
+    def scaled(self, factor: float) -> TokenTotals:
         """Return so many times these tokens."""
-        return Tokens(**{name: round(factor * value) for name, value in self.model_dump().items()})
+        return TokenTotals(**{name: round(factor * value) for name, value in self.model_dump().items()})
 
 
 class Cost(Strict):
@@ -56,10 +56,10 @@ class Cost(Strict):
     steps: int
     """How many steps the world answers."""
 
-    world: Tokens
+    world: TokenTotals
     """The tokens of the steps."""
 
-    checks: Tokens
+    checks: TokenTotals
     """The tokens of probes and judges."""
 
     seconds: float | None
@@ -73,7 +73,7 @@ class Cost(Strict):
     """How many steps failed, by kind."""
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> TokenTotals:
         """The tokens of steps and checks."""
         return self.world + self.checks
 
@@ -112,7 +112,7 @@ def total_of(path: Path) -> Cost:
         TraceError: It is no trace.
     """
     episodes = steps = 0
-    world = checks = Tokens()
+    world = checks = TokenTotals()
     spans: list[tuple[float, float]] | None = []
     waited = 0.0
     failures: Counter[str] = Counter()
@@ -179,12 +179,12 @@ def waiting(step: TraceStep) -> float:
     return answer + step.checks_s
 
 
-def tokens_of(usage: Mapping[str, int] | None) -> Tokens:
+def tokens_of(usage: Mapping[str, int] | None) -> TokenTotals:
     """Return the tokens that a trace tells."""
-    return Tokens(**usage) if usage else Tokens()
+    return TokenTotals(**usage) if usage else TokenTotals()
 
 
-def world_tokens(step: TraceStep) -> Tokens:
+def world_tokens(step: TraceStep) -> TokenTotals:
     """Return the tokens of a step's answer, with the share that was thinking."""
     told = tokens_of((step.world or {}).get("tokens"))
     thinking, completion = step.thought

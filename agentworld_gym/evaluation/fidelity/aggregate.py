@@ -10,9 +10,9 @@ from itertools import compress, groupby, islice
 from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
-from agentworld_gym.evaluation.fidelity.cases import Case
+from agentworld_gym.evaluation.fidelity.cases import ReplayCase
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
-from agentworld_gym.evaluation.fidelity.replay import Replay, Step, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
     Calibration,
@@ -20,13 +20,13 @@ from agentworld_gym.evaluation.results.fidelity import (
     Consistency,
     DomainFidelity,
     Example,
+    FidelityRun,
     Measures,
     NearestAnswer,
     Probes,
-    Run,
     Trusted,
 )
-from agentworld_gym.kit.matching import Match
+from agentworld_gym.kit.matching import MatchResult
 
 EXAMPLES = 8
 LAST_TURN = 12
@@ -46,11 +46,11 @@ GROUP_DRAWS = 400
 class Findings:
     """What was measured so far, so that an interrupted evaluation keeps it."""
 
-    cases: list[Case] = field(default_factory=list)
+    cases: list[ReplayCase] = field(default_factory=list)
     stale: int = 0
     taught: Replay | None = None
     free: Replay | None = None
-    baselines: dict[str, list[Match]] = field(default_factory=dict)
+    baselines: dict[str, list[MatchResult]] = field(default_factory=dict)
     consistency: Consistency | None = None
     nearest: Beside | None = None
 
@@ -117,7 +117,7 @@ def _nearest(findings: Findings) -> NearestAnswer | None:
     )
 
 
-def _run(walked: Replay, cases: Sequence[Case]) -> Run:
+def _run(walked: Replay, cases: Sequence[ReplayCase]) -> FidelityRun:
     # The order does not depend on how the steps were asked for, so that equal answers have equal intervals.
     steps = sorted(walked.steps, key=lambda step: (step.case, step.turn))
     answered = [step for step in steps if step.failure is None]
@@ -127,7 +127,7 @@ def _run(walked: Replay, cases: Sequence[Case]) -> Run:
             rights, sessions = kinds.setdefault(kind, ([], []))
             rights.append(right)
             sessions.append(step.case)
-    return Run(
+    return FidelityRun(
         measures=_of_steps(answered) if answered else None,
         failures=dict(Counter(step.failure for step in walked.steps if step.failure)),
         lost=walked.lost,
@@ -139,7 +139,7 @@ def _run(walked: Replay, cases: Sequence[Case]) -> Run:
     )
 
 
-def _of_steps(steps: Sequence[Step]) -> Measures:
+def _of_steps(steps: Sequence[ReplayedStep]) -> Measures:
     matches, owners = [step.match for step in steps if step.match], [step.case for step in steps]
     if matches:
         return _measures(matches, owners)
@@ -147,8 +147,8 @@ def _of_steps(steps: Sequence[Step]) -> Measures:
     return Measures(exact=exact, deterministic=exact)
 
 
-def _measures(matches: Sequence[Match], owners: Sequence[int]) -> Measures:
-    def share(of: Callable[[Match], float]) -> Share:
+def _measures(matches: Sequence[MatchResult], owners: Sequence[int]) -> Measures:
+    def share(of: Callable[[MatchResult], float]) -> Share:
         return interval([of(one) for one in matches], owners, bounds=BOUNDS)
 
     trees = [(one.tree, owner) for one, owner in zip(matches, owners, strict=True) if one.tree is not None]
@@ -162,8 +162,10 @@ def _measures(matches: Sequence[Match], owners: Sequence[int]) -> Measures:
     )
 
 
-def _cells(steps: Sequence[Step], cases: Sequence[Case], of: Callable[[Case, int], str]) -> dict[str, Cell]:
-    groups: dict[str, list[Step]] = {}
+def _cells(
+    steps: Sequence[ReplayedStep], cases: Sequence[ReplayCase], of: Callable[[ReplayCase, int], str]
+) -> dict[str, Cell]:
+    groups: dict[str, list[ReplayedStep]] = {}
     for step in steps:
         groups.setdefault(of(cases[step.case], step.turn), []).append(step)
     largest = sorted(groups, key=lambda name: -len(groups[name]))[:MOST_GROUPS]
@@ -189,14 +191,14 @@ def _order(name: str) -> tuple[int, str]:
     return (int(digits), name) if digits.isdecimal() else (1 << 30, name)
 
 
-def _changed(case: Case, turn: int) -> str:
+def _changed(case: ReplayCase, turn: int) -> str:
     if not case.row.fields_changed:
         return "unknown"
     count = case.row.fields_changed[turn]
     return str(count) if count < 2 else "2–4" if count < 5 else "5+"
 
 
-GROUPINGS: Mapping[str, Callable[[Case, int], str]] = {
+GROUPINGS: Mapping[str, Callable[[ReplayCase, int], str]] = {
     "fields changed": _changed,
     "turn": lambda case, turn: str(turn + 1) if turn < LAST_TURN else f"{LAST_TURN + 1}+",
     "action": lambda case, turn: verb(case.row.actions[turn]),
@@ -208,7 +210,7 @@ GROUPINGS: Mapping[str, Callable[[Case, int], str]] = {
 """The groupings of steps: functions of a case and a turn that give the name of the group."""
 
 
-def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[Case]) -> Probes | None:
+def _probes(probed: Mapping[int, Sequence[bool | None]], cases: Sequence[ReplayCase]) -> Probes | None:
     pairs = [
         (number, dream, real)
         for number, verdicts in sorted(probed.items())
@@ -243,7 +245,7 @@ def _trusted(walked: Replay) -> Iterator[Trusted]:
         yield trusted(sure, right, owners, least)
 
 
-def _examples(walked: Replay, cases: Sequence[Case]) -> Iterator[Example]:
+def _examples(walked: Replay, cases: Sequence[ReplayCase]) -> Iterator[Example]:
     """Yield the first wrong step of each session."""
     for number, places in groupby(sorted(walked.wrong), key=lambda place: place[0]):
         place = next(places)

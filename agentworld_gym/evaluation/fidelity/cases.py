@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.checks.probes import Probe, run_probes
+from agentworld_gym.core.checks.probes import ProbeRun, run_probes
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import SHOW_AGAIN, Sight, looks
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
-from agentworld_gym.kit.matching import Match, match
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.kit.matching import MatchResult, match
+from agentworld_gym.llm.rows.row import Row
 
 LOOK = Action(json.dumps(SHOW_AGAIN), SHOW_AGAIN)
 """A look at the screen."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ReplayCase:
     """A recorded session, ready to be replayed."""
 
     row: Row
@@ -60,7 +60,7 @@ class Case:
         """Return the observation before a turn, counted from 0."""
         return self.row.observations[turn - 1] if turn else self.row.first_observation
 
-    def compare(self, turn: int, text: str) -> Match:
+    def compare(self, turn: int, text: str) -> MatchResult:
         """Compare an answer to the action of a turn, counted from 0, with what was recorded."""
         row = self.row
         spans = row.spans[turn] if row.spans else ()
@@ -82,7 +82,7 @@ def recorded_task(row: Row, source: TaskSource) -> Task:
     return source.pick(row.seed or 0, asked)
 
 
-def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | None]:
+def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[ReplayCase | None]:
     """Replay recorded sessions in the grounded world; yield None for a session that it no longer repeats.
 
     Raises:
@@ -94,7 +94,7 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
             raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{spoken}, the dialect of the world")
         task = recorded_task(row, grounded.source)
         actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
-        case = Case(row, task, actions, ())
+        case = ReplayCase(row, task, actions, ())
         (session,) = grounded.world.begin([task], [task.seed or 0])
         if isinstance(session, Failure):
             yield None
@@ -105,7 +105,7 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[Case | No
             session.close()
 
 
-def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
+def _replayed(case: ReplayCase, session: Any, grounded: EpisodeRunner) -> ReplayCase | None:
     """Return the case with what its probes find; None where a turn, of the agent or of a probe, shows something
     else.
     """
@@ -119,7 +119,7 @@ def _replayed(case: Case, session: Any, grounded: EpisodeRunner) -> Case | None:
     return replace(case, probed=tuple(map(verdict_of, probes)), looked=frozenset(looked))
 
 
-def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[int], looked: set[int]) -> bool:
+def _repeats(case: ReplayCase, session: Any, grounded: EpisodeRunner, turns: Iterable[int], looked: set[int]) -> bool:
     """Whether the grounded world shows what was recorded; adds the turns after which it took a look at the screen."""
     for turn in turns:
         truth = case.row.observations[turn]
@@ -132,12 +132,12 @@ def _repeats(case: Case, session: Any, grounded: EpisodeRunner, turns: Iterable[
     return True
 
 
-def probes_of(case: Case, session: Any, shown: Sequence[str]) -> list[Probe]:
+def probes_of(case: ReplayCase, session: Any, shown: Sequence[str]) -> list[ProbeRun]:
     """Return the probes of a case's task, each on a fork of its own of a session."""
     task = case.task
-    return [Probe(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
+    return [ProbeRun(task, task.success[n], session.probe(), Sight(task.domain, shown)) for n in case.checks]
 
 
-def verdict_of(probe: Probe) -> bool | None:
+def verdict_of(probe: ProbeRun) -> bool | None:
     """Return whether a probe found what its check expects; None where it was not answered."""
     return None if probe.score is None else probe.score >= 1.0

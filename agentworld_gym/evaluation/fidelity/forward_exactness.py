@@ -11,8 +11,8 @@ from typing import Any
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import FailureKind, World
-from agentworld_gym.evaluation.fidelity.cases import Case
-from agentworld_gym.evaluation.fidelity.replay import Step
+from agentworld_gym.evaluation.fidelity.cases import ReplayCase
+from agentworld_gym.evaluation.fidelity.replay import ReplayedStep
 from agentworld_gym.worlds.language import LanguageWorld
 
 AT_ONCE = 32
@@ -20,8 +20,8 @@ AT_ONCE = 32
 
 
 def exact_steps(
-    world: World[Any], cases: Sequence[Case], on_progress: Callable[[int], None] | None = None
-) -> Iterator[Step]:
+    world: World[Any], cases: Sequence[ReplayCase], on_progress: Callable[[int], None] | None = None
+) -> Iterator[ReplayedStep]:
     """Yield every step that a world is asked for, with whether its greedy answer to the true history is exact.
 
     A step beyond the model's context is a failure, as it is when it is asked for.
@@ -56,7 +56,9 @@ def exact_steps(
             place = int(sample.id)
             for turn, (flag, asked) in enumerate(zip(flags, cases[place].asked, strict=True)):
                 if asked:
-                    yield Step(place, turn, exact=flag, failure=FailureKind.OVERFLOW.value if flag is None else None)
+                    yield ReplayedStep(
+                        place, turn, exact=flag, failure=FailureKind.OVERFLOW.value if flag is None else None
+                    )
         if on_progress:
             on_progress(min(start + AT_ONCE, len(cases)))
 

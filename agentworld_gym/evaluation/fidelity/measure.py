@@ -30,11 +30,11 @@ from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, fo
 from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, nearest_answers
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
-from agentworld_gym.kit.matching import Match
-from agentworld_gym.llm.sessions.pools import group_of, is_imported
-from agentworld_gym.llm.sessions.rerendering import spec_source
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.kit.matching import MatchResult
+from agentworld_gym.llm.rows.pools import group_of, is_imported
+from agentworld_gym.llm.rows.rerendering import spec_source
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.own_tasks import truth_of
@@ -45,7 +45,7 @@ returns the tally that counts them."""
 
 
 @dataclass
-class Plan:
+class FidelityPlan:
     """What to measure in one domain."""
 
     rows: Iterable[Row]
@@ -74,7 +74,7 @@ class Plan:
 
 
 def measure(
-    options: EnvOptions, plan: Plan, *, grounded: str | None = None, on_stage: Begin | None = None
+    options: EnvOptions, plan: FidelityPlan, *, grounded: str | None = None, on_stage: Begin | None = None
 ) -> tuple[DomainFidelity, bool]:
     """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
@@ -93,7 +93,7 @@ def measure(
         SpecError: An option is wrong, or a session has no task that can be made again.
         WorldNotConfigured: There is no such world.
 
-    >>> plan = Plan(record("terminal", 3), plans=range(2))
+    >>> plan = FidelityPlan(record("terminal", 3), plans=range(2))
     >>> found, _ = measure(EnvOptions(spec="terminal", world="grounded", split="test"), plan)
     >>> found.free.measures.exact.share, found.consistency.ratio
     (1.0, 1.0)
@@ -199,7 +199,7 @@ def _unseen(stage: str, unit: str, total: int) -> Tally:
 def _ask(
     runner: EpisodeRunner,
     truth: EpisodeRunner,
-    plan: Plan,
+    plan: FidelityPlan,
     findings: Findings,
     begin: Begin,
     check: Callable[[], None],
@@ -289,7 +289,7 @@ def _source(recorded: Sequence[Row] | Path) -> str:
     return str(recorded) if isinstance(recorded, Path) else "sessions recorded for this run"
 
 
-def _baselines(findings: Findings) -> Iterator[tuple[str, list[Match]]]:
+def _baselines(findings: Findings) -> Iterator[tuple[str, list[MatchResult]]]:
     """Yield what the baselines answer to each step that the world was asked for; no answer is an empty one."""
     cases = findings.cases
     asked = [(number, turn) for number, case in enumerate(cases) for turn, one in enumerate(case.asked) if one]

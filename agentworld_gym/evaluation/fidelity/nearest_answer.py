@@ -15,11 +15,11 @@ from typing import Any
 from agentworld_gym.base.statistics.bootstrap import Share, ratio_interval
 from agentworld_gym.core.contracts import World
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
-from agentworld_gym.evaluation.fidelity.replay import Replay, Step
+from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep
 from agentworld_gym.llm.generators.nearest import NearestGenerator, answers_of
-from agentworld_gym.llm.sessions.pools import group_of
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample, read_samples
+from agentworld_gym.llm.rows.pools import group_of
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample, read_samples
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
@@ -107,7 +107,7 @@ def share_of_errors(world: Replay, table: Replay) -> Share | None:
     return ratio_interval(first, second, [case for case, _ in both])
 
 
-def _right(step: Step, exact: bool) -> bool:
+def _right(step: ReplayedStep, exact: bool) -> bool:
     if step.match is None:
         return bool(step.exact)
     return step.match.exact if exact else step.match.deterministic

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.core.checks.probes import Probe, probing
+from agentworld_gym.core.checks.probes import ProbeRun, probing
 from agentworld_gym.core.contracts import Failure, Observation, Teachable, Usage
 from agentworld_gym.core.flow import Flow, Work, answering_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import probability
-from agentworld_gym.evaluation.fidelity.cases import LOOK, Case, probes_of, verdict_of
-from agentworld_gym.kit.matching import Match
-from agentworld_gym.llm.sessions.shown_states import ShownStates, shown_states
+from agentworld_gym.evaluation.fidelity.cases import LOOK, ReplayCase, probes_of, verdict_of
+from agentworld_gym.kit.matching import MatchResult
+from agentworld_gym.llm.rows.replayed_states import ShownStates, shown_states
 from agentworld_gym.worlds.language import LanguageWorld
 
 _VERB = re.compile(r"[\w.\-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayedStep:
     """One step that the world was asked for: how its answer compares, or why there is none."""
 
     case: int
@@ -34,7 +34,7 @@ class Step:
     turn: int
     """The number of the turn, counted from 0."""
 
-    match: Match | None = None
+    match: MatchResult | None = None
     """How the answer compares; None where there is no answer, or only its exactness is known."""
 
     exact: bool | None = None
@@ -60,7 +60,7 @@ class Step:
 class Replay:
     """What asking a world for all steps gave."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ReplayedStep] = field(default_factory=list)
     """The steps."""
 
     probed: dict[int, list[bool | None]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Replay:
     failures: Counter[str] = field(default_factory=Counter)
     """The number of steps that failed, by kind."""
 
-    def add(self, step: Step) -> None:
+    def add(self, step: ReplayedStep) -> None:
         """Add a step."""
         self.steps.append(step)
         if step.failure is not None:
@@ -118,7 +118,7 @@ def verb(action: str) -> str:
 
 def replay(
     runner: EpisodeRunner,
-    cases: Sequence[Case],
+    cases: Sequence[ReplayCase],
     *,
     taught: bool,
     wave: int,
@@ -163,7 +163,7 @@ class _CaseReplay:
         self,
         runner: EpisodeRunner,
         place: int,
-        case: Case,
+        case: ReplayCase,
         taught: bool,
         into: Replay,
         stepped: Callable[[], None],
@@ -178,7 +178,7 @@ class _CaseReplay:
     def playing(self, session: Any) -> Work[None]:
         """Play the turns and run the probes, as a piece of work that asks the world, and close the session."""
         case, shown = self._case, list[str]()
-        probes: list[Probe] | None = None
+        probes: list[ProbeRun] | None = None
         if isinstance(session, Failure):
             self._lose(session, 0)
         else:
@@ -212,7 +212,7 @@ class _CaseReplay:
         teachable: Teachable[Any] | None = world if isinstance(world, Teachable) else None
         shown: str | None = truth
         if isinstance(answer, Failure):
-            self._into.add(Step(self.place, turn, failure=answer.kind.value))
+            self._into.add(ReplayedStep(self.place, turn, failure=answer.kind.value))
             self._into.usage += answer.spent
             if self._taught:
                 assert teachable is not None
@@ -245,7 +245,7 @@ class _CaseReplay:
         """Keep an answer and how it compares with the truth."""
         compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
-        step = Step(
+        step = ReplayedStep(
             self.place,
             turn,
             compared,
@@ -263,6 +263,6 @@ class _CaseReplay:
         """Count the steps that a failure leaves unplayed."""
         left = sum(self._case.asked[turn:])
         if failure is not None and left:
-            self._into.add(Step(self.place, turn, failure=failure.kind.value))
+            self._into.add(ReplayedStep(self.place, turn, failure=failure.kind.value))
             left -= 1
         self._into.lost += left

@@ -15,7 +15,7 @@ COLOURS = ("var(--one)", "var(--two)", "var(--three)", "var(--four)")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ChartPoint:
     """A value from 0 to 1 with its interval, over a label of the axis."""
 
     label: str
@@ -24,13 +24,13 @@ class Point:
     high: float
 
 
-def lines(series: Mapping[str, Sequence[Point]], title: str, axis: str) -> Markup:
+def lines(series: Mapping[str, Sequence[ChartPoint]], title: str, axis: str) -> Markup:
     """Draw a line with its interval as a band for each series, over labels in the order of the longest one.
 
     Colour and dashes of a series follow its place, so that a series without points leaves those of the others as they
     are.
 
-    >>> "polyline" in lines({"a": [Point("1", 0.5, 0.4, 0.6), Point("2", 0.4, 0.2, 0.6)]}, "drift", "turn")
+    >>> "polyline" in lines({"a": [ChartPoint("1", 0.5, 0.4, 0.6), ChartPoint("2", 0.4, 0.2, 0.6)]}, "drift", "turn")
     True
     """
     labels = [point.label for point in max(series.values(), key=len, default=())]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.evaluation.report.charts import Point, lines, reliability
+from agentworld_gym.evaluation.report.charts import ChartPoint, lines, reliability
 from agentworld_gym.evaluation.results.bench import BenchResult
 from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures
 from agentworld_gym.evaluation.results.transfer import TransferResult
@@ -93,10 +93,10 @@ def answers(domain: DomainFidelity) -> dict[str, Measures]:
     return {**worlds, **domain.baselines}
 
 
-def points(cells: Mapping[str, Cell]) -> list[Point]:
+def points(cells: Mapping[str, Cell]) -> list[ChartPoint]:
     """Return the main measure of some groups."""
     shares = ((name, cell.deterministic) for name, cell in cells.items())
-    return [Point(name, share.share, share.low, share.high) for name, share in shares]
+    return [ChartPoint(name, share.share, share.low, share.high) for name, share in shares]
 
 
 def drift(domain: DomainFidelity) -> Markup:

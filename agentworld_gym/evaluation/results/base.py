@@ -21,7 +21,7 @@ EXCERPT = 2000
 Counts = dict[str, int]
 
 
-class Result(Strict):
+class EvaluationResult(Strict):
     """A result that is written and read as JSON."""
 
     format: int = FORMAT

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.statistics.bootstrap import Share
-from agentworld_gym.evaluation.results.base import Result
+from agentworld_gym.evaluation.results.base import EvaluationResult
 
 
 class Party(Strict):
@@ -66,7 +66,7 @@ class Measured(Strict):
 
     measures: dict[str, Averages]
     """The means of `valid`, `exact`, `normalised`, `deterministic`, `similarity` and, where screens are due, `tree`
-    (see `agentworld_gym.kit.matching.Match`)."""
+    (see `agentworld_gym.kit.matching.MatchResult`)."""
 
     kinds: dict[str, Averages]
     """The share of rows that are right where they hold content of a kind."""
@@ -85,7 +85,7 @@ class Matched(Strict):
     """The means of each domain."""
 
 
-class Tokens(Strict):
+class PartyTokens(Strict):
     """The tokens that one party took."""
 
     prompt: int = 0
@@ -101,7 +101,7 @@ class Tokens(Strict):
     """The price in dollars, where prices were given."""
 
 
-class Rows(Strict):
+class EvaluatedRows(Strict):
     """The rows that were evaluated."""
 
     files: list[str]
@@ -132,13 +132,13 @@ class Rows(Strict):
     """The number of predictions that never came, by kind."""
 
 
-class BenchResult(Result):
+class BenchResult(EvaluationResult):
     """The result of one run, `result.json` in its folder. Without a judge, `judge` and `judged` are None."""
 
     kind: Literal["bench"] = "bench"
     model: Party
     judge: Party | None
-    rows: Rows
+    rows: EvaluatedRows
     judged: Judged | None
     matched: Matched
-    tokens: dict[Literal["model", "judge"], Tokens]
+    tokens: dict[Literal["model", "judge"], PartyTokens]

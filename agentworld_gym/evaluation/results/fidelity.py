@@ -9,7 +9,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.evaluation.results.base import Counts, Result, TaskDraw
+from agentworld_gym.evaluation.results.base import Counts, EvaluationResult, TaskDraw
 
 
 class Measures(Strict):
@@ -63,7 +63,7 @@ class Probes(Strict):
     """The number of checks that a world failed on, then or before it came so far."""
 
 
-class Run(Strict):
+class FidelityRun(Strict):
     """One way of asking a world for every step of the recorded sessions."""
 
     measures: Measures | None
@@ -210,10 +210,10 @@ class NearestAnswer(Strict):
     saw: int | None = None
     """The number of recorded sessions that the model was trained on; None where that is not known."""
 
-    taught: Run | None = None
+    taught: FidelityRun | None = None
     """The run with the true history."""
 
-    free: Run | None = None
+    free: FidelityRun | None = None
     """The run with its own history."""
 
     consistency: Consistency | None = None
@@ -252,10 +252,10 @@ class DomainFidelity(Strict):
     fingerprint: str
     """The fingerprint of the world."""
 
-    taught: Run | None
+    taught: FidelityRun | None
     """The run with the true history; None where the world cannot be told it."""
 
-    free: Run | None
+    free: FidelityRun | None
     """The run with the world's own history; None where it was left out."""
 
     baselines: dict[str, Measures] = Field(default_factory=dict)
@@ -281,7 +281,7 @@ class DomainFidelity(Strict):
     """The first wrong step of some sessions."""
 
 
-class FidelityResult(Result):
+class FidelityResult(EvaluationResult):
     """A world beside the grounded one."""
 
     kind: Literal["fidelity"] = "fidelity"

@@ -9,7 +9,7 @@ from pydantic import Field, computed_field, model_validator
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.evaluation.results.base import Counts, Result, TaskDraw
+from agentworld_gym.evaluation.results.base import Counts, EvaluationResult, TaskDraw
 
 WIDE = 0.4
 """An interval of the gap that is wider than this cannot show that there is no gap."""
@@ -64,7 +64,7 @@ class Parting(Strict):
     """The id of the grounded world's episode in the traces."""
 
 
-class TransferResult(Result):
+class TransferResult(EvaluationResult):
     """A policy in the dream and in the grounded world, on the same tasks.
 
     The JSON holds `verdict` too, for people; it is not read back.

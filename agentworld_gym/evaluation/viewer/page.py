@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from agentworld_gym.core.traces.diff import pairs
 from agentworld_gym.core.traces.log import TraceEpisode, agent_logs, read_header, read_trace
-from agentworld_gym.evaluation.viewer.records import Record, Texts, detail, domain_of, summary
+from agentworld_gym.evaluation.viewer.records import NumberedTexts, Record, detail, domain_of, summary
 from agentworld_gym.evaluation.viewer.screenshots import Screens
 
 STEPS_IN_CHUNK = 400
@@ -30,7 +30,7 @@ SCRIPTS = ("data.js", "diff.js", "list.js", "episode.js", "main.js")
 
 
 @dataclass(frozen=True)
-class View:
+class ViewerPage:
     """What a page shows, and what it left out."""
 
     episodes: int
@@ -46,7 +46,7 @@ class View:
     """How many different screens were not drawn."""
 
 
-def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = SCREENS) -> View:
+def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = SCREENS) -> ViewerPage:
     """Write the page of a trace.
 
     Args:
@@ -65,7 +65,7 @@ def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = S
     drawing = Screens(screens)
     summaries: list[Record] = []
     chunks: list[str] = []
-    texts = Texts()
+    texts = NumberedTexts()
     details: list[Record] = []
     for key, number, domain, episode, other in _episodes(logs, others):
         record = summary(key, number, domain, episode, other)
@@ -75,7 +75,7 @@ def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = S
         details.append(shown)
         if sum(len(one["steps"]) + 1 for one in details) >= STEPS_IN_CHUNK:
             chunks.append(_chunk(texts, details))
-            texts, details = Texts(), []
+            texts, details = NumberedTexts(), []
     if details:
         chunks.append(_chunk(texts, details))
     index = {
@@ -88,7 +88,7 @@ def write_view(path: Path, out: Path, twin: Path | None = None, screens: int = S
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(_html(index, chunks, drawing.images), encoding="utf-8")
     steps = sum(record["steps"] for record in summaries)
-    return View(len(summaries), steps, len(drawing.images), drawing.skipped)
+    return ViewerPage(len(summaries), steps, len(drawing.images), drawing.skipped)
 
 
 def _episodes(
@@ -102,7 +102,7 @@ def _episodes(
         yield (episode.id if len(logs) == 1 else f"{number}.{episode.id}"), number, domain, episode, twin
 
 
-def _draw(shown: Record, domain: str, texts: Texts, drawing: Screens) -> None:
+def _draw(shown: Record, domain: str, texts: NumberedTexts, drawing: Screens) -> None:
     """Enter the numbers of drawings into the start and the steps of an episode."""
     by_number = list(texts.numbers)
     for part in (shown["start"], *shown["steps"]):
@@ -122,7 +122,7 @@ def _title(path: Path) -> str:
     return named.name
 
 
-def _chunk(texts: Texts, details: Sequence[Record]) -> str:
+def _chunk(texts: NumberedTexts, details: Sequence[Record]) -> str:
     return packed({"texts": list(texts.numbers), "episodes": details})
 
 

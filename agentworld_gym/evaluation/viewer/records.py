@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 @dataclass
-class Texts:
+class NumberedTexts:
     """Texts that are kept once each, and named by their numbers."""
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Texts:
     def number(self, text: str) -> int:
         """Return the number of a text.
 
-        >>> texts = Texts()
+        >>> texts = NumberedTexts()
         >>> texts.number("a"), texts.number("b"), texts.number("a")
         (0, 1, 0)
         """
@@ -90,7 +90,7 @@ def summary(key: str, run: int, domain: str, episode: TraceEpisode, twin: TraceE
     return {name: value for name, value in record.items() if value is not None}
 
 
-def detail(episode: TraceEpisode, twin: TraceEpisode | None, texts: Texts) -> Record:
+def detail(episode: TraceEpisode, twin: TraceEpisode | None, texts: NumberedTexts) -> Record:
     """Return the start and the steps of an episode, whose texts are numbers of `texts`."""
     seen = str(episode.start.get("observation", ""))
     shown = episode.shown or seen
@@ -106,7 +106,7 @@ def detail(episode: TraceEpisode, twin: TraceEpisode | None, texts: Texts) -> Re
     return {"start": begun, "steps": [_step(step, twins.get(step.turn), texts) for step in episode.steps]}
 
 
-def _step(step: TraceStep, twin: TraceStep | None, texts: Texts) -> Record:
+def _step(step: TraceStep, twin: TraceStep | None, texts: NumberedTexts) -> Record:
     world = step.world or {}
     thinking, completion = step.thought
     record: Record = {

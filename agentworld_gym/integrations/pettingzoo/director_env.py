@@ -12,7 +12,7 @@ from gymnasium.utils import seeding
 from agentworld_gym.agents.teams.director import DIRECTOR, load_director
 from agentworld_gym.base.errors import ClosedError, SpecError
 from agentworld_gym.base.spaces import UnicodeText
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import RESET_OPTIONS
@@ -142,7 +142,7 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
         self._drop_episode()
         self.agents = list(self.possible_agents)
         self._seen = dict.fromkeys(self.agents, "")
-        self._seen[DIRECTOR] = self.director.told(self.runner.spec, self._task.instruction)
+        self._seen[DIRECTOR] = self.director.describe_task(self.runner.spec, self._task.instruction)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
@@ -189,7 +189,7 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
         info: dict[str, Any] = {"task_id": self._task.id, "budget": self.director.budget}
         try:
             chosen = self.director.read(action, self.runner.spec)
-        except Problem as problem:
+        except UnreadableAction as problem:
             info["action_error"] = str(problem)
         info["controls"] = chosen
         self.infos = {**self.infos, DIRECTOR: info}

@@ -23,7 +23,7 @@ try:
 except ImportError as error:
     raise GeneratorError(f"several agents need PettingZoo: {install('multiagent')}") from error
 
-__all__ = ["RENDER_MODES", "AECEnv", "ParallelEnv", "TeamEnv", "told"]
+__all__ = ["RENDER_MODES", "AECEnv", "ParallelEnv", "TeamEnv", "episode_transcript"]
 
 RENDER_MODES = ("ansi", "human")
 
@@ -136,7 +136,7 @@ class TeamEnv:
         """Return the episode so far as text (`ansi`), or write it to standard output (`human`)."""
         if self.render_mode is None or self._shared is None:
             return None
-        text = told(self._shared)
+        text = episode_transcript(self._shared)
         if self.render_mode == "ansi":
             return text
         sys.stdout.write(text + "\n")
@@ -154,7 +154,7 @@ class TeamEnv:
             self.runner.close()
 
 
-def told(shared: SharedEpisode) -> str:
+def episode_transcript(shared: SharedEpisode) -> str:
     """Return an episode as a person reads it: each action under the name of its agent."""
     episode = shared.episode
     lines = [episode.observations[0]]

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from agentworld_gym.envs.menu_env import MenuEnv, MenuVectorEnv
     from agentworld_gym.envs.text_encoder import TextEncoder
     from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
-    from agentworld_gym.integrations.sb3.evaluate import Result, evaluate_policy
-    from agentworld_gym.integrations.sb3.ppo import Point, Training, train_ppo
+    from agentworld_gym.integrations.sb3.evaluate import PolicyEvaluation, evaluate_policy
+    from agentworld_gym.integrations.sb3.ppo import CurvePoint, Training, train_ppo
     from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
 
 __all__ = [
     "AgentWorldVecEnv",
+    "CurvePoint",
     "MenuEnv",
     "MenuNetwork",
     "MenuPolicy",
     "MenuQPolicy",
     "MenuVectorEnv",
-    "Point",
-    "Result",
+    "PolicyEvaluation",
     "TextEncoder",
     "Training",
     "asynchronous",

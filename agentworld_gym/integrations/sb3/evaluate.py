@@ -17,7 +17,7 @@ from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.text_encoder import TextEncoder
 
 
-class Agent(Protocol):
+class PredictingModel(Protocol):
     """A model with a `predict`, as every algorithm of Stable-Baselines3 and sb3-contrib with discrete actions is."""
 
     @property
@@ -30,7 +30,7 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PolicyEvaluation:
     """The episodes of an agent on some seeds. Those whose world failed count only as `failures`."""
 
     episodes: tuple[Played, ...]
@@ -85,7 +85,7 @@ class Result:
 
 
 def evaluate_policy(
-    model: Agent,
+    model: PredictingModel,
     env_id: str,
     seeds: Sequence[int],
     *,
@@ -96,7 +96,7 @@ def evaluate_policy(
     wave: int = 64,
     on_progress: Callable[[int], None] | None = None,
     **options: Any,
-) -> Result:
+) -> PolicyEvaluation:
     """Let an agent play one episode on each seed.
 
     Args:
@@ -121,7 +121,7 @@ def evaluate_policy(
         played = sorted(play(runner, agent, seeds, wave=wave, on_progress=on_progress), key=lambda one: one.place)
     finally:
         envs.close()
-    return Result(tuple(played))
+    return PolicyEvaluation(tuple(played))
 
 
 def _mean(values: Sequence[float]) -> float:

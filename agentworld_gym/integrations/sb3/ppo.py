@@ -40,7 +40,7 @@ steps that it saves."""
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """One point of a learning curve: means over the last episodes that began at their start."""
 
     steps: int
@@ -69,7 +69,7 @@ class Training:
     model: MaskablePPO
     """The agent, as it was when the training ended."""
 
-    curve: list[Point] = field(default_factory=list)
+    curve: list[CurvePoint] = field(default_factory=list)
     """The learning curve."""
 
     seconds: float = 0.0
@@ -84,8 +84,8 @@ class CurveCallback(BaseCallback):
 
     def __init__(
         self,
-        curve: list[Point],
-        on_progress: Callable[[Point], None] | None,
+        curve: list[CurvePoint],
+        on_progress: Callable[[CurvePoint], None] | None,
         window: int = 300,
         check: Callable[[], None] | None = None,
     ) -> None:
@@ -108,7 +108,7 @@ class CurveCallback(BaseCallback):
         if self._recent:
             success, reward, length = (sum(column) / len(self._recent) for column in zip(*self._recent, strict=True))
             seconds = time.monotonic() - self._begun
-            self.curve.append(Point(self.num_timesteps, success, reward, length, self._episodes, seconds))
+            self.curve.append(CurvePoint(self.num_timesteps, success, reward, length, self._episodes, seconds))
             if self.on_progress:
                 self.on_progress(self.curve[-1])
 
@@ -118,7 +118,7 @@ def train_ppo(
     steps: int,
     *,
     seed: int = 0,
-    on_progress: Callable[[Point], None] | None = None,
+    on_progress: Callable[[CurvePoint], None] | None = None,
     algorithm: type[MaskablePPO] = MaskablePPO,
     policy: str | type[MenuPolicy] = MenuPolicy,
     policy_kwargs: Mapping[str, Any] | None = None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchResult:
     """How a predicted observation compares with the true one.
 
     Attributes:
@@ -29,7 +29,7 @@ class Match:
         tree: F1 of the elements of a screen, their references and indices apart; None where the truth shows no screen.
         valid: has the form of the domain.
         kinds: for each kind of content in the truth, whether all of it is right: deterministic content exact,
-            pre-existing content and metadata plausible (`agentworld_gym.kit.matching.plausible`).
+            pre-existing content and metadata plausible (`agentworld_gym.kit.matching.plausibility`).
     """
 
     exact: bool
@@ -41,7 +41,7 @@ class Match:
     kinds: Mapping[Kind, bool]
 
 
-def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (), before: str = "") -> Match:
+def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (), before: str = "") -> MatchResult:
     """Compare a predicted observation with the true one; never fails, whatever the texts.
 
     White space around an observation decides nothing, as in the benchmark: the prediction is given that of the truth.
@@ -64,11 +64,11 @@ def match(domain: str, predicted: str, truth: str, spans: Sequence[SpanLike] = (
     if predicted == truth:
         kinds: dict[Kind, bool] = {"deterministic": True} if fixed else {}
         kinds |= {gap.kind: True for gap in gaps}
-        return Match(True, True, True, 1.0, 1.0 if shows(domain, truth) else None, True, kinds)
+        return MatchResult(True, True, True, 1.0, 1.0 if shows(domain, truth) else None, True, kinds)
     elements = _elements(domain, truth)
     right, others = right_gaps(predicted, truth, gaps)
     kinds = {"deterministic": right} if fixed else {}
-    return Match(
+    return MatchResult(
         exact=False,
         normalised=normalised(domain, predicted) == normalised(domain, truth),
         deterministic=right,

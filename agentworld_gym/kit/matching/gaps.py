@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Protocol
 
-from agentworld_gym.kit.matching.plausible import plausible, same_lines
+from agentworld_gym.kit.matching.plausibility import plausible, same_lines
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Kind

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 
 
-def visible(nodes: Sequence[Node], width: int, height: int) -> list[Node]:
+def visible(nodes: Sequence[ScreenNode], width: int, height: int) -> list[ScreenNode]:
     """Return the nodes of which a screen of some size shows anything, without what reaches far beyond it."""
     on_screen = []
     for node in nodes:

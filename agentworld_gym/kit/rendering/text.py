@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.core.screens import Box, Node, screen_of
+from agentworld_gym.core.screens import Box, ScreenNode, screen_of
 
 _WIDEST = 160
 
@@ -82,7 +82,7 @@ def framed(title: str, lines: Sequence[str], width: int) -> list[str]:
     return [top, *(f"│ {line[:inner].ljust(inner)} │" for line in lines), f"└{'─' * (width - 2)}┘"]
 
 
-def area_of(nodes: Sequence[Node]) -> Box:
+def area_of(nodes: Sequence[ScreenNode]) -> Box:
     """Return the box around all elements, of which at least one has a box."""
     boxes = [node.box for node in nodes if node.box is not None]
     left, top = min(box.x for box in boxes), min(box.y for box in boxes)

@@ -36,7 +36,7 @@ _CHANGES = {"replace": lambda text: text.replace("_", " "), "lower": str.lower, 
 """What SQL does to a text before it compares it."""
 
 
-class Rows(Protocol):
+class RowReader(Protocol):
     """A database that is read."""
 
     def rows(self, sql: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ class ConcernedRow(NamedTuple):
         return f"{self.path} {compact({column: _short(value) for column, value in self.content.items()})}"
 
 
-def concerned_rows(store: Rows, keys: Keys, concern: Concern) -> Iterator[ConcernedRow]:
+def concerned_rows(store: RowReader, keys: Keys, concern: Concern) -> Iterator[ConcernedRow]:
     """Yield each row that statements name by their values, with the columns that they name; nothing is written.
 
     A table to whose end a row is added is told with the next number.
@@ -155,7 +155,7 @@ def _conditions(
 
 
 def _rows(
-    store: Rows, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str
+    store: RowReader, keys: Keys, concern: Concern, sql: str, values: Mapping[str, Any], text: str
 ) -> Iterator[ConcernedRow]:
     """Yield the rows of one statement.
 
@@ -173,24 +173,24 @@ def _rows(
         meant = _conditions(keys, concern, table, alias, sql, values)
         known = {column: value for column, value in meant if column in every and value not in _NOTHING}
         if known:
-            yield from _told(store, keys, concern, table, known, text, found)
+            yield from _rows_with_values(store, keys, concern, table, known, text, found)
         else:
             left.append(table)
     for table in sorted(left, key=lambda table: not _is_single(store, table)):
         names, key = keys.get(table, ((), ()))
         if _is_single(store, table):
-            yield from _told(store, keys, concern, table, {}, text, found)
+            yield from _rows_with_values(store, keys, concern, table, {}, text, found)
         elif key and all(names[place] in found for place in key):
             known = {names[place]: found[names[place]] for place in key}
-            yield from _told(store, keys, concern, table, known, text, found)
+            yield from _rows_with_values(store, keys, concern, table, known, text, found)
 
 
-def _is_single(store: Rows, table: str) -> bool:
+def _is_single(store: RowReader, table: str) -> bool:
     return len(store.rows(f"SELECT 1 FROM {quoted(table)} LIMIT 2", {})) == 1
 
 
-def _told(
-    store: Rows,
+def _rows_with_values(
+    store: RowReader,
     keys: Keys,
     concern: Concern,
     table: str,

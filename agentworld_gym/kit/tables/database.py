@@ -78,23 +78,23 @@ _DENIED_FUNCTIONS = frozenset(
 )
 
 
-class Tokens:
+class SeededTokens:
     """Identifiers that cannot be guessed: they depend on a seed and on how many were made before."""
 
     def __init__(self, seed: int, count: int = 0) -> None:
         self.seed, self.count = seed, count
         self.made: list[str] = []
 
-    def copy(self) -> Tokens:
+    def copy(self) -> SeededTokens:
         """Return a copy for a fork, which makes the same identifiers."""
-        twin = Tokens(self.seed, self.count)
+        twin = SeededTokens(self.seed, self.count)
         twin.made = list(self.made)
         return twin
 
     def make(self, length: int) -> str:
         """Make one identifier of the given number of hexadecimal digits.
 
-        >>> Tokens(1).make(8) == Tokens(1).make(8) != Tokens(2).make(8)
+        >>> SeededTokens(1).make(8) == SeededTokens(1).make(8) != SeededTokens(2).make(8)
         True
         """
         self.count += 1
@@ -111,7 +111,7 @@ class Database:
         tokens: the source of the identifiers that the SQL function `token(length)` returns.
     """
 
-    def __init__(self, image: bytes, tokens: Tokens) -> None:
+    def __init__(self, image: bytes, tokens: SeededTokens) -> None:
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.connection.deserialize(image)
         self._work = _secure(self.connection, tokens, _authorize, CALL)
@@ -167,7 +167,7 @@ def building() -> sqlite3.Connection:
     """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-    _secure(connection, Tokens(0), _authorize_building, BUILDING)
+    _secure(connection, SeededTokens(0), _authorize_building, BUILDING)
     return connection
 
 
@@ -185,14 +185,14 @@ def empty_image(schema: str) -> bytes:
         connection.close()
 
 
-def opened(image: bytes) -> sqlite3.Connection:
+def open_image(image: bytes) -> sqlite3.Connection:
     """Connect to a copy of a database to build on it or to read it, within the bounds of `building`.
 
     Foreign keys are enforced.
     """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.deserialize(image)
-    _secure(connection, Tokens(0), _authorize_building, BUILDING)
+    _secure(connection, SeededTokens(0), _authorize_building, BUILDING)
     return connection
 
 
@@ -275,7 +275,7 @@ class _Work:
 _Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 
 
-def _secure(connection: sqlite3.Connection, tokens: Tokens, authorize: _Authorizer, most: Bound) -> _Work:
+def _secure(connection: sqlite3.Connection, tokens: SeededTokens, authorize: _Authorizer, most: Bound) -> _Work:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.kit.tables.database import opened, quoted
+from agentworld_gym.kit.tables.database import open_image, quoted
 
 Keys = Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]]
 """The columns of each table, and the positions of those that make its primary key."""
@@ -30,7 +30,7 @@ def with_rows(
     Raises:
         SpecError: a table or column does not exist, or a constraint refuses a row.
     """
-    connection = opened(image)
+    connection = open_image(image)
     try:
         insert_rows(connection, keys, tables, file, key, references)
         return connection.serialize()

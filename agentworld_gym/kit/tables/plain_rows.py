@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.kit.tables.database import building, opened, quoted
+from agentworld_gym.kit.tables.database import building, open_image, quoted
 from agentworld_gym.kit.tables.insert import Keys
 
 PlainRow = dict[str, Scalar]
@@ -125,7 +125,7 @@ def image_of_rows(
     Raises:
         sqlite3.Error, LookupError, TypeError, ValueError: The database can have no such rows.
     """
-    connection = opened(empty)
+    connection = open_image(empty)
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         triggers = _dropped_triggers(connection)

@@ -196,7 +196,7 @@ class _Filler:
         name, wanted = (recipe.of or "").split(".")
         if recipe.by is not None:
             taken = table.taken.get(recipe.by)
-            return None if taken is None and row[recipe.by] is None else _known(taken, recipe.by)[wanted]
+            return None if taken is None and row[recipe.by] is None else _earlier_row(taken, recipe.by)[wanted]
         if name not in self.tables:
             raise _Wrong(f"{name} is not filled before")
         rows = self.tables[name].rows
@@ -256,7 +256,7 @@ class _Filler:
         return (_date(start) + span).isoformat()
 
     def _rendered(self, template: str, row: Row) -> str:
-        def shown(match: re.Match[str]) -> str:
+        def fill(match: re.Match[str]) -> str:
             name, how, form = match.groups()
             value = self.rng.choice(self._entries(name[1:])) if name.startswith("@") else _at(row, name)
             if how is not None:
@@ -265,7 +265,7 @@ class _Filler:
                 raise _Wrong(f"{form} is wider than 999 characters")
             return format(value, form or "")
 
-        return _FIELD.sub(shown, template)
+        return _FIELD.sub(fill, template)
 
 
 def _at(row: Row, path: str) -> Any:
@@ -277,7 +277,7 @@ def _at(row: Row, path: str) -> Any:
     return value
 
 
-def _known(row: Row | None, name: str) -> Row:
+def _earlier_row(row: Row | None, name: str) -> Row:
     if row is None:
         raise _Wrong(f"{name} is no earlier column with `of`")
     return row

@@ -91,17 +91,17 @@ def varied_words(
 def _varied(entry: Any, recipe: WordRecipe, coined: str, rng: random.Random) -> Any:
     if not isinstance(entry, Mapping):
         assert isinstance(recipe.text, str)
-        return _written(recipe.text, str(entry), coined)
+        return _fill_template(recipe.text, str(entry), coined)
     varied = dict(entry)
     if isinstance(recipe.text, dict):
-        varied |= {key: _written(text, str(entry[key]), coined) for key, text in recipe.text.items()}
+        varied |= {key: _fill_template(text, str(entry[key]), coined) for key, text in recipe.text.items()}
     for key, share in recipe.scale.items():
         number = entry[key] * rng.uniform(1 - share, 1 + share)
         varied[key] = round(number / 100) * 100 if isinstance(entry[key], int) else round(number, 2)
     return varied
 
 
-def _written(template: str, whole: str, coined: str) -> str:
+def _fill_template(template: str, whole: str, coined: str) -> str:
     parts = {"coined": coined, "coined_lower": coined.lower(), "whole": whole, "last": whole.split()[-1]}
     return _NAME.sub(lambda match: parts.get(match[1], match[0]), template)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from agentworld_gym.base.errors import ClosedError, GeneratorError, MissingFile, SpecError, install
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
-from agentworld_gym.llm.generators.local_decoding.constraint import Constraint
-from agentworld_gym.llm.generators.local_decoding.decoding import Row
+from agentworld_gym.llm.generators.local_decoding.constraint import TokenConstraint
+from agentworld_gym.llm.generators.local_decoding.decoding import DecodingRow
 from agentworld_gym.llm.generators.local_decoding.packed_decoder import PackedDecoder
 from agentworld_gym.llm.generators.local_decoding.packed_model import PackedModel, Unpackable
 from agentworld_gym.llm.generators.local_decoding.padded_decoder import PaddedDecoder
@@ -149,7 +149,7 @@ class TransformersGenerator:
     def _run(
         self, decoder: PackedDecoder | PaddedDecoder, requests: list[ChatRequest]
     ) -> Iterator[tuple[int, Completion | Failure]]:
-        rows: list[Row] = []
+        rows: list[DecodingRow] = []
         for index, request in enumerate(requests):
             row = self._row(index, request)
             if isinstance(row, Failure):
@@ -170,8 +170,8 @@ class TransformersGenerator:
                 failure = Failure(FailureKind.SERVER, f"the model failed: {error}", retryable=True)
                 yield from ((index, failure) for index in sorted(due))
 
-    def _batches(self, decoder: PackedDecoder | PaddedDecoder, rows: list[Row]) -> Iterator[list[Row]]:
-        batch: list[Row] = []
+    def _batches(self, decoder: PackedDecoder | PaddedDecoder, rows: list[DecodingRow]) -> Iterator[list[DecodingRow]]:
+        batch: list[DecodingRow] = []
         for row in rows:
             full = len(batch) == self._batch_size
             if batch and (full or not decoder.fits(len(batch) + 1, len(row.prompt))):
@@ -181,7 +181,7 @@ class TransformersGenerator:
         if batch:
             yield batch
 
-    def _row(self, index: int, request: ChatRequest) -> Row | Failure:
+    def _row(self, index: int, request: ChatRequest) -> DecodingRow | Failure:
         import torch
 
         guarded = self._rule.messages(request.messages)
@@ -205,10 +205,10 @@ class TransformersGenerator:
         dice.seed() if sampling.seed is None else dice.manual_seed(sampling.seed & (2**63 - 1))
         constraint = None
         if self.constrains and request.allows is not None:
-            constraint = Constraint(request.allows, self._tokenizer, self._ends)
-        return Row(index, prompt, sampling, min(room, sampling.max_tokens), dice, constraint=constraint)
+            constraint = TokenConstraint(request.allows, self._tokenizer, self._ends)
+        return DecodingRow(index, prompt, sampling, min(room, sampling.max_tokens), dice, constraint=constraint)
 
-    def _completion(self, row: Row) -> Completion:
+    def _completion(self, row: DecodingRow) -> Completion:
         text = self._tokenizer.decode(row.written, skip_special_tokens=True) if row.text is None else row.text
         usage = Usage(len(row.prompt), len(row.written), row.cached)
         logprob = round(row.logprob / len(row.written), 6) if self._confidence else None

@@ -23,12 +23,12 @@ from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.sight import last_screen
-from agentworld_gym.llm.bundled import BundledModel
+from agentworld_gym.llm.bundled_models import BundledModel
 from agentworld_gym.llm.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.llm.prompting.changes import CHANGE, FULL, SAME
 from agentworld_gym.llm.prompting.parsing import MARKER
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.rerendering import (
+from agentworld_gym.llm.rows.rerendering import (
     may_refer,
     prompts_for,
     rerendered,
@@ -36,8 +36,8 @@ from agentworld_gym.llm.sessions.rerendering import (
     task_of,
     task_referred_to,
 )
-from agentworld_gym.llm.sessions.row import ContentSpan, Row
-from agentworld_gym.llm.sessions.row_reading import completed, row_of
+from agentworld_gym.llm.rows.row import ContentSpan, Row
+from agentworld_gym.llm.rows.row_reading import completed, row_of
 
 Turns = Literal["last", "all", "drawn"]
 """Which turns of a row are predicted: the turn of the row, all turns up to it, or one of them, drawn by seed and id."""
@@ -305,9 +305,9 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[int, Row]]:
                     torn = not text.endswith(b"\n") and "end of data" in error.msg
                     cut = "the file ends within the line: " if torn else ""
                     raise SpecError(file, f"line {number}", found, f"JSON ({cut}{reason})") from error
-                yield line, row_of(_known(data) if isinstance(data, dict) else data, file, f"line {number}")
+                yield line, row_of(_known_keys(data) if isinstance(data, dict) else data, file, f"line {number}")
 
 
-def _known(data: dict[str, Any]) -> dict[str, Any]:
+def _known_keys(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a row without the keys that no row has."""
     return completed({key: value for key, value in data.items() if key in _KEYS})

@@ -9,7 +9,7 @@ from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.llm.judging.bench_rows import bench_row
 from agentworld_gym.llm.judging.judge import Judge
 from agentworld_gym.llm.prompting.parsing import Judgement
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the judge gave no answer for this request", retryable=True)
 

@@ -54,7 +54,7 @@ def class_schema(classes: Collection[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Case:
+class JudgedEpisode:
     """One episode to judge."""
 
     task: Task
@@ -75,7 +75,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class JudgeVerdict:
     """What a judge said of an episode."""
 
     score: float
@@ -104,11 +104,11 @@ class RubricJudge:
     sampling: Sampling
     tries: int = 3
 
-    def judge(self, cases: Sequence[Case]) -> list[Verdict | Failure]:
+    def judge(self, cases: Sequence[JudgedEpisode]) -> list[JudgeVerdict | Failure]:
         """Return one verdict or failure for each case, in order."""
         return in_one_wave(map(self.judging, cases))
 
-    def judging(self, case: Case) -> Work[Verdict | Failure]:
+    def judging(self, case: JudgedEpisode) -> Work[JudgeVerdict | Failure]:
         """Judge one case, as a piece of work that asks the generator."""
         spent = Usage()
         for attempt in range(self.tries):
@@ -121,25 +121,25 @@ class RubricJudge:
                 return verdict
         return UNREADABLE
 
-    def _request(self, case: Case, attempt: int) -> ChatRequest:
+    def _request(self, case: JudgedEpisode, attempt: int) -> ChatRequest:
         messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer, tuple(case.classes))
         seed = attempt if self.generator.supports_seed else None
         schema = class_schema(case.classes) if case.classes else verdict_schema(case.criteria)
         schema_or_none = schema if self.generator.supports_schema else None
         return ChatRequest(messages, replace(self.sampling, seed=seed), schema_or_none)
 
-    def _read(self, answer: Completion, case: Case, spent: Usage) -> Verdict | Failure | None:
+    def _read(self, answer: Completion, case: JudgedEpisode, spent: Usage) -> JudgeVerdict | Failure | None:
         """Return what an answer says of a case; None where it cannot be read."""
         if not case.classes:
             judgement = parse_verdict(answer.text, score_names(case.criteria))
-            return None if judgement is None else Verdict(judgement.score, spent)
+            return None if judgement is None else JudgeVerdict(judgement.score, spent)
         chosen = parse_class(answer.text, case.classes)
         if chosen is None:
             return None
         worth = case.classes[chosen]
         if worth is None:
             return Failure(FailureKind.ENGINE, f"the judge holds the world to have failed: {chosen}", spent=spent)
-        return Verdict(worth, spent)
+        return JudgeVerdict(worth, spent)
 
 
 UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)

@@ -45,7 +45,7 @@ class ActionBlocks:
         """
         raw = self._parser.raw(action) if self._profile == "full" else self._parser.typed(action)
         raw = abridged(raw) if self._abridged else raw
-        text = self._parser.shown(action, screen) if self._profile == "full" else raw
+        text = self._parser.action_block(action, screen) if self._profile == "full" else raw
         return {
             "action": escape(text),
             "raw": escape(raw),

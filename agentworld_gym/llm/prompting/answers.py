@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.domain.index import Index
+from agentworld_gym.core.domain.index import IndexBuilder
 from agentworld_gym.core.domain.spec import Form, Profile
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import View
@@ -179,7 +179,7 @@ class IndexedAnswers(WholeAnswers):
         index: The index of the domain.
     """
 
-    index: Index
+    index: IndexBuilder
     refers: ClassVar[bool] = True
 
     def write(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
@@ -214,7 +214,7 @@ def answer_codec(
     profile: Profile,
     form: Form,
     view: View | None = None,
-    index: Index | None = None,
+    index: IndexBuilder | None = None,
     parser: ActionParser | None = None,
 ) -> AnswerCodec:
     """Choose how a model writes the next observation.

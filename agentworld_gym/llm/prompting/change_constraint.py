@@ -35,7 +35,7 @@ Makes = Literal["nothing", "entry", "path"]
 """What of a path may be missing in a state: nothing, the last key of an object, or all from any object on."""
 
 
-class Constraint(Protocol):
+class TextConstraint(Protocol):
     """Tells which texts an answer may begin with, and which are one."""
 
     def __call__(self, text: str, whole: bool = False) -> bool:

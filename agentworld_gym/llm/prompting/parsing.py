@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentworld_gym.base.documents.plain_json import Found, loose_objects
+from agentworld_gym.base.documents.plain_json import FoundObject, loose_objects
 from agentworld_gym.base.text.escaping import escape, unescape
 
 NO_OUTPUT = "No output"
@@ -234,7 +234,7 @@ def parse_class(text: str, classes: Collection[str]) -> str | None:
     return chosen if isinstance(chosen, str) and chosen in classes else None
 
 
-def _only_object(text: str, key: str) -> Found | None:
+def _only_object(text: str, key: str) -> FoundObject | None:
     """Return the only object with a key in the only block of an answer, or in an answer that is nothing else."""
     rest = strip_thinking(text, JUDGE_TAG)
     tags = [tag[1] for tag in _JUDGE.finditer(rest)]
@@ -254,7 +254,7 @@ def _only_object(text: str, key: str) -> Found | None:
 
 def _last_judgement(text: str, dimensions: Sequence[str] | None) -> Judgement | None:
     """Read the last object with scores in a text."""
-    last: Found | None = None
+    last: FoundObject | None = None
     for found in loose_objects(text):
         if "scores" in found.value:
             last = found

@@ -16,11 +16,11 @@ from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.text.escaping import escape, escape_all
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
-from agentworld_gym.core.domain.index import Index
+from agentworld_gym.core.domain.index import IndexBuilder
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import View
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.pointing import pointed_lines
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.action_block import ActionBlocks
@@ -81,7 +81,7 @@ class Prompts:
         demonstrations: bool | None = None,
         official: OfficialPrompts | None = None,
         view: View | None = None,
-        index: Index | None = None,
+        index: IndexBuilder | None = None,
     ) -> None:
         if wording and (profile != "full" or system is not None or official is not None):
             raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
@@ -243,7 +243,7 @@ class Prompts:
             controls: The perturbations in force: their strengths by name.
         """
         messages: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
-        history = History[Action](self.spec.id, self.first_observation(task))
+        history = ScreenHistory[Action](self.spec.id, self.first_observation(task))
         for past, observation in turns:
             if folds(self.spec.id, past.parsed, observation):
                 history.fold(observation)
@@ -257,7 +257,7 @@ class Prompts:
             history.append(past, observation)
         return [*messages, {"role": "user", "content": self._next_turn(task, history, action) + self.closing}]
 
-    def _next_turn(self, task: Task, history: History[Action], action: Action) -> str:
+    def _next_turn(self, task: Task, history: ScreenHistory[Action], action: Action) -> str:
         return self.turn(task, history.next_turn, action, history.screen)
 
     def judge(

@@ -12,8 +12,8 @@ from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import StructuredState, View, compact
-from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, Constraint
-from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, written
+from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, TextConstraint
+from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, write_change
 from agentworld_gym.llm.prompting.state_references import References
 from agentworld_gym.llm.prompting.state_steps import ALL, StateTurn, StepAnswers, StepConstraint
 
@@ -69,13 +69,13 @@ class StateAnswers:
         """
         return self.printed(self.read(None, state, SAME, action))
 
-    def opened(self, state: str, parsed: Any) -> str | None:
+    def state_after_opening(self, state: str, parsed: Any) -> str | None:
         """Return the structured state after an action of a probe that only opens what is there.
 
         It is None after any other action, where the view opens nothing, and where the domain has no such state.
         """
         try:
-            after = self.view.opened(json.loads(state), parsed)
+            after = self.view.state_after_opening(json.loads(state), parsed)
         except AnswerError:
             return None
         return None if after is None else compact(after)
@@ -103,7 +103,7 @@ class StateAnswers:
         """
         return compact(self.state_after(self._turn(task, before, action), answer))
 
-    def allows(self, task: Task | None, before: str, action: str | None = None) -> Constraint:
+    def allows(self, task: Task | None, before: str, action: str | None = None) -> TextConstraint:
         """Return which changes of a structured state can be read, for constrained decoding."""
         return self.constraint(self._turn(task, before, action))
 
@@ -130,7 +130,7 @@ class StateAnswers:
             return self._applied(turn.noted, answer.removeprefix(f"{ALL}\n"), turn.references)
         return self._steps.read(turn, answer)
 
-    def constraint(self, turn: StateTurn) -> Constraint:
+    def constraint(self, turn: StateTurn) -> TextConstraint:
         """Return which answers to a turn can be read, for constrained decoding."""
         if turn.whole:
             return self._constraint(turn.noted, turn.references)
@@ -138,7 +138,7 @@ class StateAnswers:
 
     @property
     def _steps(self) -> StepAnswers:
-        return StepAnswers(self._written, self._applied)
+        return StepAnswers(self._write_change, self._applied)
 
     def _turn(self, task: Task | None, before: str, action: str | None) -> StateTurn:
         return _turn_of(self, before, action, _Same(task.tools if task is not None else ()))
@@ -146,10 +146,10 @@ class StateAnswers:
     def _constraint(self, state: StructuredState, references: References | None) -> ChangeConstraint:
         return ChangeConstraint(state, self.view.place(state), self.view.choices, references, self._completed(state))
 
-    def _written(self, state: StructuredState, after: StructuredState, references: References | None) -> str:
+    def _write_change(self, state: StructuredState, after: StructuredState, references: References | None) -> str:
         marked = self.view.marked(state, after)
         counts = partial(self.view.counts, state)
-        return written(state, marked, self.view.place(state), counts, references, self._completed(state))
+        return write_change(state, marked, self.view.place(state), counts, references, self._completed(state))
 
     def _applied(self, state: StructuredState, answer: str, references: References | None) -> StructuredState:
         after = applied(state, answer, self.view.place(state), references, self._completed(state))

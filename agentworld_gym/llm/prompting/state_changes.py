@@ -17,11 +17,11 @@ have is gone already. `same` says that nothing changes.
 
 >>> before = {"front": "clock", "tasks": {"clock": [{"screen": "main"}]}, "toast": ""}
 >>> after = {"front": "clock", "tasks": {"clock": [{"screen": "main", "scroll": {"list": 126}}, {"screen": "add"}]}}
->>> print(written(before, after, ("tasks", "clock", 0)))
+>>> print(write_change(before, after, ("tasks", "clock", 0)))
 .scroll/list = 126
 +.. {"screen":"add"}
 -toast
->>> applied(before, written(before, after, ("tasks", "clock", 0)), ("tasks", "clock", 0)) == after
+>>> applied(before, write_change(before, after, ("tasks", "clock", 0)), ("tasks", "clock", 0)) == after
 True
 """
 
@@ -55,7 +55,7 @@ _ONE = re.compile(r"([->])(\S+)")
 _FENCE = re.compile(r"```\w*")
 
 
-def written(
+def write_change(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     place: Path,
@@ -74,7 +74,8 @@ def written(
         completed: Tells what an added entry has though it is not told; None for nothing.
 
     >>> account = {"balance": 149.54}
-    >>> print(written({"account": account}, {"account": {"balance": 17.26}}, (), lambda path: path[-1] == "balance"))
+    >>> after = {"account": {"balance": 17.26}}
+    >>> print(write_change({"account": account}, after, (), lambda path: path[-1] == "balance"))
     .account/balance += -132.28
     """
     return "\n".join(_changes((), before, after, _Names(before, place, counts, references, completed))) or SAME
@@ -87,7 +88,8 @@ def applied(
     references: References | None = None,
     completed: Completed | None = None,
 ) -> dict[str, Any]:
-    """Return the structured state after a change: the inverse of `written`, with the same references and completion.
+    """Return the structured state after a change: the inverse of `write_change`, with the same references and
+    completion.
 
     The state before stays as it is.
 
@@ -117,7 +119,7 @@ def _copied(value: Any) -> Any:
 
 
 class _Names:
-    """How a change names places and values: by paths that begin at a place where they can; see `written`."""
+    """How a change names places and values: by paths that begin at a place where they can; see `write_change`."""
 
     def __init__(
         self,
@@ -163,11 +165,11 @@ class _Names:
         origin = self.origin(value)
         if origin is not None and not self.names(path, value):
             return f"{self.path(path)} := {self.path(origin)}"
-        return f"{self.path(path)} = {self.told(path, value)}"
+        return f"{self.path(path)} = {self.write_value(path, value)}"
 
-    def told(self, path: Path, value: Any) -> str:
+    def write_value(self, path: Path, value: Any) -> str:
         """Return a value at a path as it is written."""
-        return compact(value if self._references is None else self._references.told(value, str(path[-1])))
+        return compact(value if self._references is None else self._references.with_names(value, str(path[-1])))
 
     def added(self, path: Path, entry: Any, others: Entries) -> str:
         """Return an entry that is added to a list as it is written: without what completes it anyway."""
@@ -177,7 +179,7 @@ class _Names:
                 fewer = {name: value for name, value in told.items() if name != key}
                 if self._completed(tuple(map(str, path)), others, fewer) == entry:
                     told = fewer
-        return self.told(path, told)
+        return self.write_value(path, told)
 
     def origin(self, value: Any) -> Path | None:
         """Return the path at which a long value stands already; None where there is none."""
@@ -216,7 +218,7 @@ def _changes(path: Path, before: Any, after: Any, names: _Names) -> Iterator[str
         yield from (whole,) if 0 < len(whole) < len("\n".join(parts)) else parts
     elif type(before) is not type(after) or before != after:
         more = growth(before, after, counted=is_number(before) and names.counts(path))
-        yield names.becomes(path, after) if more is None else f"{names.path(path)} += {names.told(path, more)}"
+        yield names.becomes(path, after) if more is None else f"{names.path(path)} += {names.write_value(path, more)}"
 
 
 def _inner_changes(path: Path, before: Mapping[str, Any], after: Mapping[str, Any], names: _Names) -> Iterator[str]:
@@ -282,7 +284,7 @@ def _rows(path: Path, before: list[Any], after: list[Any], names: _Names) -> Ite
 def _entries(path: Path, before: list[Any], after: list[Any], names: _Names) -> Iterator[str]:
     """Write the change of a list whose entries are told apart by their index alone."""
     if after and before == after[1:] and before:
-        yield f"^{names.path(path)} {names.told(path, after[0])}"
+        yield f"^{names.path(path)} {names.write_value(path, after[0])}"
         return
     gone = [number for number in range(len(before)) if before[:number] + before[number + 1 :] == after]
     if gone:
@@ -298,7 +300,7 @@ def _entries(path: Path, before: list[Any], after: list[Any], names: _Names) -> 
     for number in reversed(range(shared, len(before))):
         yield f"-{names.path((*path, number))}"
     for entry in after[shared:]:
-        yield f"+{names.path(path)} {names.told(path, entry)}"
+        yield f"+{names.path(path)} {names.write_value(path, entry)}"
 
 
 def _same_thing(before: Any, after: Any) -> bool:

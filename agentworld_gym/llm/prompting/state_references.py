@@ -1,7 +1,7 @@
 """What the texts of a change refer to: values that a world model names in place of copying them.
 
-Where a view knows values by their names (`agentworld_gym.core.domain.view.View.known`), such as the arguments of a
-call, a text of a change may hold them in braces:
+Where a view knows values by their names (`agentworld_gym.core.domain.view.View.named_values`), such as the arguments of
+a call, a text of a change may hold them in braces:
 
     "{amount}"                           the value of this name as it is: a text, a number or a list
     "{}"                                 the value that has the name of the field itself
@@ -75,7 +75,7 @@ class References:
         for name, value in self._known.items():
             self._by_value.setdefault(compact(value), []).append(name)
 
-    def told(self, value: Any, field: str, around: str = "") -> Any:
+    def with_names(self, value: Any, field: str, around: str = "") -> Any:
         """Return plain data with names instead of values; `meant` gives the data again.
 
         Args:
@@ -88,9 +88,9 @@ class References:
         if name is not None:
             return f"{{{name}}}"
         if isinstance(value, dict):
-            return {key: self.told(item, key, field) for key, item in value.items()}
+            return {key: self.with_names(item, key, field) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.told(item, field, around) for item in value]
+            return [self.with_names(item, field, around) for item in value]
         return self._in_text(value) if isinstance(value, str) else value
 
     def meant(self, value: Any, field: str) -> Any:

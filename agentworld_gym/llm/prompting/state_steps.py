@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.domain.view import StructuredState, View
-from agentworld_gym.llm.prompting.change_constraint import Constraint
+from agentworld_gym.llm.prompting.change_constraint import TextConstraint
 from agentworld_gym.llm.prompting.state_changes import SAME
 from agentworld_gym.llm.prompting.state_references import References
 
@@ -73,7 +73,7 @@ class StateTurn:
     def told(self) -> str:
         """What a model is told of the state before the action; nothing where the domain has no such state."""
         try:
-            return self.view.told(self.state, self.action)
+            return self.view.describe_for_model(self.state, self.action)
         except AnswerError:
             return ""
 
@@ -215,10 +215,10 @@ class StepConstraint:
         self,
         answers: StepAnswers,
         turn: StateTurn,
-        constraint: Callable[[StructuredState, References | None], Constraint],
+        constraint: Callable[[StructuredState, References | None], TextConstraint],
     ) -> None:
         self._answers, self._turn, self._constraint = answers, turn, constraint
-        self._known: dict[tuple[str, ...], Constraint | None] = {}
+        self._known: dict[tuple[str, ...], TextConstraint | None] = {}
 
     def __call__(self, text: str, whole: bool = False) -> bool:
         """Whether a text may begin an answer; or, if it is the `whole` answer, whether it is one."""
@@ -237,7 +237,7 @@ class StepConstraint:
             return allows(last, True) and self._after((*before, last)) is not None
         return allows(last, whole) and (not whole or self._after((*before, last)) is None)
 
-    def _after(self, changes: tuple[str, ...]) -> Constraint | None:
+    def _after(self, changes: tuple[str, ...]) -> TextConstraint | None:
         """Return the constraint of the change after some others; None where there is none, or they cannot be read."""
         if changes not in self._known:
             try:
@@ -248,7 +248,7 @@ class StepConstraint:
         return self._known[changes]
 
     @cached_property
-    def _whole(self) -> Constraint:
+    def _whole(self) -> TextConstraint:
         """The constraint of the change of the action as a whole."""
         return self._constraint(self._turn.noted, self._turn.references)
 
@@ -257,7 +257,7 @@ def references_of(view: View, state: StructuredState, action: Any) -> References
     """Return what an answer can refer to: nothing where the view fails on a state, though it may print it."""
     try:
         places = view.places(state, action) if view.names_places else None
-        known = view.known(state, action)
+        known = view.named_values(state, action)
         return None if known is None else References(*known, places)
     except AnswerError:
         return References({}, {}, {} if view.names_places else None)

@@ -70,7 +70,7 @@ def _parameters(schema: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name, value in properties.items():
         inner: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
         need = "REQUIRED" if isinstance(required, Sequence) and name in required else "Optional"
-        told = _told(inner)
+        told = _describe_schema(inner)
         yield f"{'  ' * depth}- **{name}** `{_type(inner)}` ({need}){': ' + told if told else ''}"
         for part in (inner, inner.get("items")):
             if isinstance(part, Mapping):
@@ -94,7 +94,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     return "object" if "properties" in schema else "any"
 
 
-def _told(schema: Mapping[str, Any]) -> str:
+def _describe_schema(schema: Mapping[str, Any]) -> str:
     """Return the description of a schema as it stands, and behind it what else the schema says."""
     description = str(schema.get("description") or "").strip()
     sentences = list(_sentences(schema))
@@ -111,7 +111,7 @@ def _sentences(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for all that a schema says beside type and description."""
     items = schema.get("items")
     if isinstance(items, Mapping):
-        inner = _told(items)
+        inner = _describe_schema(items)
         yield _ended(f"Each item: `{_type(items)}`{', ' + inner if inner else ''}")
     if schema.get("enum"):
         yield f"One of: {', '.join(map(_json, schema['enum']))}."

@@ -31,8 +31,8 @@ from agentworld_gym.llm.retrieval.index import (
     key_of,
 )
 from agentworld_gym.llm.retrieval.steps import DISTURBED, Features, origin_of_row, steps_of
-from agentworld_gym.llm.sessions.pools import split_of_row
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.pools import split_of_row
+from agentworld_gym.llm.rows.row import Row
 
 K1, B = 1.2, 0.4
 """The parameters of BM25. Lengths count little, because the steps of one domain are of like length."""

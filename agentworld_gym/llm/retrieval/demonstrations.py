@@ -27,8 +27,8 @@ from agentworld_gym.llm.retrieval.steps import DISTURBED, RecordedStep, origin_o
 
 if TYPE_CHECKING:
     from agentworld_gym.core.domain.task import Task
-    from agentworld_gym.llm.sessions.row import Row
-    from agentworld_gym.llm.sessions.samples import Sample
+    from agentworld_gym.llm.rows.row import Row
+    from agentworld_gym.llm.rows.samples import Sample
 
 TEMPLATES = {"full": "shared/demonstrations.j2", "compact": "shared/bare_demonstrations.j2"}
 
@@ -110,7 +110,7 @@ class Demonstrations:
             exclude: The origins of steps that must not be shown; see `StepIndex.search`.
         """
         steps = self.index.search(self.prompts.spec.id, action, state, self.k, exclude)
-        return render(self._template, steps=[self._shown(step) for step in steps]) if steps else ""
+        return render(self._template, steps=[self._template_step(step) for step in steps]) if steps else ""
 
     @cached_property
     def digest(self) -> str:
@@ -138,7 +138,7 @@ class Demonstrations:
     def _template(self) -> Any:
         return self._environment.get_template(TEMPLATES[self.prompts.profile])
 
-    def _shown(self, step: RecordedStep) -> dict[str, Any]:
+    def _template_step(self, step: RecordedStep) -> dict[str, Any]:
         room = max(1, self.max_chars // self.k)
         changed = is_graphical(step.domain) and self.prompts.profile == "full"
         body = diff(step.before, step.observation) if changed else self._answer(step)

@@ -10,10 +10,10 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens import is_graphical, observations_of
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.pointing import pointed_lines
-from agentworld_gym.llm.sessions.pools import group_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.pools import group_of
+from agentworld_gym.llm.rows.row import Row
 
 STATE_CHARS = 400
 """How many characters of what was shown before a step count: at the end of a text, at the beginning of a screen."""
@@ -81,7 +81,7 @@ class Features:
 
 def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
     """Return the action, the screen before it and the observation after it, for each turn of a session."""
-    history = History[str](row.domain, row.first_observation)
+    history = ScreenHistory[str](row.domain, row.first_observation)
     for action, observation in zip(row.actions, row.observations, strict=True):
         yield action, history.screen, observation
         history.append(action, observation)

@@ -23,7 +23,7 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import FORMAT, Provenance, Row
+from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.recipe.collect.agents import Acting, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
@@ -179,17 +179,17 @@ class _DomainRecorder:
         form: Form = config.form if spec.turn.restates else "full"
         index = load_index(spec.id) if config.profile == "compact" else None
         self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
-        self._runner, self.provenance = self._opened()
+        self._runner, self.provenance = self._open_world()
         self._generator = None if config.agent is None else open_generator(config.agent)
         self._agent = None if self._generator is None else LanguageAgent(self._generator, spec)
 
-    def _opened(self) -> tuple[EpisodeRunner, Provenance]:
+    def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         """Open the world, and say where its rows come from."""
         spec, config = self.spec, self._config
         handle = ":".join(filter(None, ("grounded", config.engines.get(spec.id))))
         world = open_world(handle, WorldOptions(spec))
         parts = world.fingerprint.parts
-        provenance = Provenance(
+        provenance = RowProvenance(
             source="collect",
             engine=spec.id,
             variant=parts["engine"].value.partition(":")[2],
@@ -275,14 +275,14 @@ class _OwnTasksRecorder(_DomainRecorder):
         shares = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
         self._policies = shares or dict.fromkeys(knowing_no_expert, 1.0)
 
-    def _opened(self) -> tuple[EpisodeRunner, Provenance]:
+    def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:
             world.close()
             expected = " or ".join(["grounded", *(f"{scheme}:DIR" for scheme in schemes())])
             raise SpecError("collect", "world", self._config.world, expected)
         world.tasks.without_judge()
-        provenance = Provenance(
+        provenance = RowProvenance(
             source="collect",
             engine=self._config.world.partition(":")[0],
             libraries=world.versions,

@@ -20,8 +20,8 @@ from agentworld_gym.base.process.parallel import AHEAD as BATCHES_AHEAD
 from agentworld_gym.base.process.parallel import WorkerDied, batches, outlived
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.llm.sessions.row import Row, content_digest
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row, content_digest
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import AHEAD, Recorder
 

@@ -9,11 +9,11 @@ from agentworld_gym.core.contracts import Action, ActionKind, Failure
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Machine, Multilingual, Scalar, Span
 from agentworld_gym.core.flow import Work
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import Sight, folds
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import Change, ContentSpan, changes_between
+from agentworld_gym.llm.rows.row import ContentSpan, StateChange, changes_between
 from agentworld_gym.recipe.collect.agents import Acting
 
 
@@ -23,12 +23,12 @@ class SessionRecording:
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
-        self.history = History[str](task.domain, self._episode.session.observation)
+        self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
         self._before = self._state = self.initial_state = dict(self._machine.state())
         self.prompts: list[str] = []
         self.responses: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
-        self.changes: list[tuple[Change, ...]] = []
+        self.changes: list[tuple[StateChange, ...]] = []
         self.finish: str | None = None
         self.probes = 0
         self.success: bool | None = False
@@ -108,7 +108,7 @@ class SessionRecording:
         machine: Machine = session.machine
         return machine
 
-    def _shown(self) -> tuple[str, Sequence[Span]]:
+    def _visible_text(self) -> tuple[str, Sequence[Span]]:
         """Return what the machine shows in the dialect of the recording, and the spans of that text."""
         machine, dialect = self._machine, self._runner.spec.dialect
         if self._runner.spec.speaks_first_dialect or not isinstance(machine, Multilingual):
@@ -127,7 +127,7 @@ class SessionRecording:
         after: dict[str, Scalar] = self._state
         if action.error is None:
             after = dict(self._machine.state())
-            shown, known = self._shown()
+            shown, known = self._visible_text()
             machine_spans = known if observation == shown else ()
             generated = (span for span in machine_spans if span.kind != "deterministic")
             spans = tuple(ContentSpan(start=span.start, end=span.end, kind=span.kind) for span in generated)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.llm.sessions.rerendering import is_of
-from agentworld_gym.llm.sessions.row_reading import read_rows
-from agentworld_gym.llm.sessions.samples import Sample, read_samples
+from agentworld_gym.llm.rows.rerendering import is_of
+from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.llm.rows.samples import Sample, read_samples
 from agentworld_gym.recipe.data.preparation import Preparation, PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import DOMAIN as KNOWLEDGE
 

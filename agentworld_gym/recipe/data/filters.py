@@ -23,11 +23,11 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import is_graphical, observations_of
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import shows
-from agentworld_gym.llm.sessions.pools import GROUNDED
-from agentworld_gym.llm.sessions.rerendering import prompts_for, rerendered, spec_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.pools import GROUNDED
+from agentworld_gym.llm.rows.rerendering import prompts_for, rerendered, spec_of
+from agentworld_gym.llm.rows.row import Row
 
 Scope = Literal["all", "imported", "none"]
 """The sessions that a rule looks at; `imported` are those that no grounded world of this package played."""
@@ -151,7 +151,7 @@ class RowFilter:
         """
         rules = [(name, rule) for name, rule in _RULES.items() if row.actions and self._looks(name, row)]
         tools = declared_tools(row) if any(name == "undeclared_tool" for name, _ in rules) else frozenset()
-        history = History[str](row.domain, row.first_observation)
+        history = ScreenHistory[str](row.domain, row.first_observation)
         for turn in range(row.turn_idx):
             scene = {"tools": tools, "screen": history.screen}
             yield next((name for name, rule in rules if rule(row, turn, scene)), None)

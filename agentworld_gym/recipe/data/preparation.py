@@ -15,10 +15,10 @@ from agentworld_gym.base.process.parallel import mapped
 from agentworld_gym.core.domain.spec import Form, Profile
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.pools import Pool
-from agentworld_gym.llm.sessions.rerendering import prompts_for
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.pools import SessionPool
+from agentworld_gym.llm.rows.rerendering import prompts_for
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.filters import Filters, RowFilter, TurnRule
 from agentworld_gym.recipe.data.renaming import renamed
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
@@ -29,7 +29,7 @@ from agentworld_gym.recipe.data.turn_weights import Weighting, classify
 class Preparation(Strict):
     """How rows become samples."""
 
-    pool: Pool | None = Pool()
+    pool: SessionPool | None = SessionPool()
     """The sessions to take; None takes all."""
 
     filters: Filters = Filters()
@@ -78,7 +78,7 @@ class PreparationReport:
     classes: dict[str, Counter[str]] = field(default_factory=dict)
     """The number of turns that were kept, by class."""
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return in words how many sessions were read and kept, and how many sessions, and turns of those that were
         read, were left out for which reason.
         """
@@ -114,14 +114,14 @@ def prepare(
             corpus cannot be read.
     """
     account = PreparationReport(RowFilter(preparation.filters))
-    kept = _kept(rows, preparation, account)
+    kept = _select_rows(rows, preparation, account)
     samples: Iterator[Sample] = mapped(partial(_made, preparation), kept, workers)
     if preparation.knowledge.files:
         samples = mixed_with_texts(samples, knowledge_samples(preparation.knowledge), preparation.knowledge.share)
     return _counted(samples, account), account
 
 
-def _kept(rows: Iterable[Row], preparation: Preparation, account: PreparationReport) -> Iterator[Row]:
+def _select_rows(rows: Iterable[Row], preparation: Preparation, account: PreparationReport) -> Iterator[Row]:
     for row in rows:
         account.read[row.domain] += 1
         if preparation.pool is not None and not preparation.pool.holds(row):

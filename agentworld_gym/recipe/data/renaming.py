@@ -16,7 +16,7 @@ from functools import lru_cache
 from agentworld_gym.core.contracts import Message
 from agentworld_gym.core.registration import find_domain, shipped_domains
 from agentworld_gym.kit.tables.word_lists import common_words
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 
 MOST = 0.8
 """The share of the content words of a chosen session that are replaced; the others stay beside them, as known names

@@ -9,16 +9,16 @@ from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import observations_of
 from agentworld_gym.llm.prompting.parsing import in_output_tag, parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.pools import group_of
-from agentworld_gym.llm.sessions.rerendering import (
+from agentworld_gym.llm.rows.pools import group_of
+from agentworld_gym.llm.rows.rerendering import (
     conversation,
     prompts_for,
     rendered_turns,
     required_task,
     rerendered_messages,
 )
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape
-from agentworld_gym.llm.sessions.samples import TEXT, Sample
+from agentworld_gym.llm.rows.samples import TEXT, Sample
 
 DOMAIN = "knowledge"
 SUFFIXES = (".txt", ".md", ".jsonl")

@@ -43,7 +43,7 @@ class TokenStatistics:
         return sum(self.lengths)
 
     @property
-    def kept(self) -> float:
+    def mean_weight(self) -> float:
         """The mean weight of a token of an answer: the share of answers that counts in the loss."""
         return self.observed_weight / self.observed if self.observed else 0.0
 
@@ -79,7 +79,7 @@ class TokenTable:
                 thousands(statistics.tokens),
                 *(thousands(statistics.percentile(percent)) for percent in (50, 95, 100)),
                 f"{statistics.observed / max(statistics.tokens, 1):.1%}",
-                f"{statistics.kept:.1%}",
+                f"{statistics.mean_weight:.1%}",
             )
             for name, statistics in sorted(self.domains.items())
         ]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.pacing import paced
-from agentworld_gym.llm.sessions.samples import TEXT, Sample
+from agentworld_gym.llm.rows.samples import TEXT, Sample
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample, tokenization_digest
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _write(
             if watch is not None:
                 watch(item)
             too_long = counts["too_long"]
-            spans = list(_kept(item, max_tokens, counts))
+            spans = list(_spans_to_keep(item, max_tokens, counts))
             if counts["too_long"] > too_long and item.turns:
                 shortest = item.turns[0] if shortest is None else min(shortest, item.turns[0])
             for start, stop in spans:
@@ -205,7 +205,7 @@ def _write(
     return dict(counts), digest.hexdigest()[:16], shortest
 
 
-def _kept(item: TokenizedSample, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
+def _spans_to_keep(item: TokenizedSample, max_tokens: int, counts: Counter[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans of a sample's tokens that go into the store."""
     length = len(item.ids)
     if item.sample.messages[0]["role"] == TEXT:

@@ -21,7 +21,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.contracts import Message
 from agentworld_gym.llm.generators.special_tokens import rule_of
-from agentworld_gym.llm.sessions.samples import TEXT, Sample
+from agentworld_gym.llm.rows.samples import TEXT, Sample
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

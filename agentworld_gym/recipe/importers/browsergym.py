@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.recipe.importers.conversation import Tally, score_of
+from agentworld_gym.recipe.importers.conversation import ImportTally, score_of
 from agentworld_gym.recipe.importers.pickles import read_pickle
 from agentworld_gym.recipe.importers.turns import Turns
 
@@ -131,7 +131,7 @@ def experiment(folder: Path) -> Step:
     return record
 
 
-def browsed(record: Step, name: str, tally: Tally) -> Browsed:
+def browsed(record: Step, name: str, tally: ImportTally) -> Browsed:
     """The turns of a session, and in the tally what has no place in them."""
     listed = record.get("steps")
     steps = [_mapping(step) for step in listed] if isinstance(listed, list) else []
@@ -165,10 +165,11 @@ def browsed(record: Step, name: str, tally: Tally) -> Browsed:
     )
 
 
-def page(seen: Step, tally: Tally) -> str:
+def page(seen: Step, tally: ImportTally) -> str:
     r"""What an agent sees of a page: address, tabs, focused element, the last action's error, and the tree.
 
-    >>> print(page({"url": "http://a.example/", "focused_element_bid": "7", "axtree_txt": "[7] button 'Go'"}, Tally()))
+    >>> step = {"url": "http://a.example/", "focused_element_bid": "7", "axtree_txt": "[7] button 'Go'"}
+    >>> print(page(step, ImportTally()))
     URL: http://a.example/
     Focused element: 7
     <BLANKLINE>
@@ -268,7 +269,7 @@ def _line(node: Step, above: str, properties: Step) -> tuple[str | None, str]:
     return ", ".join([line, *attributes]), name
 
 
-def _count(step: Step, seen: Step, tally: Tally) -> None:
+def _count(step: Step, seen: Step, tally: ImportTally) -> None:
     """Count what a step holds beside its turn."""
     for key in step.keys() - set(READ):
         if key == "agent_info":
@@ -284,7 +285,7 @@ def _there(value: Any) -> bool:
     return value is not None and value not in ("", [], {}, ())
 
 
-def _goal(place: Step, tally: Tally) -> str:
+def _goal(place: Step, tally: ImportTally) -> str:
     """The goal as text; its pictures are counted."""
     given = place.get("goal_object")
     if isinstance(given, list | tuple) and given:

@@ -12,7 +12,7 @@ Role = Literal["system", "user", "agent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ImportedMessage:
     """A message of the system, the user or the agent."""
 
     role: Role
@@ -20,7 +20,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ImportedCall:
     """A call of a tool; `arguments` is what the agent wrote, which mostly is a JSON object as text."""
 
     id: str
@@ -29,18 +29,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ImportedResult:
     """The result of a call, or of all calls since the last result; then `id` is empty."""
 
     id: str
     text: str
 
 
-Event = Said | Call | Result
+Event = ImportedMessage | ImportedCall | ImportedResult
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ImportedConversation:
     """One recorded session, in the order in which it happened. `score` is its reward, None where there is none."""
 
     id: str
@@ -50,10 +50,10 @@ class Conversation:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What an import did: how many rows and turns it made, and what had no place in a row, by name.
 
-    >>> tally = Tally()
+    >>> tally = ImportTally()
     >>> tally.leave("reasoning", 2)
     >>> dict(tally.left)
     {'reasoning': 2}
@@ -70,10 +70,10 @@ class Tally:
             self.left[what] += count
 
 
-def text_of(content: Any, tally: Tally) -> str:
+def text_of(content: Any, tally: ImportTally) -> str:
     """Return the text of a message or result, which may come in parts; parts without text are counted.
 
-    >>> text_of([{"type": "text", "text": "a"}, {"type": "image_url"}], tally := Tally()), dict(tally.left)
+    >>> text_of([{"type": "text", "text": "a"}, {"type": "image_url"}], tally := ImportTally()), dict(tally.left)
     ('a', {'content of type image_url': 1})
     """
     if content is None:
@@ -103,11 +103,11 @@ def score_of(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
+def tool_of(tool: Any, tally: ImportTally) -> dict[str, Any] | None:
     """Return the name, description and parameters of a tool in the flat or nested format; None for tools of other
     kinds.
 
-    >>> tool_of({"type": "function", "function": {"name": "f", "parameters": {}}}, Tally())
+    >>> tool_of({"type": "function", "function": {"name": "f", "parameters": {}}}, ImportTally())
     {'name': 'f', 'description': '', 'parameters': {}}
     """
     body = tool.get("function", tool) if isinstance(tool, Mapping) else {}
@@ -122,7 +122,7 @@ def tool_of(tool: Any, tally: Tally) -> dict[str, Any] | None:
     }
 
 
-def tools_of(tools: Any, tally: Tally) -> tuple[dict[str, Any], ...]:
+def tools_of(tools: Any, tally: ImportTally) -> tuple[dict[str, Any], ...]:
     """Return all tools of a record that are functions."""
     functions = [tool_of(tool, tally) for tool in tools or ()] if isinstance(tools, list | None) else []
     return tuple(tool for tool in functions if tool)

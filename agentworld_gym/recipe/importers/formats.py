@@ -7,13 +7,13 @@ from typing import Any
 
 from agentworld_gym.recipe.importers.browsergym import is_session
 from agentworld_gym.recipe.importers.conversation import (
-    Call,
-    Conversation,
     Event,
-    Result,
+    ImportedCall,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedResult,
+    ImportTally,
     Role,
-    Said,
-    Tally,
     arguments_of,
     score_of,
     text_of,
@@ -23,7 +23,7 @@ from agentworld_gym.recipe.importers.harness import harness, is_trace
 from agentworld_gym.recipe.importers.opentelemetry import opentelemetry
 
 Record = Mapping[str, Any]
-Reader = Callable[[Record, str, Tally], Conversation]
+Reader = Callable[[Record, str, ImportTally], ImportedConversation]
 """Reads a record; it is given the id of a conversation whose record has none."""
 
 _ROLES: dict[str, Role] = {
@@ -35,7 +35,7 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def responses(record: Record, name: str, tally: Tally) -> Conversation:
+def responses(record: Record, name: str, tally: ImportTally) -> ImportedConversation:
     """Read a record of OpenAI's Responses: `input` items, then `output` items of a response.
 
     The request stands in `responses_create_params` or at the top, the response in `response` or at the top.
@@ -44,12 +44,12 @@ def responses(record: Record, name: str, tally: Tally) -> Conversation:
     response = _mapping(record.get("response")) or record
     events: list[Event] = []
     if isinstance(request.get("instructions"), str):
-        events.append(Said("system", request["instructions"]))
+        events.append(ImportedMessage("system", request["instructions"]))
     prompt = request.get("input")
     items = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else _list(prompt)
     for item in [*items, *_list(response.get("output"))]:
         events += _item(_mapping(item), tally)
-    return Conversation(
+    return ImportedConversation(
         str(record.get("id") or record.get("instance_id") or name),
         events,
         tools_of(request.get("tools"), tally),
@@ -57,17 +57,19 @@ def responses(record: Record, name: str, tally: Tally) -> Conversation:
     )
 
 
-def chat(record: Record, name: str, tally: Tally) -> Conversation:
+def chat(record: Record, name: str, tally: ImportTally) -> ImportedConversation:
     """Read OpenAI's chat messages with tool calls."""
     events: list[Event] = []
     for message in map(_mapping, _list(record.get("messages"))):
         role = message.get("role")
         if role in ("tool", "function"):
-            events.append(Result(str(message.get("tool_call_id") or ""), text_of(message.get("content"), tally)))
+            events.append(
+                ImportedResult(str(message.get("tool_call_id") or ""), text_of(message.get("content"), tally))
+            )
             continue
         text = text_of(message.get("content"), tally)
         if role in _ROLES:
-            events += [Said(_ROLES[role], text)] if text or role == "user" else []
+            events += [ImportedMessage(_ROLES[role], text)] if text or role == "user" else []
         else:
             tally.leave(f"message of role {role}")
         if message.get("reasoning") or message.get("reasoning_content"):
@@ -75,36 +77,42 @@ def chat(record: Record, name: str, tally: Tally) -> Conversation:
         for call in map(_mapping, _list(message.get("tool_calls"))):
             function = _mapping(call.get("function")) or call
             events.append(
-                Call(str(call.get("id") or ""), str(function.get("name")), arguments_of(function.get("arguments")))
+                ImportedCall(
+                    str(call.get("id") or ""), str(function.get("name")), arguments_of(function.get("arguments"))
+                )
             )
     score = score_of(record.get("reward", record.get("score")))
     tools = tools_of(record.get("tools"), tally)
-    return Conversation(str(record.get("id") or record.get("instance_id") or name), events, tools, score)
+    return ImportedConversation(str(record.get("id") or record.get("instance_id") or name), events, tools, score)
 
 
-def atif(record: Record, name: str, tally: Tally) -> Conversation:
+def atif(record: Record, name: str, tally: ImportTally) -> ImportedConversation:
     """Read Harbor's Agent Trajectory Interchange Format (`trajectory.json`)."""
     events: list[Event] = []
     for step in map(_mapping, _list(record.get("steps"))):
         source = str(step.get("source"))
         text = text_of(step.get("message"), tally)
         if source in _ROLES:
-            events += [Said(_ROLES[source], text)] if text else []
+            events += [ImportedMessage(_ROLES[source], text)] if text else []
         else:
             tally.leave(f"step of source {source}")
         if step.get("reasoning_content"):
             tally.leave("reasoning")
         for call in map(_mapping, _list(step.get("tool_calls"))):
             arguments = arguments_of(call.get("arguments"))
-            events.append(Call(str(call.get("tool_call_id") or ""), str(call.get("function_name")), arguments))
+            events.append(ImportedCall(str(call.get("tool_call_id") or ""), str(call.get("function_name")), arguments))
         for result in map(_mapping, _list(_mapping(step.get("observation")).get("results"))):
             if result.get("subagent_trajectory_ref"):
                 tally.leave("trajectory of another agent")
-            events.append(Result(str(result.get("source_call_id") or ""), text_of(result.get("content"), tally)))
+            events.append(
+                ImportedResult(str(result.get("source_call_id") or ""), text_of(result.get("content"), tally))
+            )
     agent = _mapping(record.get("agent"))
     score = score_of(_mapping(record.get("extra")).get("reward", record.get("reward")))
     tools = tools_of(agent.get("tool_definitions"), tally)
-    return Conversation(str(record.get("session_id") or record.get("trajectory_id") or name), events, tools, score)
+    return ImportedConversation(
+        str(record.get("session_id") or record.get("trajectory_id") or name), events, tools, score
+    )
 
 
 READERS: dict[str, Reader] = {
@@ -137,7 +145,7 @@ def format_of(record: Record) -> str | None:
     return "chat" if "messages" in record else None
 
 
-def _item(item: Record, tally: Tally) -> Iterator[Event]:
+def _item(item: Record, tally: ImportTally) -> Iterator[Event]:
     """Return the events of one item of Responses."""
     kind = item.get("type") or "message"
     if kind == "message":
@@ -147,11 +155,11 @@ def _item(item: Record, tally: Tally) -> Iterator[Event]:
             return
         text = text_of(item.get("content"), tally)
         if text:
-            yield Said(_ROLES[role], text)
+            yield ImportedMessage(_ROLES[role], text)
     elif kind == "function_call":
-        yield Call(str(item.get("call_id") or ""), str(item.get("name")), arguments_of(item.get("arguments")))
+        yield ImportedCall(str(item.get("call_id") or ""), str(item.get("name")), arguments_of(item.get("arguments")))
     elif kind == "function_call_output":
-        yield Result(str(item.get("call_id") or ""), text_of(item.get("output"), tally))
+        yield ImportedResult(str(item.get("call_id") or ""), text_of(item.get("output"), tally))
     else:
         tally.leave(str(kind))
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.recipe.importers.conversation import (
-    Call,
-    Conversation,
     Event,
-    Result,
-    Said,
-    Tally,
+    ImportedCall,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedResult,
+    ImportTally,
     arguments_of,
     score_of,
     text_of,
@@ -60,13 +60,13 @@ def grouped_steps(records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[
         yield first, {"steps": steps}
 
 
-def harness(record: Mapping[str, Any], name: str, tally: Tally) -> Conversation:
+def harness(record: Mapping[str, Any], name: str, tally: ImportTally) -> ImportedConversation:
     """Read a session of steps; its score is the last reward that a step has."""
     steps: Sequence[Any] = record["steps"]
     events: list[Event] = []
     task = next((step["task"] for step in steps if is_step(step) and step.get("task")), None)
     if task is not None:
-        events.append(Said("user", str(task)))
+        events.append(ImportedMessage("user", str(task)))
     score = None
     for number, step in enumerate(steps):
         if not is_step(step):
@@ -75,13 +75,13 @@ def harness(record: Mapping[str, Any], name: str, tally: Tally) -> Conversation:
         action, observation = step["action"], step["observation"]
         text = text_of(observation.get("content"), tally)
         if action.get("name"):
-            events.append(Call(str(number), str(action["name"]), arguments_of(action.get("arguments"))))
-            events.append(Result(str(number), text))
+            events.append(ImportedCall(str(number), str(action["name"]), arguments_of(action.get("arguments"))))
+            events.append(ImportedResult(str(number), text))
         else:
-            events.append(Said("agent", text_of(action.get("content"), tally)))
-            events += [Said("user", text)] if text else []
+            events.append(ImportedMessage("agent", text_of(action.get("content"), tally)))
+            events += [ImportedMessage("user", text)] if text else []
         state = step.get("state_before")
         tally.leave("state before a step", int(any(state.values()) if isinstance(state, Mapping) else bool(state)))
         tally.leave("mark of an error", int(bool(observation.get("is_error"))))
         score = score if observation.get("reward") is None else score_of(observation["reward"])
-    return Conversation(str(record.get("trace_id") or record.get("id") or name), events, score=score)
+    return ImportedConversation(str(record.get("trace_id") or record.get("id") or name), events, score=score)

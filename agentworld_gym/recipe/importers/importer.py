@@ -19,14 +19,14 @@ from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import Profile, load_spec
 from agentworld_gym.core.domain.task import Check, Expect, Task
 from agentworld_gym.core.registration import official_name
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.parsing import MARKER
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import Provenance, Row
-from agentworld_gym.llm.sessions.row_reading import completed
+from agentworld_gym.llm.rows.row import Row, RowProvenance
+from agentworld_gym.llm.rows.row_reading import completed
 from agentworld_gym.recipe.importers.browsergym import browsed, experiment, experiments, grouped
-from agentworld_gym.recipe.importers.conversation import Tally
+from agentworld_gym.recipe.importers.conversation import ImportTally
 from agentworld_gym.recipe.importers.formats import READERS, Record, format_of
 from agentworld_gym.recipe.importers.harness import grouped_steps
 from agentworld_gym.recipe.importers.opentelemetry import grouped_spans
@@ -58,7 +58,7 @@ class Importer:
         if form not in FORMATS:
             raise SpecError("import", "format", form, f"one of {', '.join(FORMATS)}")
         self.form, self.domain, self.profile = form, domain, profile
-        self.tally = Tally()
+        self.tally = ImportTally()
         self._domains: dict[tuple[str, str, bool], tuple[Prompts, ActionParser]] = {}
         if domain is not None:
             self._prepared(domain)
@@ -137,7 +137,7 @@ class Importer:
             success=UNTESTED,
         )
         users: list[str] = []
-        history = History[Action](domain, turns.first)
+        history = ScreenHistory[Action](domain, turns.first)
         for raw, observation in zip(turns.actions, turns.observations, strict=True):
             action = parser.parse(raw, task.tools)
             if action.error is not None:
@@ -193,7 +193,7 @@ class Importer:
             "id": name,
             "policy": "recorded",
             "profile": None if form == "agentworldbench" else self.profile,
-            "provenance": Provenance(source=form, package=installed("agentworld-gym")),
+            "provenance": RowProvenance(source=form, package=installed("agentworld-gym")),
             **data,
         }
         return validated(Row, whole, where)

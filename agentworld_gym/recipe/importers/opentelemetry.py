@@ -15,13 +15,13 @@ from datetime import datetime
 from typing import Any
 
 from agentworld_gym.recipe.importers.conversation import (
-    Call,
-    Conversation,
     Event,
-    Result,
+    ImportedCall,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedResult,
+    ImportTally,
     Role,
-    Said,
-    Tally,
     arguments_of,
     text_of,
     tools_of,
@@ -67,7 +67,7 @@ def grouped_spans(records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[
         yield number, {"id": name, "spans": spans}
 
 
-def opentelemetry(record: Mapping[str, Any], name: str, tally: Tally) -> Conversation:
+def opentelemetry(record: Mapping[str, Any], name: str, tally: ImportTally) -> ImportedConversation:
     """Read the spans of one conversation, as `grouped_spans` gives them."""
     spans = sorted(record.get("spans") or (), key=_began)
     operations = {_operation(span) for span in spans}
@@ -82,7 +82,7 @@ def opentelemetry(record: Mapping[str, Any], name: str, tally: Tally) -> Convers
             account.tool_call(attributes)
         elif _operation(span) not in _AGENT_CALLS:
             tally.leave("span that is no call of a model or a tool")
-    return Conversation(str(record.get("id") or name), account.events, tuple(account.tools.values()))
+    return ImportedConversation(str(record.get("id") or name), account.events, tuple(account.tools.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class _Left:
 class _Account:
     """The events of a conversation so far."""
 
-    tally: Tally
+    tally: ImportTally
     answered: set[str]
     """The ids of calls whose results stand in messages, which hold what the agent was shown."""
 
@@ -122,20 +122,20 @@ class _Account:
         if "gen_ai.tool.name" in attributes:  # written by tools that trace the call that a model chose, and no messages
             arguments = arguments_of(_first(attributes, _ARGUMENTS))
             called = str(attributes.get("gen_ai.tool.call.id") or "")
-            self._add(Call(called, str(attributes["gen_ai.tool.name"]), arguments))
+            self._add(ImportedCall(called, str(attributes["gen_ai.tool.name"]), arguments))
 
     def tool_call(self, attributes: Mapping[str, Any]) -> None:
         """Add a call of a tool and its result, as far as messages do not hold them."""
         name, called = str(attributes.get("gen_ai.tool.name") or ""), str(attributes.get("gen_ai.tool.call.id") or "")
         arguments, result = _first(attributes, _ARGUMENTS), _first(attributes, _RESULTS)
-        call = Call(called, name, arguments_of(arguments))
+        call = ImportedCall(called, name, arguments_of(arguments))
         known = self.known[_key(call)] if called else arguments is None or call in self.events[-1:]
         if not known:
             self._add(call)
         if result is None:
             self.tally.leave("result of a tool that was not traced", int(called not in self.answered))
         elif not called or called not in self.answered:
-            self._add(Result(called, text_of(result, self.tally)))
+            self._add(ImportedResult(called, text_of(result, self.tally)))
 
     def _add_unknown(self, events: Iterable[Event | _Left]) -> None:
         """Add each event that happened more often in some messages than is known."""
@@ -155,7 +155,7 @@ class _Account:
 
 def _key(event: Event | _Left) -> Hashable:
     """Return what makes an event the same one where it is told again."""
-    return (type(event), event.id) if isinstance(event, Call | Result) and event.id else event
+    return (type(event), event.id) if isinstance(event, ImportedCall | ImportedResult) and event.id else event
 
 
 def _events(message: Any) -> Iterator[Event | _Left]:
@@ -164,15 +164,15 @@ def _events(message: Any) -> Iterator[Event | _Left]:
     for part in _listed(message.get("parts")) if role else ():
         kind = part.get("type") if isinstance(part, Mapping) else None
         if kind == "tool_call":
-            yield Call(str(part.get("id") or ""), str(part.get("name")), arguments_of(part.get("arguments")))
+            yield ImportedCall(str(part.get("id") or ""), str(part.get("name")), arguments_of(part.get("arguments")))
         elif kind == "tool_call_response":
-            left, result = Tally(), part.get("response", part.get("result"))
-            yield Result(str(part.get("id") or ""), text_of(result, left))
+            left, result = ImportTally(), part.get("response", part.get("result"))
+            yield ImportedResult(str(part.get("id") or ""), text_of(result, left))
             yield from (_Left(what, json.dumps(part)) for what in left.left.elements())
         elif kind == "text" and role == "tool":
-            yield Result("", str(part.get("content")))
+            yield ImportedResult("", str(part.get("content")))
         elif kind == "text" and role in _ROLES:
-            yield Said(_ROLES[role], str(part.get("content")))
+            yield ImportedMessage(_ROLES[role], str(part.get("content")))
         else:
             what = "reasoning" if kind == "reasoning" else f"part of type {kind} in a message of role {role}"
             yield _Left(what, json.dumps(part))
@@ -182,7 +182,7 @@ def _answered(spans: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the ids of the calls whose results stand in messages."""
     messages = (message for span in spans for message in _listed(span["attributes"].get("gen_ai.input.messages")))
     events = (event for message in messages for event in _events(message))
-    return {event.id for event in events if isinstance(event, Result)}
+    return {event.id for event in events if isinstance(event, ImportedResult)}
 
 
 def _operation(span: Mapping[str, Any]) -> str:

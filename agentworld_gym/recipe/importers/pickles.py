@@ -2,7 +2,8 @@
 
 A pickle is a program for a small machine that may name any function and call it. Here its instructions are carried out
 one by one: numbers, texts, lists and mappings come out as they are, a tuple or a set as a list, an object of the
-packages in `OWN` as a `Record` of its fields, an array as its numbers. A pickle that names anything else is refused.
+packages in `OWN` as a `PickledRecord` of its fields, an array as its numbers. A pickle that names anything else is
+refused.
 
 A restricted `pickle.Unpickler` would not do: a pickle of eight bytes makes it ask for gigabytes (the index of a memo),
 it counts neither instructions nor copies, and it stops at a set that holds a list.
@@ -56,7 +57,7 @@ Maker = Callable[[Sequence[Any]], Any]
 """Makes plain data of the arguments of a call."""
 
 
-class Record(dict[str, Any]):
+class PickledRecord(dict[str, Any]):
     """The fields of an object of another system; its class is not known here, and its code does not run."""
 
     def build(self, state: Any) -> None:
@@ -66,7 +67,7 @@ class Record(dict[str, Any]):
                 self.update({key: value for key, value in part.items() if isinstance(key, str)})
 
 
-class _Type(Record):
+class _Type(PickledRecord):
     """A type of numbers: its name."""
 
     name = ""
@@ -83,7 +84,7 @@ class _Type(Record):
         return values
 
 
-class _Array(Record):
+class _Array(PickledRecord):
     """An array: its numbers one after the other, as `values`."""
 
     def build(self, state: Any) -> None:
@@ -91,7 +92,7 @@ class _Array(Record):
             self["values"] = state[2].read(state[4])
 
 
-class _Name(Record):
+class _Name(PickledRecord):
     """A function or class that a pickle names: what is made where it is called."""
 
     def __init__(self, maker: Maker) -> None:
@@ -99,8 +100,8 @@ class _Name(Record):
         self.maker = maker
 
 
-def _record(arguments: Sequence[Any]) -> Record:
-    return Record()
+def _record(arguments: Sequence[Any]) -> PickledRecord:
+    return PickledRecord()
 
 
 def _type(arguments: Sequence[Any]) -> _Type:
@@ -258,7 +259,7 @@ class _Machine:
             _set(self.stack[-1], items)
         elif name == "BUILD":
             state = stack.pop()
-            if isinstance(stack[-1], Record):
+            if isinstance(stack[-1], PickledRecord):
                 self._copies(state)
                 stack[-1].build(state)
         elif name in ("POP", "POP_MARK"):

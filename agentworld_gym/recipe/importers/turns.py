@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.recipe.importers.conversation import Call, Conversation, Result, Said, Tally
+from agentworld_gym.recipe.importers.conversation import (
+    ImportedCall,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedResult,
+    ImportTally,
+)
 
 KEYSTROKES = "bash_command"
 COMPLETE = "mark_task_complete"
@@ -41,13 +47,15 @@ class Turns:
     first: str = ""
 
 
-def domain_of(conversation: Conversation) -> str:
+def domain_of(conversation: ImportedConversation) -> str:
     """Return the domain whose actions the calls of a conversation are; `mcp` where no other fits.
 
-    >>> domain_of(Conversation("a", [Call("1", "bash", "{}")])), domain_of(Conversation("b", []))
-    ('swe', 'mcp')
+    >>> domain_of(ImportedConversation("a", [ImportedCall("1", "bash", "{}")]))
+    'swe'
+    >>> domain_of(ImportedConversation("b", []))
+    'mcp'
     """
-    names = {event.name for event in conversation.events if isinstance(event, Call)}
+    names = {event.name for event in conversation.events if isinstance(event, ImportedCall)}
     if KEYSTROKES in names or (not names and _batches(conversation)):
         return "terminal"
     if names & _SEARCH:
@@ -57,34 +65,36 @@ def domain_of(conversation: Conversation) -> str:
     return "swe" if names & (_SHELLS | _FILES) else "mcp"
 
 
-def dialect_of(conversation: Conversation, spec: DomainSpec) -> DomainSpec:
+def dialect_of(conversation: ImportedConversation, spec: DomainSpec) -> DomainSpec:
     """Return a spec in the dialect whose tools a conversation calls most; the first one where no dialect is ahead.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
-    >>> dialect_of(Conversation("a", [Call("1", "Read", "{}")]), load_spec("swe")).dialect
+    >>> dialect_of(ImportedConversation("a", [ImportedCall("1", "Read", "{}")]), load_spec("swe")).dialect
     'claude-code'
     """
-    names = [event.name for event in conversation.events if isinstance(event, Call)]
+    names = [event.name for event in conversation.events if isinstance(event, ImportedCall)]
 
-    def known(dialect: DomainSpec) -> int:
+    def count_known(dialect: DomainSpec) -> int:
         tools = {tool["name"] for tool in dialect.action.tools}
         return sum(name in tools for name in names)
 
-    return max(spec.in_every_dialect(), key=known)
+    return max(spec.in_every_dialect(), key=count_known)
 
 
-def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turns:
+def turns_of(conversation: ImportedConversation, spec: DomainSpec, tally: ImportTally) -> Turns:
     """Return the turns of a conversation, and count in the tally what has no place in them."""
     events = conversation.events
     typed = "keystroke_batch" in spec.action.syntax
     pairs = _keystrokes(events, tally) if typed else _calls(events, spec, tally)
-    said = [event.text for event in events if isinstance(event, Said) and event.role == "user"]
+    said = [event.text for event in events if isinstance(event, ImportedMessage) and event.role == "user"]
     match = _FIRST_SCREEN.search(said[0]) if typed and said else None
-    tally.leave("system message", sum(isinstance(event, Said) and event.role == "system" for event in events))
+    tally.leave(
+        "system message", sum(isinstance(event, ImportedMessage) and event.role == "system" for event in events)
+    )
     tally.leave("user message after the first", max(0, len(said) - 1))
     last = events[-1] if events else None
-    answer = last.text.strip() if isinstance(last, Said) and last.role == "agent" else None
-    spoken = sum(isinstance(event, Said) and event.role == "agent" for event in events)
+    answer = last.text.strip() if isinstance(last, ImportedMessage) and last.role == "agent" else None
+    spoken = sum(isinstance(event, ImportedMessage) and event.role == "agent" for event in events)
     tally.leave("text of the agent beside its calls", spoken - (answer is not None))
     return Turns(
         said[0][: match.start()] if match else said[0] if said else "",
@@ -96,25 +106,25 @@ def turns_of(conversation: Conversation, spec: DomainSpec, tally: Tally) -> Turn
     )
 
 
-def _calls(events: Sequence[Any], spec: DomainSpec, tally: Tally) -> list[tuple[str, str]]:
+def _calls(events: Sequence[Any], spec: DomainSpec, tally: ImportTally) -> list[tuple[str, str]]:
     """Make one turn of each call, in the order in which the results came."""
-    pending: dict[str, Call] = {}
+    pending: dict[str, ImportedCall] = {}
     pairs = []
     for number, event in enumerate(events):
-        if isinstance(event, Call):
+        if isinstance(event, ImportedCall):
             tally.leave("call that another one replaced", int(event.id in pending))
             pending[event.id or f"#{number}"] = event
-        elif isinstance(event, Result):
+        elif isinstance(event, ImportedResult):
             key = event.id if event.id in pending else next(iter(pending), None) if not event.id else None
             if key is None:
                 tally.leave("result without a call")
                 continue
-            pairs.append((_written(pending.pop(key), spec, tally), event.text))
+            pairs.append((_write_action(pending.pop(key), spec, tally), event.text))
     tally.leave("call without a result", len(pending))
     return pairs
 
 
-def _written(call: Call, spec: DomainSpec, tally: Tally) -> str:
+def _write_action(call: ImportedCall, spec: DomainSpec, tally: ImportTally) -> str:
     arguments: Any = call.arguments
     try:
         parsed = json.loads(call.arguments or "{}")
@@ -126,16 +136,16 @@ def _written(call: Call, spec: DomainSpec, tally: Tally) -> str:
     return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
 
 
-def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
+def _keystrokes(events: Sequence[Any], tally: ImportTally) -> list[tuple[str, str]]:
     """Make one turn of each batch: all keys since the last screen, from calls, or from the JSON that the agent
     wrote."""
     pairs: list[tuple[str, str]] = []
     batch: list[dict[str, Any]] = []
     written: list[dict[str, Any]] | None = None
     for event in events:
-        if isinstance(event, Said) and event.role == "agent":
+        if isinstance(event, ImportedMessage) and event.role == "agent":
             written = _commands(event.text)
-        elif isinstance(event, Call):
+        elif isinstance(event, ImportedCall):
             keys = _commands(json.dumps({"commands": [_object(event.arguments)]}))
             if event.name == COMPLETE:
                 written = written or []
@@ -143,7 +153,7 @@ def _keystrokes(events: Sequence[Any], tally: Tally) -> list[tuple[str, str]]:
                 batch += keys
             else:
                 tally.leave(f"call of {event.name} in a terminal session")
-        elif isinstance(event, Result):
+        elif isinstance(event, ImportedResult):
             keys = batch or written
             if keys is None:
                 tally.leave("screen without an action")
@@ -170,8 +180,10 @@ def _commands(text: str) -> list[dict[str, Any]] | None:
     return [{"keystrokes": entry["keystrokes"], "duration": entry.get("duration", 1.0)} for entry in keys]
 
 
-def _batches(conversation: Conversation) -> bool:
-    spoken = (event.text for event in conversation.events if isinstance(event, Said) and event.role == "agent")
+def _batches(conversation: ImportedConversation) -> bool:
+    spoken = (
+        event.text for event in conversation.events if isinstance(event, ImportedMessage) and event.role == "agent"
+    )
     return any(_commands(text) is not None for text in spoken)
 
 
@@ -189,7 +201,7 @@ def _shapes(events: Sequence[Any]) -> tuple[dict[str, Any], ...]:
     """Infer tools from their calls: their names, and the names of their arguments."""
     shapes: dict[str, dict[str, Any]] = {}
     for event in events:
-        if isinstance(event, Call):
+        if isinstance(event, ImportedCall):
             shapes.setdefault(event.name, {}).update({key: {} for key in _object(event.arguments)})
     return tuple(
         {"name": name, "description": "", "parameters": {"type": "object", "properties": properties}}

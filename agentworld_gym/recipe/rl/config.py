@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import Form
-from agentworld_gym.llm.sessions.pools import PostPool
+from agentworld_gym.llm.rows.pools import PostPool
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.field_types import Bfloat16
 from agentworld_gym.recipe.rl.hybrid_reward import RewardConfig

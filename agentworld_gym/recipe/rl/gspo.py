@@ -133,7 +133,7 @@ def train(
     )
     for reason, number in sorted(turns.counts.items()):
         logger.info("%d sessions %s are left out", number, reason)
-    with _opened(config, judge) as scorer:
+    with _open_judge(config, judge) as scorer:
         rewards = TrlReward(turns, HybridReward(config.reward, scorer), tokenizer.eos_token_id)
         trainer = GRPOTrainer(
             model=make_model(config.model, tokenizer, config.seed),
@@ -146,7 +146,7 @@ def train(
         checkpoints = _checkpoints(out / TRAINER)
         checkpoint = str(checkpoints[-1]) if checkpoints else None
         done = _step(checkpoints[-1]) if checkpoints else 0
-        with _told(out), _log(config, out, done, processes.is_main_process) as log:
+        with _explain_failures(out), _log(config, out, done, processes.is_main_process) as log:
             keeper = _keeper(log, progress, done)
             trainer.add_callback(keeper)
             logger.info("training; a step samples %d answers to each of %d turns", config.group, config.prompts)
@@ -156,7 +156,7 @@ def train(
     place: Metrics = {"step": steps, "progress": steps / most, "turns": len(turns) * steps // most}
     last: Metrics = {**keeper.last, **place, "stopped": steps < most}
     if not last["stopped"]:
-        with _told(out):
+        with _explain_failures(out):
             _export(trainer, config, tokenizer, out / "model")
     return last
 
@@ -295,7 +295,7 @@ def _anywhere(flag: bool) -> bool:
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _explain_failures(out: Path) -> Iterator[None]:
     """Turn what a full disk or memory raises into an error that says where the run stands."""
     from safetensors import SafetensorError
 
@@ -357,7 +357,7 @@ def _official(config: RlConfig) -> OfficialPrompts | None:
 
 
 @contextmanager
-def _opened(config: RlConfig, judge: PredictionJudge | None) -> Iterator[PredictionJudge | None]:
+def _open_judge(config: RlConfig, judge: PredictionJudge | None) -> Iterator[PredictionJudge | None]:
     """Open the judge of a run: the given one, or the configured one with its generator."""
     if judge is not None or config.judge is None or not config.reward.judged:
         yield judge

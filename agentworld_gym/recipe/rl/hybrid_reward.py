@@ -24,9 +24,9 @@ from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Failure
 from agentworld_gym.llm.prompting.parsing import DIMENSIONS, Judgement
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.rl.reward_hacking import hacking_flags
-from agentworld_gym.recipe.rl.verifiers import Truth, Verdict, unverifiable, verify
+from agentworld_gym.recipe.rl.verifiers import RuleVerdict, Truth, unverifiable, verify
 
 FULL = 25.0
 """The highest reward of either part."""
@@ -116,7 +116,7 @@ class Reward:
     dimensions: Mapping[str, int] = field(default_factory=dict)
     """The judge's scores by dimension, from 1 to 5."""
 
-    verdict: Verdict | None = None
+    verdict: RuleVerdict | None = None
     """The verdict of the rules, where they were due."""
 
     failure: Failure | None = None

@@ -46,7 +46,7 @@ class TrlReward:
         return [reward.value for reward in rewards]
 
     def _candidate(self, number: int, completion: str, ended: bool) -> Candidate:
-        row, completion = self._turns[number], self._turns.written(completion)
+        row, completion = self._turns[number], self._turns.restore_tokens(completion)
         text = parse_completion(completion)
         try:
             prediction = self._turns.read(row, text) if text is not None else None

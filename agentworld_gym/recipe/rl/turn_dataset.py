@@ -18,10 +18,10 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Message
 from agentworld_gym.llm.generators.special_tokens import rule_of
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.rerendering import is_of, observation_meant, prompts_for
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import row_of
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.rerendering import is_of, observation_meant, prompts_for
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import row_of
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.filters import RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
@@ -99,7 +99,7 @@ class TurnDataset:
         """Return the messages that ask a model for the last turn of a row, with no special token in their contents."""
         return list(self._rule.messages(self.sample(row).messages[:-1]))
 
-    def written(self, completion: str) -> str:
+    def restore_tokens(self, completion: str) -> str:
         """Return what a model meant that was asked so: this removes what keeps special tokens out of messages."""
         return self._rule.unescape(completion)
 

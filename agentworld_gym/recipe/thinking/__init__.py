@@ -5,17 +5,17 @@ Both become `Sample`s for supervised fine-tuning: the messages up to a turn, and
 have thought and answered.
 """
 
-from agentworld_gym.recipe.thinking.queries import Queries, Query, engine_samples
+from agentworld_gym.recipe.thinking.queries import Queries, TurnQuery, engine_samples
 from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
 from agentworld_gym.recipe.thinking.rejection_sampling import RejectionConfig, RejectionReport, RejectionSampling
 
 __all__ = [
     "Queries",
-    "Query",
     "RejectionConfig",
     "RejectionReport",
     "RejectionSampling",
     "Situation",
+    "TurnQuery",
     "engine_samples",
     "engine_trace",
 ]

@@ -19,10 +19,10 @@ from agentworld_gym.core.domain.spec import Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.wordings import drawn_wording
-from agentworld_gym.llm.sessions.pools import Pool, PostPool
-from agentworld_gym.llm.sessions.rerendering import prompts_for, task_is_gone, task_of
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.pools import PostPool, SessionPool
+from agentworld_gym.llm.rows.rerendering import prompts_for, task_is_gone, task_of
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
@@ -31,7 +31,7 @@ from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
 
 
 @dataclass(frozen=True)
-class Query:
+class TurnQuery:
     """One turn to predict."""
 
     row: Row
@@ -78,7 +78,7 @@ class Queries:
     rows: Iterable[Row]
     """The sessions, which can be iterated over again."""
 
-    pools: Sequence[Pool] | None = (PostPool(),)
+    pools: Sequence[SessionPool] | None = (PostPool(),)
     """The pools whose sessions are taken; None takes all."""
 
     profile: Profile | None = None
@@ -108,7 +108,7 @@ class Queries:
             "filters": None if self.filters is None else self.filters.model_dump(),
         }
 
-    def __iter__(self) -> Iterator[Query]:
+    def __iter__(self) -> Iterator[TurnQuery]:
         """Yield the queries.
 
         Raises:
@@ -131,7 +131,7 @@ class Queries:
     def _holds(self, row: Row) -> bool:
         return self.pools is None or any(pool.holds(row) for pool in self.pools)
 
-    def _query(self, row: Row, task: Task | None) -> Query:
+    def _query(self, row: Row, task: Task | None) -> TurnQuery:
         if task is None and (self.form == "change" or self.profile not in (None, row.profile or "full")):
             raise task_is_gone(row, "to render its prompts anew")
         prompts = None
@@ -140,10 +140,10 @@ class Queries:
             wording = drawn_wording(f"{row.id}/{row.turn_idx}") if self.reworded and profile == "full" else 0
             prompts = prompts_for(row, profile, self.form, wording)
         (plain,) = deque(turn_samples(row, prompts), maxlen=1)
-        return Query(row, prompts, plain)
+        return TurnQuery(row, prompts, plain)
 
 
-def engine_samples(queries: Iterable[Query]) -> Iterator[Sample]:
+def engine_samples(queries: Iterable[TurnQuery]) -> Iterator[Sample]:
     """Yield samples whose thinking the engines have written; turns without a recorded state are left out."""
     for query in queries:
         if query.row.changes and query.row.observations:

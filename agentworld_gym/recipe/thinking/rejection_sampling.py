@@ -26,12 +26,12 @@ from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Fail
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.judging.bench_rows import bench_row
 from agentworld_gym.llm.judging.judge import UNREADABLE, Judge, judge_digest
-from agentworld_gym.llm.sessions.pools import draw
-from agentworld_gym.llm.sessions.rerendering import prompts_for, rerendered
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample
-from agentworld_gym.recipe.thinking.queries import Queries, Query
-from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
+from agentworld_gym.llm.rows.pools import draw
+from agentworld_gym.llm.rows.rerendering import prompts_for, rerendered
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.recipe.thinking.queries import Queries, TurnQuery
+from agentworld_gym.recipe.thinking.rollout import ThinkingRollout, read_rollout
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
 OUTCOMES = ("kept", "below", "invalid", "unjudged", "failed")
@@ -96,8 +96,8 @@ class RejectionReport(Strict):
 class _Case:
     """A query on its way: its usable rollouts and their scores, what failed, and what was spent."""
 
-    query: Query
-    rollouts: list[Rollout] = field(default_factory=list)
+    query: TurnQuery
+    rollouts: list[ThinkingRollout] = field(default_factory=list)
     scores: dict[str, float] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     lost: bool = False
@@ -190,7 +190,7 @@ class RejectionSampling:
         last = set(line_of.values())
         yield from (line for number, line in enumerate(read_jsonl(self.log)) if number and number in last)
 
-    def _wave(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
+    def _wave(self, queries: Sequence[TurnQuery]) -> list[dict[str, Any]]:
         cases = [_Case(query) for query in queries]
         self._roll_out(cases)
         self._score(cases)
@@ -208,12 +208,12 @@ class RejectionSampling:
                 continue
             case.asked += answer.usage
             rollout = read_rollout(case.query, answer, self.config.thinking)
-            if isinstance(rollout, Rollout):
+            if isinstance(rollout, ThinkingRollout):
                 case.rollouts.append(rollout)
             else:
                 case.fail(*rollout)
 
-    def _request(self, query: Query, number: int) -> ChatRequest:
+    def _request(self, query: TurnQuery, number: int) -> ChatRequest:
         seed = int(draw(f"rollout/{query.id}/{number}") * 2**31) if self.generator.supports_seed else None
         return ChatRequest(query.request, self.sampling.seeded(seed))
 

@@ -9,8 +9,8 @@ from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.contracts import Completion, Failure, FailureKind
 from agentworld_gym.kit.matching.forms import is_valid
 from agentworld_gym.llm.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
-from agentworld_gym.llm.sessions.rerendering import observation_meant
-from agentworld_gym.recipe.thinking.queries import Query
+from agentworld_gym.llm.rows.rerendering import observation_meant
+from agentworld_gym.recipe.thinking.queries import TurnQuery
 
 CUT_OFF = Failure(FailureKind.LENGTH, "the rollout was cut off")
 EMPTY = Failure(FailureKind.EMPTY, "the rollout holds no observation")
@@ -19,7 +19,7 @@ ILL_FORMED = Failure(FailureKind.MALFORMED, "the rollout has not the form of thi
 
 
 @dataclass(frozen=True, slots=True)
-class Rollout:
+class ThinkingRollout:
     """A usable rollout."""
 
     thinking: str
@@ -37,7 +37,9 @@ class Rollout:
         return len(self.thinking) + len(self.answer)
 
 
-def read_rollout(query: Query, completion: Completion, thinking: bool = True) -> Rollout | tuple[str, Failure]:
+def read_rollout(
+    query: TurnQuery, completion: Completion, thinking: bool = True
+) -> ThinkingRollout | tuple[str, Failure]:
     """Read a rollout, or say where it fails and how: in the `rollout`, the `thinking` (there has to be some) or the
     `form`.
 
@@ -58,10 +60,10 @@ def read_rollout(query: Query, completion: Completion, thinking: bool = True) ->
         return "form", Failure(FailureKind.MALFORMED, str(error))
     if not is_valid(row.domain, observation, row.observations[-1], query.before):
         return "form", ILL_FORMED
-    return Rollout(thought, _written(query, answer), observation)
+    return ThinkingRollout(thought, _format_answer(query, answer), observation)
 
 
-def _written(query: Query, answer: str) -> str:
+def _format_answer(query: TurnQuery, answer: str) -> str:
     """Write an answer as the samples of these prompts write it: in the output tag where they ask for it."""
     if f"<{OUTPUT_TAG}>" in query.plain.messages[-1]["content"]:
         return in_output_tag(answer)

@@ -15,7 +15,7 @@ from typing import Any
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.core.actions.browser_calls import read_call_text
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.llm.sessions.row import Change, ContentSpan, Row
+from agentworld_gym.llm.rows.row import ContentSpan, Row, StateChange
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 
 LONGEST = 60
@@ -52,7 +52,7 @@ class Situation:
     state: Mapping[str, Scalar] = field(default_factory=dict)
     """The flat state before the action."""
 
-    changes: Sequence[Change] = ()
+    changes: Sequence[StateChange] = ()
     """The changes of the state."""
 
     spans: Sequence[ContentSpan] = ()
@@ -205,7 +205,7 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
         data = json.loads(action)
     except ValueError:
         call = read_call_text(action)
-        return _written(action) if call is None else (call[0], {key: json.loads(call[1][key]) for key in call[1]})
+        return _parse_action(action) if call is None else (call[0], {key: json.loads(call[1][key]) for key in call[1]})
     if not isinstance(data, dict):
         return "", {}
     arguments = data.get("arguments", {})
@@ -217,7 +217,7 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
     return str(data.get("name", "")), arguments if isinstance(arguments, dict) else {}
 
 
-def _written(action: str) -> tuple[str, dict[str, Any]]:
+def _parse_action(action: str) -> tuple[str, dict[str, Any]]:
     call_match = _CALL.match(action)
     if call_match is None:
         return "", {}

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.llm.sessions.pools import draw
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.pools import draw
+from agentworld_gym.llm.rows.row import Row
 
 CLASSES = ("0", "1", "2-4", "5+")
 """The classes of turns by the number of state fields that they change."""

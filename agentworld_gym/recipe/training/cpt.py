@@ -14,16 +14,16 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.llm.sessions.pools import Pool
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.pools import SessionPool
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.pipeline import Outcome, fit
+from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
 
@@ -40,7 +40,7 @@ def train(
     progress: Progress | None = None,
     recording: Callable[[int], None] | None = None,
     evaluate: Evaluate | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Train as a configuration says, and record the sessions first where it names none.
 
     Args:
@@ -66,7 +66,7 @@ def train(
 
     def tell(path: Path, account: PreparationReport) -> None:
         if path not in told:
-            logger.info("%s: %s", path, account.told())
+            logger.info("%s: %s", path, account.summary())
         told[path] = account
 
     def samples() -> Iterator[Sample]:
@@ -81,7 +81,7 @@ def train(
         yield from _some(samples_of_files(sources, config.data.domains, preparation, config.data.workers, tell), told)
 
     def held_out() -> Iterator[Sample]:
-        pool = Pool(split="validation", post_share=0.0, imported="drawn" if shared else "every")
+        pool = SessionPool(split="validation", post_share=0.0, imported="drawn" if shared else "every")
         true = {"pool": pool, "knowledge": Knowledge(), "renamed": 0.0}
         watched = config.preparation.model_copy(update=true)
         if config.data.held_out:
@@ -105,7 +105,7 @@ def _some(samples: Iterator[Sample], told: Mapping[Path, PreparationReport]) -> 
         yield from samples
     elif told:
         files = ", ".join(map(str, told))
-        reasons = "; ".join(account.told() for account in told.values())
+        reasons = "; ".join(account.summary() for account in told.values())
         raise SpecError(files, "sessions", 0, f"at least one to learn from ({reasons})")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample
 from agentworld_gym.recipe.training.teacher_forcing import TOKENS_AT_ONCE, teacher_forced
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.fingerprint import digest_of
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import tokenization_digest
@@ -66,7 +66,7 @@ Samples = Callable[[], Iterable[Sample]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """How a run ended."""
 
     metrics: Metrics
@@ -86,7 +86,7 @@ def fit(
     held_out: Samples,
     progress: Progress | None = None,
     evaluate: Evaluate | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Train a model on samples, or go on with it, and export it.
 
     Every process of a run calls this; the main one alone makes the samples and writes files.
@@ -132,7 +132,7 @@ def fit(
     if finished and processes.main:
         export(out, out / MODEL)
     processes.wait()
-    return Outcome(metrics, trainer.steps, out / MODEL if finished else None)
+    return RunOutcome(metrics, trainer.steps, out / MODEL if finished else None)
 
 
 def batches_of(

@@ -120,7 +120,7 @@ def state_of(run: QueuedRun, folder: Path) -> RunState:
     return RunState(run.name, "begun" if folder.is_dir() else "waiting", tokens, exact)
 
 
-class Worker:
+class QueueWorker:
     """Works off a queue in a folder, in which every run has a folder and a log.
 
     Args:

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.pipeline import Outcome, fit
+from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
 
 
-def train(config: SftConfig, out: Path, progress: Progress | None = None, evaluate: Evaluate | None = None) -> Outcome:
+def train(
+    config: SftConfig, out: Path, progress: Progress | None = None, evaluate: Evaluate | None = None
+) -> RunOutcome:
     """Train as a configuration says.
 
     Args:

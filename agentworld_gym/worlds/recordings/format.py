@@ -18,7 +18,7 @@ from agentworld_gym.base.documents.json_lines import check_fields, is_whole, rea
 from agentworld_gym.base.errors import MissingFile, RecordingError, TraceError
 from agentworld_gym.base.fingerprint import Fingerprint, digest_of
 from agentworld_gym.base.text.escaping import escape, unescape
-from agentworld_gym.core.contracts import Action, Observation, Source, Usage
+from agentworld_gym.core.contracts import Action, AnswerSource, Observation, Usage
 from agentworld_gym.core.domain.task import Task
 
 FORMAT = "agentworld-recording-2"
@@ -106,8 +106,10 @@ def _checked(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, numbe
         check_fields(row, kinds, path, number)
     except TraceError as error:
         raise RecordingError(str(error)) from error
-    if row.get("source") not in (None, *Source):
-        raise RecordingError(f"{path}: line {number}: source: got {row['source']!r}, expected {' or '.join(Source)}")
+    if row.get("source") not in (None, *AnswerSource):
+        raise RecordingError(
+            f"{path}: line {number}: source: got {row['source']!r}, expected {' or '.join(AnswerSource)}"
+        )
     return str(row["digest"])
 
 
@@ -145,5 +147,5 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row["seed"],
         row.get("confidence"),
         row.get("state"),
-        Source(row["source"]) if "source" in row else None,
+        AnswerSource(row["source"]) if "source" in row else None,
     )

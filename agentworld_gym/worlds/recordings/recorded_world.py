@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.text.escaping import unescape
-from agentworld_gym.core.checks.verifiers import Finding
+from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
@@ -96,15 +96,15 @@ class RecordedWorld:
 
     def verify(
         self, sessions: Sequence[RecordedSession], verifiers: Sequence[str], answers: Sequence[str | None]
-    ) -> list[Finding | Failure]:
+    ) -> list[SuccessFinding | Failure]:
         """Return what was recorded of some verifiers, or a failure where none of it was."""
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
-    def _verify(self, session: RecordedSession, verifier: str, answer: str | None) -> Finding | Failure:
+    def _verify(self, session: RecordedSession, verifier: str, answer: str | None) -> SuccessFinding | Failure:
         row = self._rows.get(verified_key(session.key, verifier, answer))
         if row is None:
             return Failure(FailureKind.RECORDING, f"{self.path}: turn {session.turn}: nothing recorded of {verifier}")
-        return Finding(row["score"], unescape(row["evidence"]))
+        return SuccessFinding(row["score"], unescape(row["evidence"]))
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return what was recorded of each session; None where the recorded world could not tell, or was not asked."""

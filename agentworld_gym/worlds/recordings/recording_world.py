@@ -12,7 +12,7 @@ from typing import Any
 from agentworld_gym.base.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.text.escaping import escape
-from agentworld_gym.core.checks.verifiers import Accountable, Finding, Testing, Verifying
+from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, RunsTests, SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Teachable, World
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
@@ -124,7 +124,7 @@ class RecordingWorld:
         self, sessions: Sequence[RecordedSession], tests: Sequence[Mapping[str, str | None]]
     ) -> list[bool | Failure | None]:
         """Return and record what the inner world says of some tests; None where it cannot tell."""
-        if not isinstance(self.inner, Testing):
+        if not isinstance(self.inner, RunsTests):
             return [None] * len(sessions)
         verdicts = self.inner.passes([inner_session(session) for session in sessions], tests)
         rows: list[dict[str, Any]] = []
@@ -136,14 +136,14 @@ class RecordingWorld:
 
     def verify(
         self, sessions: Sequence[RecordedSession], verifiers: Sequence[str], answers: Sequence[str | None]
-    ) -> list[Finding | Failure]:
+    ) -> list[SuccessFinding | Failure]:
         """Return and record what the verifiers of the inner world find."""
-        if not isinstance(self.inner, Verifying):
+        if not isinstance(self.inner, RunsSuccessCode):
             return [Failure(FailureKind.UNJUDGED, "the recorded world has no verifiers")] * len(sessions)
         findings = self.inner.verify([inner_session(session) for session in sessions], verifiers, answers)
         rows: list[dict[str, Any]] = []
         for session, verifier, answer, found in zip(sessions, verifiers, answers, findings, strict=True):
-            if isinstance(found, Finding):
+            if isinstance(found, SuccessFinding):
                 key = verified_key(session.key, verifier, answer)
                 rows += self._keep({"key": key, "score": found.score, "evidence": escape(found.evidence)})
         self._write(rows)
@@ -151,7 +151,7 @@ class RecordingWorld:
 
     def collateral(self, sessions: Sequence[RecordedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return and record what the inner world says of each session; None where it cannot tell."""
-        if not isinstance(self.inner, Accountable):
+        if not isinstance(self.inner, KnowsCollateral):
             return [None] * len(sessions)
         answers = self.inner.collateral([inner_session(session) for session in sessions])
         rows: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ from sb3_contrib import MaskablePPO
 from agentworld_gym.base.statistics.bootstrap import Share, bootstrap_interval
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.integrations.sb3 import AgentWorldVecEnv, Result, evaluate_policy, make_sb3_env
+from agentworld_gym.integrations.sb3 import AgentWorldVecEnv, PolicyEvaluation, evaluate_policy, make_sb3_env
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 
 RESULTS = Path(__file__).parent / "results"
@@ -73,7 +73,7 @@ class Tasks:
         learning = {"backplay": self.backplay, "bootstrap_at_limit": bootstrap_at_limit}
         return make_sb3_env(self.env_id, members, 1000 * seed, world=world, **learning, **options)
 
-    def tested(self, agent: MaskablePPO, tasks: int, world: str = "grounded") -> Result:
+    def tested(self, agent: MaskablePPO, tasks: int, world: str = "grounded") -> PolicyEvaluation:
         """Play unseen tasks from their start, the best choice at each step."""
         return evaluate_policy(agent, self.env_id, range(tasks), world=world, **self.options())
 
@@ -161,7 +161,7 @@ def paired(runs: Sequence[dict[str, Any]], domain: str, arms: Sequence[str]) -> 
     return [[arm[seed] for seed in sorted(set.intersection(*map(set, of)))] for arm in of]
 
 
-def bits(result: Result) -> str:
+def bits(result: PolicyEvaluation) -> str:
     """Which tasks succeeded, as a string of 1 and 0; an episode whose world failed is `-`."""
     return "".join("-" if one.success is None else str(int(one.success)) for one in result.episodes)
 

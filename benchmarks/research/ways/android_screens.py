@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens import ScreenNode, read_screen
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from ways.playing import parts
@@ -17,7 +17,7 @@ SEND = tap("Send SMS")
 HALVES = {"AM": 0, "PM": 12}
 
 
-def nodes(screen: str) -> list[Node]:
+def nodes(screen: str) -> list[ScreenNode]:
     """Return the elements of a screen."""
     return read_screen("android", screen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens import ScreenNode, read_screen
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.domains.desktop.tasks.actions import click, double, enter, icon
 
@@ -13,7 +13,7 @@ TERMINAL = click("push-button 'Terminal'")
 SHELL = re.compile(r"\S+@\S+:\S*\$ ")
 
 
-def nodes(screen: str) -> list[Node]:
+def nodes(screen: str) -> list[ScreenNode]:
     """Return the elements of a screen."""
     return read_screen("desktop", screen)
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld
-from agentworld_gym.domains.search.engine.theme import Question, Theme, load_theme, theme_names
+from agentworld_gym.domains.search.engine.theme import QuestionPattern, Theme, load_theme, theme_names
 from agentworld_gym.domains.search.tasks.questions import WORLDS, world_of_split
 
 Reading = Generator[str, str, "Found"]
@@ -43,7 +43,7 @@ class Asked:
     """A question that was understood: its pattern, and the words for the things in it."""
 
     theme: str
-    question: Question
+    question: QuestionPattern
     subject: str
     other: str
 
@@ -133,7 +133,7 @@ def answered(instruction: str, world: FictionalWorld, asked: Asked) -> Found | N
     return None
 
 
-def _fits(connection: sqlite3.Connection, question: Question, bound: dict[str, int], instruction: str) -> bool:
+def _fits(connection: sqlite3.Connection, question: QuestionPattern, bound: dict[str, int], instruction: str) -> bool:
     """Whether the further values that the wording of a question shows stand in the instruction."""
     assert question.values is not None
     cursor = connection.execute(question.values, bound)

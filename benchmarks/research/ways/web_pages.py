@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens import ScreenNode, read_screen
 
 
-def nodes(page: str) -> list[Node]:
+def nodes(page: str) -> list[ScreenNode]:
     """Return the elements of a page."""
     return read_screen("web", page)
 

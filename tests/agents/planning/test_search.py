@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.agents.planning.node import Node, Try
+from agentworld_gym.agents.planning.node import SearchNode, Try
 from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, Search, TreeSearch
 from agentworld_gym.base.errors import SpecError
 
 SEARCHES = [BestOfN(n=6, depth=4), BeamSearch(width=3, depth=4), TreeSearch(simulations=40, depth=4)]
 
 
-def node(word: str, solution: str) -> Node:
+def node(word: str, solution: str) -> SearchNode:
     """A word is worth its share of right letters; it is over when it is as long as the solution."""
     value = sum(one == other for one, other in zip(word, solution, strict=False)) / len(solution)
     over = len(word) == len(solution)
     episode: Any = SimpleNamespace(observation=word, observations=[word[:end] for end in range(len(word) + 1)])
-    return Node(episode, () if over else ("a", "b"), value, over, tuple(word))
+    return SearchNode(episode, () if over else ("a", "b"), value, over, tuple(word))
 
 
-def searched(search: Search, solution: str, seed: int = 0, failing: str = "-") -> tuple[Node, list[Try]]:
+def searched(search: Search, solution: str, seed: int = 0, failing: str = "-") -> tuple[SearchNode, list[Try]]:
     """The state that a search returns, and what it tried; the world fails at the action `failing`."""
     root, tries = node("", solution), []
     run = search.run(root, random.Random(seed))
@@ -90,9 +90,9 @@ def test_where_the_world_always_fails_the_root_is_all_there_is(search: Search) -
 
 def test_an_episode_that_can_go_on_is_preferred_to_one_that_ended_unsolved() -> None:
     episode: Any = SimpleNamespace(observation="", observations=[""])
-    ended, going = Node(episode, (), 0.5, True, ("finish",)), Node(episode, ("a",), 0.5, False, ("a", "a"))
+    ended, going = SearchNode(episode, (), 0.5, True, ("finish",)), SearchNode(episode, ("a",), 0.5, False, ("a", "a"))
     assert going.rank > ended.rank
-    assert Node(episode, (), 1.0, True, ("finish",)).rank > going.rank
+    assert SearchNode(episode, (), 1.0, True, ("finish",)).rank > going.rank
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from agentworld_gym.core.domain.task import Task, load_task
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.envs.env import AgentWorldEnv
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import policy_shares
 from agentworld_gym.recipe.collect.recorder import Recorder

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.agents.teams.director import director_names, load_director
 from agentworld_gym.base.errors import MissingFile, SpecError
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import load_spec
 
 ONE = {"domain": "terminal", "budget": 0.5, "prices": {"slow-service": 0.5, "stale-data": 2.0}}
@@ -30,7 +30,7 @@ def test_a_shipped_director_fits_its_domain(name):
     assert set(director.options["families"]) <= set(spec.tasks.families)
     for offer in director.offers():
         assert director.cost(director.read(offer, spec)) <= director.budget + 1e-9
-    assert "STRENGTH" in director.told(spec, "Do it.")
+    assert "STRENGTH" in director.describe_task(spec, "Do it.")
 
 
 STRENGTHS = st.dictionaries(st.sampled_from(sorted(ONE["prices"])), st.floats(0, 1), max_size=2)
@@ -44,13 +44,13 @@ def test_a_choice_is_taken_where_it_keeps_to_the_budget_and_refused_elsewhere(tm
     if cost <= 0.5:
         assert director.read(text, spec) == strengths
     elif cost > 0.5001:
-        with pytest.raises(Problem, match=r"the budget is 0\.5"):
+        with pytest.raises(UnreadableAction, match=r"the budget is 0\.5"):
             director.read(text, spec)
 
 
 @pytest.mark.parametrize("text", ["", "stale-data", "[]", '{"fog": 0.1}', '{"stale-data": true}', '{"stale-data": -1}'])
 def test_what_is_no_choice_is_a_problem(tmp_path, text):
-    with pytest.raises(Problem):
+    with pytest.raises(UnreadableAction):
         load_director(written(tmp_path)).read(text, load_spec("terminal"))
 
 

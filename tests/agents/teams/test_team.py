@@ -27,7 +27,7 @@ def test_a_shipped_team_fits_its_domain_and_its_tasks(name):
     families = team.options.get("families", ())
     assert set(families) <= set(load_spec(team.domain).tasks.families)
     task = generate(team.domain, families[0], 1, 0)
-    assert all(role.told(task, name) for role in team.roles.values())
+    assert all(role.role_instruction(task, name) for role in team.roles.values())
     assert team.env_id is not None
 
 
@@ -76,7 +76,7 @@ def test_a_team_that_is_not_there_names_those_that_are():
 def test_an_instruction_that_does_not_fit_a_task_names_its_role():
     role = Role(instruction="{{ task.colour }}")
     with pytest.raises(SpecError, match=r"team\.yaml: roles\.a: instruction: .*colour"):
-        role.told(generate("terminal", "copy_move", 1, 0), "team.yaml: roles.a")
+        role.role_instruction(generate("terminal", "copy_move", 1, 0), "team.yaml: roles.a")
 
 
 @pytest.mark.parametrize(

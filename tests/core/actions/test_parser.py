@@ -105,8 +105,8 @@ class TestTerminal:
         text = r'    "duration": 1e-07'
         action = read.parse(json.dumps([{"keystrokes": text}])[:-2] + f', "duration": {seconds}}}]')
         lines = [f'    "keystrokes": {json.dumps(text)},', f'    "duration": {shown}']
-        assert read.shown(action).split("\n")[2:4] == lines
-        assert read.parse(read.shown(action)).parsed == action.parsed
+        assert read.action_block(action).split("\n")[2:4] == lines
+        assert read.parse(read.action_block(action)).parsed == action.parsed
 
     @pytest.mark.parametrize("text", ["ls -la", "cat <<E\na\nE", "  indented", "echo '[x]'", "{ ls; }", "", "#"])
     def test_any_other_text_is_a_command_line_with_enter(self, text: str) -> None:
@@ -264,18 +264,18 @@ class TestOtherSyntaxes:
 class TestShown:
     def test_json_is_shown_with_indent(self) -> None:
         read = parser("keystroke_batch", "command_line", fence="json")
-        assert json.loads(read.shown(read.parse("ls"))) == [{"keystrokes": "ls\n", "duration": 1.0}]
-        assert '\n    "keystrokes": "☃\\n"' in read.shown(read.parse("☃"))
+        assert json.loads(read.action_block(read.parse("ls"))) == [{"keystrokes": "ls\n", "duration": 1.0}]
+        assert '\n    "keystrokes": "☃\\n"' in read.action_block(read.parse("☃"))
 
     def test_arguments_are_shown_as_a_string_where_they_travel_as_one(self) -> None:
         read = parser("tool_call", fence="json", arguments_as_string=True)
-        shown = json.loads(read.shown(read.parse('{"name": "f", "arguments": {"a": "ü"}}')))
+        shown = json.loads(read.action_block(read.parse('{"name": "f", "arguments": {"a": "ü"}}')))
         assert shown == {"name": "f", "arguments": '{"a": "ü"}'}
 
     def test_what_cannot_be_read_is_shown_as_written(self) -> None:
         read = parser("tool_call", fence="json", limit=10)
-        assert read.shown(read.parse("{oops")) == "{oops"
-        assert read.shown(read.parse("x" * 25)) == "x" * 10 + "\n[cut: 15 more characters]"
+        assert read.action_block(read.parse("{oops")) == "{oops"
+        assert read.action_block(read.parse("x" * 25)) == "x" * 10 + "\n[cut: 15 more characters]"
 
 
 HOSTILE = [
@@ -319,7 +319,7 @@ def never_raises(domain: str, text: str) -> None:
     assert action.raw == text
     if action.error is None:
         assert is_valid(json.dumps(action.parsed, ensure_ascii=False, allow_nan=False))
-    assert len(read.shown(action)) < 60_000
+    assert len(read.action_block(action)) < 60_000
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

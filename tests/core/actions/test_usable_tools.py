@@ -33,7 +33,9 @@ def test_every_tool_is_kept_or_left_out_by_name_and_a_good_one_beside_it_is_kept
     assert found.tools[-1] == GOOD
     assert len(found.tools) + len(found.left_out) == len(tools) + 1
     assert all(found.left_out.values())
-    assert str(len(found.left_out)) in found.told("shop") and all(name in found.told("shop") for name in found.left_out)
+    assert str(len(found.left_out)) in found.describe_left_out("shop") and all(
+        name in found.describe_left_out("shop") for name in found.left_out
+    )
 
 
 @settings(max_examples=150)

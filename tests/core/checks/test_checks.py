@@ -11,7 +11,7 @@ from agentworld_gym.core.contracts import Completion, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.generators import ScriptedGenerator
-from agentworld_gym.llm.judging.rubric import Case, RubricJudge, Verdict, verdict_schema
+from agentworld_gym.llm.judging.rubric import JudgedEpisode, JudgeVerdict, RubricJudge, verdict_schema
 from agentworld_gym.llm.prompting.prompt import Prompts
 
 VERDICT = '<final_evaluation>{"strengths": "", "weaknesses": "", "scores": {"1": %d}}</final_evaluation>'
@@ -24,7 +24,7 @@ def judged(answers, **kwargs):
     return RubricJudge(Prompts(load_spec("terminal")), generator, Sampling(), **kwargs)
 
 
-CASE = Case(Task(id="t", domain="terminal", **POLITE), ["Is the agent polite?"], (), None)
+CASE = JudgedEpisode(Task(id="t", domain="terminal", **POLITE), ["Is the agent polite?"], (), None)
 
 
 def test_checks_are_due_at_their_moment_and_at_every_later_one():
@@ -61,14 +61,14 @@ def test_a_score_is_the_weighted_share():
 @pytest.mark.parametrize(("given", "expected"), [(1, 0.0), (3, 0.5), (5, 1.0)])
 def test_a_verdict_becomes_a_score_from_0_to_1(given, expected):
     [verdict] = judged([VERDICT % given]).judge([CASE])
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, JudgeVerdict)
     assert verdict.score == pytest.approx(expected)
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_its_tokens_count():
     answers = [Completion("no idea", usage=Usage(10, 2)), Completion(VERDICT % 5, usage=Usage(10, 3))]
     [verdict] = judged(answers).judge([CASE])
-    assert verdict == Verdict(1.0, Usage(20, 5))
+    assert verdict == JudgeVerdict(1.0, Usage(20, 5))
 
 
 @pytest.mark.parametrize("answer", ["no idea", VERDICT % 9, VERDICT % 5 + VERDICT % 5, '{"1": 5}'])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.agents.policies.following import follow, play
-from agentworld_gym.core.checks.collateral import Rules, Span, State, collateral
+from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, collateral
 from agentworld_gym.core.domain.spec import OutcomeSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls
@@ -37,7 +37,7 @@ def task(instruction: str = "i", **more: Any) -> Task:
 
 
 def apart(start: State, agent: State, expert: State, **more: Any) -> tuple[str, ...]:
-    return collateral(Span(start, agent), Span(start, expert), Rules.of(RULES, task(**more)))
+    return collateral(EpisodeStates(start, agent), EpisodeStates(start, expert), Rules.of(RULES, task(**more)))
 
 
 ORDERS: State = {"orders/1/status": "paid", "orders/2/status": "paid", "clock": 0}
@@ -122,9 +122,9 @@ def test_rows_within_rows_may_be_made_in_another_order() -> None:
     expert = {"chats/1/who": "Hana", "chats/1/texts/7/text_id": 7, **chat(8, "Fabio", 9)}
     agent = {"chats/1/who": "Hana", "chats/1/texts/9/text_id": 9, **chat(7, "Fabio", 8)}
     start: State = {"chats/1/who": "Hana"}
-    assert collateral(Span(start, agent), Span(start, expert), rules) == ()
+    assert collateral(EpisodeStates(start, agent), EpisodeStates(start, expert), rules) == ()
     other = {**agent, "chats/7/who": "Emil"}
-    assert collateral(Span(start, other), Span(start, expert), rules) == ("chats/7", "chats/8")
+    assert collateral(EpisodeStates(start, other), EpisodeStates(start, expert), rules) == ("chats/7", "chats/8")
 
 
 def test_a_row_that_is_made_twice_is_named() -> None:
@@ -167,8 +167,8 @@ def test_something_further_may_be_made_where_the_domain_says_so() -> None:
 def test_what_a_control_did_to_the_start_is_not_the_agents() -> None:
     locked = {**ORDERS, "orders/2/locked": True}
     rules = Rules.of(RULES, task())
-    assert collateral(Span(locked, locked), Span(ORDERS, ORDERS), rules) == ()
-    assert collateral(Span(locked, ORDERS), Span(ORDERS, ORDERS), rules) == ()  # the agent undid it
+    assert collateral(EpisodeStates(locked, locked), EpisodeStates(ORDERS, ORDERS), rules) == ()
+    assert collateral(EpisodeStates(locked, ORDERS), EpisodeStates(ORDERS, ORDERS), rules) == ()  # the agent undid it
 
 
 def test_few_places_are_named() -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.core.domain.answer_readings import LONGEST, readings
-from agentworld_gym.core.domain.task import Answer, Expect
+from agentworld_gym.core.domain.task import AnswerTest, Expect
 
 CAPTAIN = (
     "In the tower where the widest bell of the foundry Garsdyke and Daughters hangs, a guild of ringers is at home. "
@@ -82,7 +82,7 @@ DAY = "Reply to that question. Finish with the day, such as '15 June'."
 )
 def test_a_name_is_the_same_in_every_dress(question: str, right: str, said: str) -> None:
     assert Expect(items=(right,)).score(said, question) == 1.0
-    assert Answer(equals=right).score(said, question) == 1.0
+    assert AnswerTest(equals=right).score(said, question) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_name_is_the_same_in_every_dress(question: str, right: str, said: str)
 )
 def test_a_choice_a_denial_and_a_second_name_are_no_answer(said: str) -> None:
     assert Expect(items=("Tabitha Metcarr",)).score(said, CAPTAIN) == 0.0
-    assert Answer(equals="Tabitha Metcarr").score(said, CAPTAIN) == 0.0
+    assert AnswerTest(equals="Tabitha Metcarr").score(said, CAPTAIN) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_a_choice_a_denial_and_a_second_name_are_no_answer(said: str) -> None:
     ],
 )
 def test_a_number_is_the_same_in_a_sentence(question: str, right: float, said: str) -> None:
-    assert Answer(number=right, tolerance=0.005).score(said, question) == 1.0
+    assert AnswerTest(number=right, tolerance=0.005).score(said, question) == 1.0
 
 
 @pytest.mark.parametrize(
     "said", ["8 or 4", "8, 4", "8 4", "Sprint 8: 4 or 5 points", "between 4 and 9 points", "5 points, not 4"]
 )
 def test_two_numbers_are_no_answer(said: str) -> None:
-    assert Answer(number=4).score(said, SPRINT) == 0.0
+    assert AnswerTest(number=4).score(said, SPRINT) == 0.0
 
 
 TICKED = "Tick what was bought. Finish with the number of items that are not ticked then."
@@ -177,15 +177,15 @@ APART = "How far is the line between Ada's house and the mill? Finish with the l
 @pytest.mark.parametrize(
     "right",
     [
-        Answer(number=4),
-        Answer(equals="4"),
-        Answer(items=("4",)),
-        Answer(matches=r"\D*4\D*"),
-        Answer(number=4, matches=r"[^\d]*(?:4|four)[^\d]*"),
+        AnswerTest(number=4),
+        AnswerTest(equals="4"),
+        AnswerTest(items=("4",)),
+        AnswerTest(matches=r"\D*4\D*"),
+        AnswerTest(number=4, matches=r"[^\d]*(?:4|four)[^\d]*"),
     ],
     ids=["number", "equals", "items", "matches", "number and matches"],
 )
-def test_a_number_that_is_denied_or_left_open_is_no_answer(right: Answer, question: str, said: str) -> None:
+def test_a_number_that_is_denied_or_left_open_is_no_answer(right: AnswerTest, question: str, said: str) -> None:
     assert right.score("4", question) == 1.0
     assert right.score(said, question) == 0.0
 
@@ -204,20 +204,20 @@ def test_a_number_that_is_denied_or_left_open_is_no_answer(right: Answer, questi
     ],
 )
 def test_a_choice_or_denial_of_the_question_may_be_repeated(question: str, said: str) -> None:
-    assert Answer(number=4).score(said, question) == 1.0
-    assert Answer(matches=r"\D*4\D*").score(said, question) == 1.0
+    assert AnswerTest(number=4).score(said, question) == 1.0
+    assert AnswerTest(matches=r"\D*4\D*").score(said, question) == 1.0
 
 
 def test_a_right_answer_may_itself_be_a_choice_or_a_denial() -> None:
-    assert Answer(matches=r"(?i)\W*neither (?:of them)?\W*").holds("Neither of them.", "Which bell is cracked?")
-    assert Answer(matches=r"red or (?:dark )?blue").holds("red or blue", "In which colours does it come?")
-    assert Answer(matches="It isn’t cracked").holds("It isn’t cracked", "How is the bell?")
-    assert Answer(equals="Not Yet").holds("Not Yet", "What is the boat called?")
+    assert AnswerTest(matches=r"(?i)\W*neither (?:of them)?\W*").holds("Neither of them.", "Which bell is cracked?")
+    assert AnswerTest(matches=r"red or (?:dark )?blue").holds("red or blue", "In which colours does it come?")
+    assert AnswerTest(matches="It isn’t cracked").holds("It isn’t cracked", "How is the bell?")
+    assert AnswerTest(equals="Not Yet").holds("Not Yet", "What is the boat called?")
 
 
 def test_a_list_and_a_table_may_stand_in_a_sentence() -> None:
     question = "Which choirs sang in the final? Finish with their names, separated by semicolons."
-    right = Answer(items=("Quarrymen's Chorus", "Saint Orla's Girls", "Tannery Eight"))
+    right = AnswerTest(items=("Quarrymen's Chorus", "Saint Orla's Girls", "Tannery Eight"))
     for said in (
         "The choirs that sang in the final are the Quarrymen’s Chorus, Saint Orla's Girls and the Tannery Eight.",
         "The Quarrymen's Chorus, Saint Orla's Girls, and the Tannery Eight sang in the final.",
@@ -241,9 +241,9 @@ WORDS = st.lists(st.sampled_from(GLUE), max_size=3).map(" ".join)
 def test_no_text_answers_with_two_different_names(words: tuple[str, ...]) -> None:
     said = " ".join(filter(None, words)).replace(" ,", ",").replace(" :", ":").replace(" '", "'")
     for question in (CAPTAIN, HEAVIER, SPRINT, ""):
-        taken = [name for name in NAMES if Answer(items=(name,)).score(said, question) == 1.0]
+        taken = [name for name in NAMES if AnswerTest(items=(name,)).score(said, question) == 1.0]
         assert len(taken) < 2, (said, question, taken)
-        numbers = [name for name in ("4", "8") if Answer(number=float(name)).score(said, question) == 1.0]
+        numbers = [name for name in ("4", "8") if AnswerTest(number=float(name)).score(said, question) == 1.0]
         assert len(numbers) < 2, (said, question, numbers)
 
 

@@ -147,8 +147,8 @@ def test_the_web_understands_both_dialects() -> None:
     call = parser.parse('{"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}')
     assert call.parsed == {"name": "browser_type", "arguments": {"ref": "e7", "text": "kettle"}}
     assert parser.parse("fill('7', 'kettle')").parsed == parser.parse("fill('e7', 'kettle')").parsed == call.parsed
-    assert parser.shown(call) == 'browser_type(ref="e7", text="kettle")'
-    assert ActionParser(load_spec("web:browsergym")).shown(call) == "fill('7', 'kettle')"
+    assert parser.action_block(call) == 'browser_type(ref="e7", text="kettle")'
+    assert ActionParser(load_spec("web:browsergym")).action_block(call) == "fill('7', 'kettle')"
 
 
 # The terminal's prompt line and output

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from agentworld_gym.core.screens.history import History
+from agentworld_gym.core.screens.history import ScreenHistory
 
 CART = '### Snapshot\n- link "Cart" [ref=e4]'
 SHOP = '### Snapshot\n- link "Shop" [ref=e9]'
 ERROR = "### Error\nThere is no such element."
 
 
-def web(*observations: str) -> History[str]:
-    history = History[str]("web", observations[0])
+def web(*observations: str) -> ScreenHistory[str]:
+    history = ScreenHistory[str]("web", observations[0])
     for number, observation in enumerate(observations[1:], 1):
         history.append(f"click('e{number}')", observation)
     return history
@@ -37,7 +37,7 @@ def test_an_error_leaves_the_screen_as_it_is() -> None:
 
 
 def test_elsewhere_every_observation_is_the_screen() -> None:
-    history = History[str]("terminal", "")
+    history = ScreenHistory[str]("terminal", "")
     history.append("cat no.txt", ERROR)
     assert (history.screen_before, history.screen) == ("", ERROR)
 

@@ -20,7 +20,7 @@ from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.screens import Node, NotOnScreen, read_screen, resolve, stand_in
+from agentworld_gym.core.screens import NotOnScreen, ScreenNode, read_screen, resolve, stand_in
 from agentworld_gym.core.screens.locate import compiled
 from agentworld_gym.core.screens.sight import Sight, on_screen
 from agentworld_gym.core.tasks.source import TaskSource
@@ -115,13 +115,13 @@ def attempt(way, **changes):
 
 
 NODES = [
-    Node("heading", "Tea", handle="e1"),
-    Node("button", "Buy", handle="e2"),
-    Node("heading", "Coffee"),
-    Node("button", "Buy", handle="e3"),
-    Node("button", 'Bob\'s "best"', handle="e4"),
-    Node("link", "", "Help", "More help", "e5"),
-    Node("button", "No handle"),
+    ScreenNode("heading", "Tea", handle="e1"),
+    ScreenNode("button", "Buy", handle="e2"),
+    ScreenNode("heading", "Coffee"),
+    ScreenNode("button", "Buy", handle="e3"),
+    ScreenNode("button", 'Bob\'s "best"', handle="e4"),
+    ScreenNode("link", "", "Help", "More help", "e5"),
+    ScreenNode("button", "No handle"),
 ]
 
 
@@ -182,7 +182,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=
 
 @given(st.lists(st.tuples(st.sampled_from(["button", "link"]), NAMES), min_size=1, max_size=8), st.data())
 def test_any_name_can_be_written_and_finds_the_first_of_that_name(elements, data):
-    nodes = [Node(role, name, handle=f"e{place}") for place, (role, name) in enumerate(elements)]
+    nodes = [ScreenNode(role, name, handle=f"e{place}") for place, (role, name) in enumerate(elements)]
     role, name = data.draw(st.sampled_from(elements))
     quoted = name.replace("'", "''")
     assert resolve(f"click('@{{{role} '{quoted}'}}')", nodes) == f"click('e{elements.index((role, name))}')"

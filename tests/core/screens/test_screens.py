@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.screens import Box, Node, read_screen
-from agentworld_gym.core.screens.plain_words import Words
+from agentworld_gym.core.screens import Box, ScreenNode, read_screen
+from agentworld_gym.core.screens.plain_words import PlainWords
 from agentworld_gym.domains.web.screen_texts import location
 
 GRAPHICAL = ("web", "desktop", "android")
@@ -114,7 +114,7 @@ def test_a_bid_tree_is_a_web_page_too():
 
 def test_a_desktop_is_the_rows_of_its_table():
     save, entry = read_screen("desktop", f"Press Save.\n\n{TABLE}")
-    assert save == Node("push-button", "Save", box=Box(1502, 88, 64, 34), line=3)
+    assert save == ScreenNode("push-button", "Save", box=Box(1502, 88, 64, 34), line=3)
     assert save.target == "1534, 105"
     assert (entry.text, entry.description, entry.flags) == ('say "hi" to', "Your name", ("class=GtkEntry",))
     assert entry.box == (-4, 0, 11, 20)
@@ -141,7 +141,7 @@ def test_a_phone_is_its_numbered_lines():
 def test_a_line_of_a_phone_may_have_loose_quotes():
     line = '[  4] | a.Switch | text="say "hi"" desc="A "b"" | bounds=[1,2][3,5] | checked focused'
     assert read_screen("android", line) == [
-        Node("Switch", 'say "hi"', 'say "hi"', 'A "b"', 4, Box(1, 2, 2, 3), ("checked", "focused"))
+        ScreenNode("Switch", 'say "hi"', 'say "hi"', 'A "b"', 4, Box(1, 2, 2, 3), ("checked", "focused"))
     ]
 
 
@@ -162,11 +162,12 @@ def test_droidrun_lists_what_it_calls_clickable():
 8. TextView: "2 for 1, "fresh"" - (0,258,267,384)
 9. RecyclerView: "org.example.shop:id/list" - (0,400,1080,900)"""
     assert read_screen("android", HEADS["droidrun"] + shown) == [
-        Node("ViewGroup", handle=0, box=Box(0, 0, 1080, 200), line=6),
-        Node("EditText", 'Say "hi", please', 'Say "hi", please', "", 1, Box(0, 0, 800, 100), 
+        ScreenNode("ViewGroup", handle=0, box=Box(0, 0, 1080, 200), line=6),
+        ScreenNode("EditText", 'Say "hi", please', 'Say "hi", please', "", 1, Box(0, 0, 800, 100), 
              ("clickable", "editable", "res=org.example.shop:id/query"), line=7),
-        Node("TextView", '2 for 1, "fresh"', '2 for 1, "fresh"', "", 8, Box(0, 258, 267, 126), line=8),
-        Node("RecyclerView", handle=9, box=Box(0, 400, 1080, 500), flags=("res=org.example.shop:id/list",), line=9),
+        ScreenNode("TextView", '2 for 1, "fresh"', '2 for 1, "fresh"', "", 8, Box(0, 258, 267, 126), line=8),
+        ScreenNode(
+            "RecyclerView", handle=9, box=Box(0, 400, 1080, 500), flags=("res=org.example.shop:id/list",), line=9),
     ]  # fmt: skip
     assert read_screen("android", HEADS["droidrun"] + "No UI elements found") == []
 
@@ -177,10 +178,11 @@ def test_droidbot_shows_a_tree():
     - TextView text="Sign in flags=x bounds=1,2,3,4" bounds=108,1133,972,1266
       - View bounds=0,0,0,0"""
     assert read_screen("android", HEADS["droidbot"] + shown) == [
-        Node("LinearLayout", handle=0, box=Box(0, 72, 1080, 1704), 
+        ScreenNode("LinearLayout", handle=0, box=Box(0, 72, 1080, 1704), 
              flags=("clickable", "focusable", "res=org.example.shop:id/root"), line=7),
-        Node("TextView", *2 * ("Sign in flags=x bounds=1,2,3,4",), "", 1, Box(108, 1133, 864, 133), depth=1, line=8),
-        Node("View", handle=2, box=Box(0, 0, 0, 0), depth=2, line=9),
+        ScreenNode(
+            "TextView", *2 * ("Sign in flags=x bounds=1,2,3,4",), "", 1, Box(108, 1133, 864, 133), depth=1, line=8),
+        ScreenNode("View", handle=2, box=Box(0, 0, 0, 0), depth=2, line=9),
     ]  # fmt: skip
 
 
@@ -213,7 +215,7 @@ def test_nothing_that_a_dream_writes_is_an_exception(domain, text, edits):
 
 
 def test_the_words_of_a_screen_are_what_changed_on_it():
-    words = Words("desktop")
+    words = PlainWords("desktop")
     first = words.of_screen(TABLE, read_screen("desktop", TABLE))
     assert first.splitlines() == ["push-button Save", 'entry Name say "hi" to Your name']
     changed = TABLE.replace("Name", "Surname").replace("1502", "900")
@@ -239,4 +241,4 @@ def test_the_words_of_a_screen_are_what_changed_on_it():
     ],
 )
 def test_the_words_of_an_action_leave_its_syntax_out(domain, action, words):
-    assert Words(domain).of_action(action) == words
+    assert PlainWords(domain).of_action(action) == words

@@ -9,8 +9,8 @@ import pytest
 from agentworld_gym.core.domain.task import Check, Expect
 from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.core.tasks import families, generate
-from agentworld_gym.core.tasks.proof import Stage, prove
 from agentworld_gym.core.tasks.scene import Scene, Unfit
+from agentworld_gym.core.tasks.validation import ValidationSession, prove
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene
 
 
@@ -34,7 +34,7 @@ def test_every_probe_of_a_check_is_played() -> None:
 
 def test_probes_leave_the_stage_as_it_was() -> None:
     scene = ToolScene("bank", random.Random(0), 1, "train")
-    stage = Stage("mcp", scene._machine())
+    stage = ValidationSession("mcp", scene._machine())
     before = stage.machine.observation
     assert stage.passes(Check(probe=call("get_profile"), expect=Expect(matches="customer_id")), None)
     assert stage.machine.observation == before
@@ -42,7 +42,7 @@ def test_probes_leave_the_stage_as_it_was() -> None:
 
 def test_a_probe_whose_element_is_not_on_the_screen_fails_its_check() -> None:
     state = generate("web", "look_up", 1, 0).state
-    stage = Stage("web", load_engine("web").start(state, 0))
+    stage = ValidationSession("web", load_engine("web").start(state, 0))
     click = '{"name": "browser_click", "arguments": {"element": "x", "ref": "@{link \'Nowhere\'}"}}'
     assert not stage.passes(Check(probe=click, expect=Expect(matches="")), None)
 
@@ -50,7 +50,7 @@ def test_a_probe_whose_element_is_not_on_the_screen_fails_its_check() -> None:
 def test_only_what_some_screen_offers_is_possible() -> None:
     task = generate("android", "change_settings", 1, 0)
     *expert, closing = task.expert
-    stage = Stage("android", load_engine("android").start(task.state, 0))
+    stage = ValidationSession("android", load_engine("android").start(task.state, 0))
     nowhere = '{"action_type": "click", "index": @{Button \'Nowhere\'}}'
     answer = closing.removeprefix("finish: ") if ":" in closing else None
     assert prove(stage, "", expert, task.success, answer, [nowhere, expert[0]]) == [expert[0]]

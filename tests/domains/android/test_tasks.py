@@ -23,7 +23,7 @@ from agentworld_gym.core.domain.task import Task, split_of
 from agentworld_gym.core.screens import read_screen, resolve, stand_in
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.control_cases import ControlCase
-from agentworld_gym.core.tasks.family import MENU_MIN, Draft
+from agentworld_gym.core.tasks.family import MENU_MIN, TaskDraft
 from agentworld_gym.core.tasks.locators import locator
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
@@ -345,7 +345,7 @@ def test_a_family_tries_other_phones_until_one_fits() -> None:
     tries: list[int] = []
 
     @family
-    def picky(scene: AndroidScene, level: int) -> Draft:
+    def picky(scene: AndroidScene, level: int) -> TaskDraft:
         tries.append(level)
         scene.need(len(tries) > 2)
         note = [app("Notes"), tap("New text note"), enter_text("Note", "Tea")]
@@ -356,7 +356,7 @@ def test_a_family_tries_other_phones_until_one_fits() -> None:
         family(_never)(random.Random(0), 1, "train")
 
 
-def _never(scene: AndroidScene, level: int) -> Draft:
+def _never(scene: AndroidScene, level: int) -> TaskDraft:
     raise Unfit("never")
 
 

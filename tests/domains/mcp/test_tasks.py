@@ -26,7 +26,7 @@ from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.scenario import scenario_names
 from agentworld_gym.domains.mcp.engine.service import load_service
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
-from agentworld_gym.kit.tables.database import opened
+from agentworld_gym.kit.tables.database import open_image
 
 FAMILIES = sorted(families("mcp"))
 SEEDS = range(3)
@@ -199,7 +199,7 @@ ANSWERS = {
 def test_the_answer_is_what_the_database_says(name: str, level: int) -> None:
     for seed in range(20, 26):
         task = generate("mcp", name, level, seed)
-        connection = opened(ends_at(task).database())
+        connection = open_image(ends_at(task).database())
         (truth,) = connection.execute(ANSWERS[name, level]).fetchone()
         answer = task.expert[-1].removeprefix("finish: ")
         assert answer == (f"{truth:.2f}" if isinstance(truth, float) else str(truth)), task.id
@@ -219,7 +219,7 @@ def test_a_task_never_starts_or_ends_with_rows_that_disagree(scenario: str, leve
         task = generate("mcp", name, level, seed)
         if task.state["scenario"] == scenario:
             for machine in (ToolMachine.start(task.state, 0), ends_at(task)):
-                assert opened(machine.database()).execute(agree[scenario]).fetchall() == [], task.id
+                assert open_image(machine.database()).execute(agree[scenario]).fetchall() == [], task.id
 
 
 @pytest.mark.parametrize("task", HANDWRITTEN, ids=lambda task: task.id)

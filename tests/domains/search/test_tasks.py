@@ -22,12 +22,12 @@ from agentworld_gym.core.domain.task import Task, load_task, split_of, split_see
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.control_cases import control_cases
 from agentworld_gym.core.tasks.family import MENU_MIN
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
 from agentworld_gym.domains.search.engine.fictional_world import build_world
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
-from agentworld_gym.domains.search.tasks.questions import WORLDS, Asked, ask, pose
+from agentworld_gym.domains.search.tasks.questions import WORLDS, ProvedQuestion, ask, pose
 from agentworld_gym.envs.options import EnvOptions
 
 FAMILIES = sorted(families("search"))
@@ -76,7 +76,7 @@ class Watch:
     """Tests a walk: no result tells the answer, and every page that is opened has been found before."""
 
     def __init__(self, task: Task) -> None:
-        self.guard, self.found, self.searches = Guard(Hidden.of(task.hidden).secrets), "", 0
+        self.guard, self.found, self.searches = LeakDetector(Hidden.of(task.hidden).secrets), "", 0
 
     def __call__(self, action: str, shown: str) -> None:
         name, arguments = json.loads(action).values()
@@ -135,7 +135,7 @@ def test_shape_of_a_task(task: Task) -> None:
     assert sum(check.weight for check in task.success) == pytest.approx(1)
     urls = [page["url"] for page in task.state["pages"]]
     assert urls == sorted(urls) and set(task.hidden["proof"]) < set(urls)
-    assert not Guard(Hidden.of(task.hidden).secrets).leaks(task.hidden["question"])
+    assert not LeakDetector(Hidden.of(task.hidden).secrets).leaks(task.hidden["question"])
 
 
 @settings(max_examples=15, deadline=None)
@@ -166,11 +166,11 @@ def test_the_pages_of_a_task_are_those_of_its_world(task: Task) -> None:
         assert (page["title"], page["date"], page["content"] + "\n") == (same.title, same.date, same.body)
 
 
-def asked(family: str, hops: int, seed: int) -> Asked:
+def asked(family: str, hops: int, seed: int) -> ProvedQuestion:
     return ask(random.Random(f"{family}/{hops}/{seed}"), "train", family, hops)
 
 
-def names(question: Asked) -> list[str]:
+def names(question: ProvedQuestion) -> list[str]:
     """The things on the way to what a question is about, by name, that one last."""
     theme, tables = question.world.recipe, question.world.tables()
     found = []

@@ -24,7 +24,7 @@ def test_an_expert_succeeds_and_sees_the_answers_of_claude_code(task: str, writt
     seen, done = [], False
     for action in env.unwrapped.task.expert:  # type: ignore[attr-defined]
         if written == "claude-code" and action.startswith("{"):
-            action = parser.shown(parser.parse(action))
+            action = parser.action_block(parser.parse(action))
             assert json.loads(action)["name"] in TOOLS
         observation, reward, done, _, info = env.step(action)
         seen.append(observation)

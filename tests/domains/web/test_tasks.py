@@ -24,7 +24,7 @@ from agentworld_gym.core.screens import read_screen, resolve, stand_in
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.control_cases import ControlCase
-from agentworld_gym.core.tasks.family import MENU_MIN, Draft
+from agentworld_gym.core.tasks.family import MENU_MIN, TaskDraft
 from agentworld_gym.core.tasks.locators import locator
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.web.engine.machine import WebMachine
@@ -433,7 +433,7 @@ def test_a_family_tries_other_worlds_until_one_fits() -> None:
     tries: list[int] = []
 
     @family
-    def picky(scene: WebScene, level: int) -> Draft:
+    def picky(scene: WebScene, level: int) -> TaskDraft:
         tries.append(level)
         scene.need(len(tries) > 2)
         expert = [go("wiki/wiki/Tea"), press("Watch this page")]
@@ -444,7 +444,7 @@ def test_a_family_tries_other_worlds_until_one_fits() -> None:
         family(_never)(random.Random(0), 1, "train")
 
 
-def _never(scene: WebScene, level: int) -> Draft:
+def _never(scene: WebScene, level: int) -> TaskDraft:
     raise Unfit("never")
 
 

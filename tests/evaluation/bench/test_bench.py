@@ -26,10 +26,10 @@ from agentworld_gym.base.errors import SpecError, TraceError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.evaluation.bench.aggregate import Prices
+from agentworld_gym.evaluation.bench.aggregate import TokenPrices
 from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, BenchRun, Model, Progress, check_folder
-from agentworld_gym.evaluation.results.bench import BenchResult, Tokens
-from agentworld_gym.llm.bundled import bundled_models
+from agentworld_gym.evaluation.results.bench import BenchResult, PartyTokens
+from agentworld_gym.llm.bundled_models import bundled_models
 from agentworld_gym.llm.generators import ScriptedGenerator, ServerGenerator
 from agentworld_gym.llm.judging import judge as judging
 from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows, bench_row
@@ -104,7 +104,7 @@ def test_the_track_without_a_judge_stands_beside(tmp_path: Path) -> None:
 
 
 def test_a_result_names_all_that_made_it(tmp_path: Path) -> None:
-    result, _ = scripted(tmp_path, prices={"model": Prices(1.0, 10.0)})
+    result, _ = scripted(tmp_path, prices={"model": TokenPrices(1.0, 10.0)})
     assert result == BenchResult.read(tmp_path / "run" / RESULT)
     assert result.judge is not None and result.judge.handle == "judge"
     assert result.judge.sampling["temperature"] == 0.6 and result.judge.sampling["max_tokens"] == 32768
@@ -146,9 +146,9 @@ def test_thinking_without_an_answer_is_a_failure_that_costs(tmp_path: Path) -> N
     rows, folder = BenchRows((file,)), tmp_path / "run"
     result = run(rows, folder, lambda _: Completion("", "length", Usage(100, 10, 60), "hm, the file is"))
     assert (result.rows.failures, result.rows.empty, result.rows.cut) == ({"empty": 1}, 0, 0)
-    assert result.tokens["model"] == Tokens(prompt=100, completion=10, cached=60)
+    assert result.tokens["model"] == PartyTokens(prompt=100, completion=10, cached=60)
     again = run(rows, folder, lambda _: Completion(tagged("ok"), usage=Usage(100, 5)), retry_failed=True)
-    assert again.tokens["model"] == Tokens(prompt=200, completion=15, cached=60)
+    assert again.tokens["model"] == PartyTokens(prompt=200, completion=15, cached=60)
 
 
 def test_a_prediction_in_the_change_form_is_applied() -> None:

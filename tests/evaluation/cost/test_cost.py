@@ -23,7 +23,7 @@ from worlds import predicted
 from agentworld_gym import SpecError
 from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.cli.app import app
-from agentworld_gym.evaluation.cost import GpuPrice, Plan, planned, rates_of, total_of
+from agentworld_gym.evaluation.cost import GpuPrice, RunPlan, planned, rates_of, total_of
 from agentworld_gym.evaluation.cost.plan import makespan
 from agentworld_gym.evaluation.cost.rates import nonnegative_fit
 
@@ -131,7 +131,7 @@ def test_the_totals_of_a_run_are_those_of_its_steps(measured: Path) -> None:
 
 def test_without_thinking_a_plan_costs_what_was_not_thought(measured: Path) -> None:
     rates = rates_of(measured)
-    full, plain = (planned(rates, Plan(episodes=200, steps=5, thinking=on)) for on in (None, False))
+    full, plain = (planned(rates, RunPlan(episodes=200, steps=5, thinking=on)) for on in (None, False))
     assert plain.world.thinking == 0
     assert plain.world.completion == full.world.completion - full.world.thinking
     assert full.seconds is not None and plain.seconds is not None and plain.seconds < full.seconds
@@ -139,16 +139,16 @@ def test_without_thinking_a_plan_costs_what_was_not_thought(measured: Path) -> N
 
 def test_longer_episodes_read_longer_prompts(measured: Path) -> None:
     rates = rates_of(measured)
-    short, long = (planned(rates, Plan(episodes=10, steps=steps)) for steps in (2, 20))
+    short, long = (planned(rates, RunPlan(episodes=10, steps=steps)) for steps in (2, 20))
     assert long.world.prompt > 10 * short.world.prompt
-    assert planned(rates, Plan(episodes=10, steps=20, cached=1.0)).world.cached == long.world.prompt
+    assert planned(rates, RunPlan(episodes=10, steps=20, cached=1.0)).world.cached == long.world.prompt
 
 
 def test_thinking_that_was_never_measured_cannot_be_planned(url: str, tmp_path: Path) -> None:
     run = ("rollout", "terminal", "--world", url, "-n", "1", "--sampling", "thinking=false", "--out", str(tmp_path))
     assert agentworld(*run).exit_code == 0
     with pytest.raises(SpecError, match="measure it with thinking on"):
-        planned(rates_of(tmp_path), Plan(episodes=1, thinking=True))
+        planned(rates_of(tmp_path), RunPlan(episodes=1, thinking=True))
     done = agentworld("cost", "plan", "--from", str(tmp_path), "--thinking")
     assert done.exit_code == 2 and "thinking" in done.stderr
 

@@ -35,15 +35,15 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
-from agentworld_gym.evaluation.fidelity.measure import Plan, measure, record
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
-from agentworld_gym.evaluation.fidelity.replay import Replay, Step, replay, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay, verb
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
-from agentworld_gym.llm.bundled import bundled_model, tiny_model
+from agentworld_gym.llm.bundled_models import bundled_model, tiny_model
 from agentworld_gym.llm.generators.nearest import open_nearest
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.options import WorldOptions
@@ -108,7 +108,7 @@ def samples_of(rows: Sequence[Row], folder: Path) -> Path:
 
 
 def test_the_grounded_world_is_faithful_to_itself():
-    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)))
+    found, interrupted = measure(options("grounded"), FidelityPlan(ROWS, plans=range(3)))
     assert not interrupted and found.steps == STEPS and found.stale == 0
     assert found.taught is None  # nobody tells it the truth
     assert found.free and found.free.measures and found.free.measures.exact.share == 1.0
@@ -117,7 +117,7 @@ def test_the_grounded_world_is_faithful_to_itself():
 
 
 def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_turn():
-    found, _ = measure(options(dream("errs_once", oracle(lambda turn: turn == 1))), Plan(ROWS))
+    found, _ = measure(options(dream("errs_once", oracle(lambda turn: turn == 1))), FidelityPlan(ROWS))
     assert found.taught and found.taught.measures
     longer = sum(len(row.actions) > 1 for row in ROWS)
     assert found.taught.measures.exact.share == pytest.approx(1 - longer / STEPS)
@@ -134,7 +134,7 @@ def test_with_its_own_history_a_world_is_asked_with_what_it_said():
         seen.append([message["content"] for message in request.messages if message["role"] == "assistant"])
         return predicted("mine")
 
-    measure(options(dream("says_mine", answer)), Plan(ROWS[:1]))
+    measure(options(dream("says_mine", answer)), FidelityPlan(ROWS[:1]))
     count = len(ROWS[0].actions)
     taught, own = seen[:count], max(seen[count:], key=len)
     assert not any("mine" in text for history in taught for text in history)
@@ -142,7 +142,7 @@ def test_with_its_own_history_a_world_is_asked_with_what_it_said():
 
 
 def test_steps_are_grouped_by_what_they_changed():
-    found, _ = measure(options("grounded"), Plan(ROWS))
+    found, _ = measure(options("grounded"), FidelityPlan(ROWS))
     assert found.free
     groups = found.free.groups
     counted = [number for row in ROWS for number in row.fields_changed]
@@ -154,7 +154,7 @@ def test_steps_are_grouped_by_what_they_changed():
 
 def test_failures_are_counted_apart_and_end_a_free_session():
     broken = Failure(FailureKind.TIMEOUT, "late")
-    found, _ = measure(options(dream("fails", lambda request: broken)), Plan(ROWS))
+    found, _ = measure(options(dream("fails", lambda request: broken)), FidelityPlan(ROWS))
     assert found.taught and found.taught.measures is None
     assert found.taught.failures == {"timeout": STEPS} and found.taught.lost == 0
     assert found.free and found.free.failures == {"timeout": len(ROWS)}
@@ -166,7 +166,7 @@ def test_what_failed_can_be_counted_as_wrong():
         right = oracle(lambda turn: False)(request)
         return Failure(FailureKind.SERVER, "500") if len(request.messages) == 4 else right
 
-    found, _ = measure(options(dream("fails_at_two", answer)), Plan(ROWS, free=False))
+    found, _ = measure(options(dream("fails_at_two", answer)), FidelityPlan(ROWS, free=False))
     assert found.free is None and found.taught and found.taught.measures
     longer = sum(len(row.actions) > 1 for row in ROWS)
     assert found.taught.measures.exact.share == 1.0 and found.taught.failures == {"server": longer}
@@ -178,7 +178,7 @@ def test_a_session_that_fails_before_its_probes_fails_them():
         late = len(request.messages) == 4
         return Failure(FailureKind.SERVER, "500") if late else oracle(lambda turn: False)(request)
 
-    found, _ = measure(options(dream("fails_before_probes", answer)), Plan(ROWS))
+    found, _ = measure(options(dream("fails_before_probes", answer)), FidelityPlan(ROWS))
     checks = {row.id: sum(bool(check.probes) for check in recorded_task(row, SOURCE).success) for row in ROWS}
     early = [row for row in ROWS if len(row.actions) - row.probes >= 2]
     probes = found.free.probes if found.free else None
@@ -189,13 +189,13 @@ def test_a_session_that_fails_before_its_probes_fails_them():
 def test_a_look_that_the_grounded_world_no_longer_repeats_makes_a_recording_stale_too():
     row = next(row for row in record("terminal", 40) if row.probes)
     old = row.model_copy(update={"observations": (*row.observations[:-1], "other")})
-    found, _ = measure(options("grounded"), Plan([row, old]))
+    found, _ = measure(options("grounded"), FidelityPlan([row, old]))
     assert (found.stale, found.sessions) == (1, 1)
 
 
 def test_a_recording_that_the_grounded_world_no_longer_repeats_is_left_out():
     old = ROWS[0].model_copy(update={"observations": ("other", *ROWS[0].observations[1:])})
-    found, _ = measure(options("grounded"), Plan([old, *ROWS[1:]]))
+    found, _ = measure(options("grounded"), FidelityPlan([old, *ROWS[1:]]))
     assert (found.stale, found.sessions) == (1, len(ROWS) - 1)
 
 
@@ -249,7 +249,7 @@ def test_ctrl_c_keeps_what_was_measured(interrupt: Callable[[], None]):
         return Stopping(total)
 
     stages: list[str] = []
-    found, interrupted = measure(options("grounded"), Plan(ROWS, plans=range(3)), on_stage=begin)
+    found, interrupted = measure(options("grounded"), FidelityPlan(ROWS, plans=range(3)), on_stage=begin)
     assert interrupted and found.consistency is None
     assert found.free and found.free.measures and 10 < found.free.measures.exact.count < STEPS
 
@@ -292,7 +292,7 @@ def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(d
     rows = recorded(domain)
     world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))
     given = EnvOptions(spec=domain, world=world, split="test", profile="compact", form=form)
-    found, _ = measure(given, Plan(rows))
+    found, _ = measure(given, FidelityPlan(rows))
     assert found.stale == 0
     for run in (found.taught, found.free):
         assert run and run.measures and not run.failures and not run.lost
@@ -310,7 +310,7 @@ def test_a_look_at_a_page_that_took_the_place_of_an_observation_is_taken_again(w
     assert case and case.looked == {1, 5}
     if world != "grounded":
         world = dream(world, knowing("web", "full", [row]))
-    found, _ = measure(given.changed(world=world), Plan([row]))
+    found, _ = measure(given.changed(world=world), FidelityPlan([row]))
     assert (found.stale, found.steps) == (0, len(row.actions))
     for run in filter(None, (found.taught, found.free)):
         assert run.measures and not run.failures and run.measures.exact.share == 1.0
@@ -318,7 +318,7 @@ def test_a_look_at_a_page_that_took_the_place_of_an_observation_is_taken_again(w
 
 def test_the_width_of_a_wave_changes_no_figure():
     world = dream("errs_alike", oracle(lambda turn: turn % 3 == 1))
-    wide, narrow = (measure(options(world), Plan(ROWS, wave=width))[0] for width in (64, 1))
+    wide, narrow = (measure(options(world), FidelityPlan(ROWS, wave=width))[0] for width in (64, 1))
     assert wide == narrow
 
 
@@ -332,8 +332,8 @@ def test_a_forward_pass_says_what_decoding_writes():
     torch.set_num_threads(1)
     if tiny_model("terminal") is None:
         pytest.skip("no small model is bundled")
-    quick, _ = measure(options("tiny"), Plan(ROWS[:1], quick=True))
-    asked, _ = measure(options("tiny"), Plan(ROWS[:1], free=False))
+    quick, _ = measure(options("tiny"), FidelityPlan(ROWS[:1], quick=True))
+    asked, _ = measure(options("tiny"), FidelityPlan(ROWS[:1], free=False))
     assert quick.free is None and quick.taught and asked.taught and quick.taught.measures
     assert quick.taught.measures.similarity is None
     exact = [{turn: cell.exact for turn, cell in one.taught.groups["turn"].items()} for one in (quick, asked)]
@@ -345,7 +345,7 @@ def test_a_forward_pass_tells_sessions_of_one_name_apart(tmp_path: Path):
     model = f"transformers:{write_tiny_model(tmp_path, context=4096)}"
     given = options(model, profile="compact", sampling={"thinking": False, "temperature": 0})
     short, *_, long = sorted(ROWS, key=lambda row: len(row.actions))
-    found, _ = measure(given, Plan([short, long.model_copy(update={"id": short.id})], quick=True))
+    found, _ = measure(given, FidelityPlan([short, long.model_copy(update={"id": short.id})], quick=True))
     assert found.taught and found.taught.measures and len(short.actions) < len(long.actions)
     exact = found.taught.measures.exact
     assert (exact.groups, exact.count) == (2, len(short.actions) + len(long.actions))
@@ -359,12 +359,12 @@ def test_options_that_a_forward_pass_needs_are_named(tmp_path: Path):
         ({}, "expected --profile compact, --sampling thinking=false with it"),
     ):
         with pytest.raises(SpecError, match=named):
-            measure(options(model, **asked), Plan(_untouched(), quick=True))
+            measure(options(model, **asked), FidelityPlan(_untouched(), quick=True))
 
 
 def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
     with pytest.raises(SpecError, match="quick"):
-        measure(options(dream("no_model", lambda request: predicted("a"))), Plan(_untouched(), quick=True))
+        measure(options(dream("no_model", lambda request: predicted("a"))), FidelityPlan(_untouched(), quick=True))
 
 
 def _untouched() -> Iterator[Row]:
@@ -375,7 +375,7 @@ def _untouched() -> Iterator[Row]:
 
 def test_a_world_that_is_not_there_is_told_before_anything_is_recorded():
     with pytest.raises(GeneratorError):
-        measure(options("http://localhost:9/v1"), Plan(_untouched()))
+        measure(options("http://localhost:9/v1"), FidelityPlan(_untouched()))
 
 
 # Probes and plans
@@ -383,7 +383,7 @@ def test_a_world_that_is_not_there_is_told_before_anything_is_recorded():
 
 def test_a_world_that_hides_what_files_hold_disagrees_on_probes():
     hides = altered("hides", lambda action: "$" if action.raw.startswith("cat") else None)
-    found, _ = measure(options(hides), Plan(ROWS))
+    found, _ = measure(options(hides), FidelityPlan(ROWS))
     probes = found.free.probes if found.free else None
     assert probes and probes.only_grounded > 0 and probes.only_dream == 0
     judged = probes.both + probes.neither + probes.only_grounded
@@ -400,7 +400,7 @@ def flattering(task: Task, actions: Sequence[Action]) -> str:
 
 def test_a_dream_that_calls_every_plan_good_loses_tasks_for_real():
     register_world("flatters", lambda given: ScriptedWorld(flattering))
-    found, _ = measure(options("flatters", families=["copy_move"]), Plan([], plans=range(6)))
+    found, _ = measure(options("flatters", families=["copy_move"]), FidelityPlan([], plans=range(6)))
     plans = found.consistency
     assert plans and plans.ratio is not None and plans.low is not None and plans.high is not None
     assert plans.recall == 1.0
@@ -414,7 +414,7 @@ def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
     def begin(stage: str, unit: str, total: int) -> Tally:
         return counted.setdefault(stage, Tally(total))
 
-    found, _ = measure(options("grounded", task="copy_move-1-5"), Plan([], plans=range(6)), on_stage=begin)
+    found, _ = measure(options("grounded", task="copy_move-1-5"), FidelityPlan([], plans=range(6)), on_stage=begin)
     assert found.consistency and (found.consistency.tasks, found.consistency.replayed.count) == (1, 1)
     plans = counted["terminal: plans"]
     assert (plans.episodes, plans.total) == (4, 4) and plans.success is not None
@@ -422,7 +422,7 @@ def test_plans_are_searched_once_for_each_task_however_often_seeds_repeat_it():
 
 def test_a_dream_that_fails_finds_no_plan():
     broken = dream("finds_none", lambda request: Failure(FailureKind.TIMEOUT, "late"))
-    found, _ = measure(options(broken), Plan([], plans=range(3)))
+    found, _ = measure(options(broken), FidelityPlan([], plans=range(3)))
     assert found.consistency and found.consistency.ratio == 0.0
     assert found.consistency.failures == {"timeout": 12} and found.consistency.precision is None
 
@@ -455,7 +455,9 @@ def test_a_table_plays_any_domain_in_the_form_of_its_small_model(domain: str, tm
 
 
 def test_the_nearest_answer_is_asked_for_all_that_the_world_is_asked_for():
-    found, _ = measure(options("tiny"), Plan(ROWS, record("terminal", 10, split="train"), 14_000, plans=range(2)))
+    found, _ = measure(
+        options("tiny"), FidelityPlan(ROWS, record("terminal", 10, split="train"), 14_000, plans=range(2))
+    )
     table = found.nearest
     assert table is not None and found.free and found.taught
     assert (table.sessions, table.saw) == (10, 14_000)
@@ -473,7 +475,7 @@ def test_errors_are_counted_as_a_share_of_those_of_the_table():
         made = Replay()
         for place in ((case, turn) for case in range(20) for turn in range(4)):
             failure = "malformed" if place in failed else None
-            made.add(Step(*place, exact=None if failure else place not in wrong, failure=failure))
+            made.add(ReplayedStep(*place, exact=None if failure else place not in wrong, failure=failure))
         return made
 
     table = replayed({(case, turn) for case in range(20) for turn in (0, 1)})
@@ -487,7 +489,7 @@ def test_errors_are_counted_as_a_share_of_those_of_the_table():
 
 
 def test_baselines_stand_beside_the_world():
-    found, _ = measure(options("grounded"), Plan(ROWS, record("terminal", 10, split="train")))
+    found, _ = measure(options("grounded"), FidelityPlan(ROWS, record("terminal", 10, split="train")))
     assert set(found.baselines) == {"copy", "nearest"}
     assert found.nearest is not None and (found.nearest.sessions, found.nearest.taught) == (10, None)
     assert found.baselines["copy"].exact.share < 0.3
@@ -496,10 +498,10 @@ def test_baselines_stand_beside_the_world():
 
 def test_the_nearest_answer_is_not_taken_from_a_session_that_is_asked_about():
     others = list(record("terminal", 3, split="train"))
-    mixed, _ = measure(options("grounded"), Plan(ROWS, [*ROWS, *others]))
-    apart, _ = measure(options("grounded"), Plan(ROWS, others))
+    mixed, _ = measure(options("grounded"), FidelityPlan(ROWS, [*ROWS, *others]))
+    apart, _ = measure(options("grounded"), FidelityPlan(ROWS, others))
     assert mixed.baselines == apart.baselines and mixed.nearest == apart.nearest
-    own, _ = measure(options("grounded"), Plan(ROWS, ROWS))
+    own, _ = measure(options("grounded"), FidelityPlan(ROWS, ROWS))
     assert set(own.baselines) == {"copy"}
 
 
@@ -508,7 +510,7 @@ def test_baselines_answer_the_steps_that_the_world_answered():
         first = len(request.messages) == 2
         return Failure(FailureKind.SERVER, "500") if first else oracle(lambda turn: False)(request)
 
-    found, _ = measure(options(dream("fails_at_one", answer)), Plan(ROWS, free=False))
+    found, _ = measure(options(dream("fails_at_one", answer)), FidelityPlan(ROWS, free=False))
     assert found.taught and found.taught.measures and found.taught.failures == {"server": len(ROWS)}
     assert found.baselines["copy"].exact.count == found.taught.measures.exact.count == STEPS - len(ROWS)
 
@@ -522,7 +524,7 @@ def test_confidence_reaches_the_calibration():
         right = "?" not in text
         return Completion(text, usage=Usage(completion_tokens=4), logprob=math.log(0.99 if right else 0.5))
 
-    found, _ = measure(options(dream("sure", sure)), Plan(ROWS, free=False))
+    found, _ = measure(options(dream("sure", sure)), FidelityPlan(ROWS, free=False))
     sequence, token = found.calibration
     assert (sequence.measure, token.measure) == ("sequence", "token")
     assert [round(one.confidence, 2) for one in token.bins] == [0.5, 0.99]
@@ -540,7 +542,7 @@ def test_a_guard_lets_pass_what_is_wrong_and_confident():
         text = oracle(lambda turn: turn == 1)(request)
         return Completion(text, usage=Usage(completion_tokens=1), logprob=math.log(0.5 if turn == 2 else 0.95))
 
-    found, _ = measure(options(dream("surely_wrong", sure)), Plan(ROWS, free=False))
+    found, _ = measure(options(dream("surely_wrong", sure)), FidelityPlan(ROWS, free=False))
     guard, strict = found.trusted
     second = sum(len(row.actions) > 1 for row in ROWS)
     third = sum(len(row.actions) > 2 for row in ROWS)
@@ -552,7 +554,7 @@ def test_a_guard_lets_pass_what_is_wrong_and_confident():
 
 def test_a_world_that_tells_no_confidence_has_no_calibration():
     assert probability(Observation("a"), "token") is None
-    found, _ = measure(options("grounded"), Plan(ROWS[:1]))
+    found, _ = measure(options("grounded"), FidelityPlan(ROWS[:1]))
     assert found.calibration == () and found.trusted == ()
 
 
@@ -607,5 +609,5 @@ def test_what_was_asked_for_stands_in_the_result(tmp_path: Path, monkeypatch: py
 
 def test_options_of_the_dream_do_not_reach_the_grounded_world():
     compact = options("grounded").changed(profile="compact", sampling={"temperature": 0})
-    found, _ = measure(compact, Plan(ROWS[:2]))
+    found, _ = measure(compact, FidelityPlan(ROWS[:2]))
     assert found.free and found.free.measures and found.free.measures.exact.share == 1.0

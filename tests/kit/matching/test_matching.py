@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from agentworld_gym.core.engines import Span
 from agentworld_gym.core.engines.catalog import engine_names
-from agentworld_gym.kit.matching import Match, match
+from agentworld_gym.kit.matching import MatchResult, match
 from agentworld_gym.kit.matching.gaps import aligned, gaps_of
-from agentworld_gym.kit.matching.plausible import plausible
+from agentworld_gym.kit.matching.plausibility import plausible
 from agentworld_gym.kit.matching.similarity import longest_common, similarity
 
 DOMAINS = engine_names()
@@ -120,7 +120,7 @@ def test_white_space_around_an_observation_decides_nothing(domain: str, before: 
 RUN = "pytest\n3 passed in 0.02s\ndev@box:~$"
 
 
-def timed(predicted: str) -> Match:
+def timed(predicted: str) -> MatchResult:
     return match("terminal", predicted, RUN, [span(RUN, "0.02s")])
 
 

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.kit.tables import database
-from agentworld_gym.kit.tables.database import CALL, MAX_VALUE_BYTES, Bound, Database, Tokens, building, empty_image
+from agentworld_gym.kit.tables.database import (
+    CALL,
+    MAX_VALUE_BYTES,
+    Bound,
+    Database,
+    SeededTokens,
+    building,
+    empty_image,
+)
 from agentworld_gym.kit.tables.time_functions import time_value
 
 EMPTY = empty_image("CREATE TABLE days (day TEXT)")
@@ -32,7 +40,7 @@ calls = st.one_of(
 
 @pytest.fixture
 def opened() -> Iterator[Database]:
-    made = Database(EMPTY, Tokens(0))
+    made = Database(EMPTY, SeededTokens(0))
     yield made
     made.close()
 
@@ -81,7 +89,7 @@ def test_a_value_has_an_end(opened: Database) -> None:
 @pytest.mark.parametrize("place", ["CALL", "BUILDING"])
 def test_steps_on_long_texts_end_by_their_time(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.setattr(database, place, Bound(chunks=10**9, seconds=0.05))
-    connection = building() if place == "BUILDING" else Database(EMPTY, Tokens(0)).connection
+    connection = building() if place == "BUILDING" else Database(EMPTY, SeededTokens(0)).connection
     began = time.thread_time()
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
         connection.execute(LONG).fetchall()

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from agentworld_gym.kit.tables.database import building, empty_image, fields_of, keys_of, opened
+from agentworld_gym.kit.tables.database import building, empty_image, fields_of, keys_of, open_image
 from agentworld_gym.kit.tables.plain_rows import (
     completed_row,
     defaults_of,
@@ -25,7 +25,7 @@ EMPTY = empty_image(SCHEMA)
 
 
 def connection() -> sqlite3.Connection:
-    made = opened(EMPTY)
+    made = open_image(EMPTY)
     made.execute("INSERT INTO orders (note) VALUES ('fragile'), (NULL), ('late')")
     made.execute("DELETE FROM orders WHERE order_id = 3")
     made.execute("INSERT INTO lines VALUES (2, 'rug', 1), (1, 'lamp', 4)")
@@ -47,20 +47,20 @@ def test_a_database_comes_back_and_counts_on_from_where_it_was() -> None:
         keys = keys_of(database)
         tables, sequences = plain_tables(database, keys), sequences_of(database, keys)
     assert sequences == {"orders": 3}
-    twin = opened(image_of_rows(EMPTY, keys, tables, sequences))
+    twin = open_image(image_of_rows(EMPTY, keys, tables, sequences))
     assert plain_tables(twin, keys) == tables
     twin.execute("INSERT INTO orders (note) VALUES ('again')")
     assert twin.execute("SELECT max(order_id) FROM orders").fetchone() == (4,)
 
 
 def test_a_column_that_has_to_hold_a_value_gets_its_default() -> None:
-    keys = keys_of(opened(EMPTY))
-    twin = opened(image_of_rows(EMPTY, keys, {"orders": [{"id": 7}]}, {}))
+    keys = keys_of(open_image(EMPTY))
+    twin = open_image(image_of_rows(EMPTY, keys, {"orders": [{"id": 7}]}, {}))
     assert twin.execute("SELECT * FROM orders").fetchall() == [(7, None, 0)]
 
 
 def test_a_schema_in_which_nothing_counts_up_has_no_sequences() -> None:
-    made = opened(empty_image("CREATE TABLE tags (name TEXT PRIMARY KEY)"))
+    made = open_image(empty_image("CREATE TABLE tags (name TEXT PRIMARY KEY)"))
     assert sequences_of(made, keys_of(made)) == {}
 
 
@@ -69,7 +69,7 @@ def test_a_schema_in_which_nothing_counts_up_has_no_sequences() -> None:
 )
 def test_rows_that_the_database_cannot_have_are_an_error(tables: dict[str, list[dict[str, object]]]) -> None:
     with pytest.raises((LookupError, ValueError)):
-        image_of_rows(EMPTY, keys_of(opened(EMPTY)), tables, {})
+        image_of_rows(EMPTY, keys_of(open_image(EMPTY)), tables, {})
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_rows_that_the_database_cannot_have_are_an_error(tables: dict[str, list[
 )
 def test_what_is_stored_comes_back_whatever_the_schema_is_like(schema: str, statement: str) -> None:
     empty = empty_image(schema)
-    with opened(empty) as database:
+    with open_image(empty) as database:
         keys = keys_of(database)
         database.execute(statement)
-        twin = opened(image_of_rows(empty, keys, plain_tables(database, keys), sequences_of(database, keys)))
+        twin = open_image(image_of_rows(empty, keys, plain_tables(database, keys), sequences_of(database, keys)))
         for made in (database, twin):
             made.execute(statement.replace("(1, ", "(2, ").replace("'red'", "'green'").replace("'blue'", "'grey'"))
         assert fields_of(twin, keys) == fields_of(database, keys)
@@ -150,7 +150,7 @@ def test_a_default_is_a_constant_as_its_column_stores_it() -> None:
     ],
 )
 def test_only_rows_whose_key_is_an_integer_count_on(columns: str, numbered: bool) -> None:
-    connection = opened(empty_image(f"CREATE TABLE things ({columns})"))
+    connection = open_image(empty_image(f"CREATE TABLE things ({columns})"))
     assert numbers_rows(connection, "things") == numbered
     assert completed_row((), numbered, {}, [], {}) == ({"id": 1} if numbered else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentworld_gym.llm.generators.local_decoding.constraint import Constraint
+from agentworld_gym.llm.generators.local_decoding.constraint import TokenConstraint
 
 tokenizers = pytest.importorskip("tokenizers")
 transformers = pytest.importorskip("transformers")
@@ -19,7 +19,7 @@ def test_the_blank_before_a_token_is_part_of_the_text():
     inner.decoder = tokenizers.decoders.Metaspace()
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<end>")
     asked: list[tuple[str, bool]] = []
-    constraint = Constraint(lambda text, whole: asked.append((text, whole)) is None, tokenizer, frozenset({4}))
+    constraint = TokenConstraint(lambda text, whole: asked.append((text, whole)) is None, tokenizer, frozenset({4}))
     written = [0, 1, 2, 3]
     assert all(constraint.permits(written[:place], token) for place, token in enumerate([*written, 4]))
     assert asked == [("cart", False), ("cart =", False), ("cart = 2", False), ("cart = 23", False), ("cart = 23", True)]

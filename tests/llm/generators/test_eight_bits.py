@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import ChatRequest, Completion
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.llm.bundled import bundled_models
+from agentworld_gym.llm.bundled_models import bundled_models
 from agentworld_gym.llm.generators import TransformersGenerator
 from agentworld_gym.llm.generators.pretrained.eight_bits import FILE, ordinary_folder, pack
 from agentworld_gym.llm.generators.pretrained.loading import load_model

@@ -15,7 +15,7 @@ from agentworld_gym.base.errors import GeneratorError, SpecError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import TransformersGenerator
-from agentworld_gym.llm.generators.local_decoding.decoding import Chooser
+from agentworld_gym.llm.generators.local_decoding.decoding import TokenChooser
 from agentworld_gym.llm.generators.local_decoding.drafts import Drafts, as_text
 from agentworld_gym.llm.generators.local_decoding.packed_decoder import PackedDecoder
 from agentworld_gym.llm.generators.local_decoding.packed_model import PackedModel
@@ -265,15 +265,15 @@ def test_a_pass_that_fails_is_a_failure_of_its_batch(folder, monkeypatch):
 @pytest.mark.parametrize("where", ["packed", "padded"])
 def test_a_row_that_ends_in_the_pass_that_fails_gets_an_answer(folder, windowed, monkeypatch, where):
     generator = TransformersGenerator({"packed": folder, "padded": windowed}[where], device="cpu", lookup=False)
-    settle, passes = Chooser.settle, []
+    settle, passes = TokenChooser.settle, []
 
-    def out_of_memory(chooser: Chooser) -> None:
+    def out_of_memory(chooser: TokenChooser) -> None:
         passes.append(chooser)
         if len(passes) == 2:
             raise RuntimeError("oom")
         settle(chooser)
 
-    monkeypatch.setattr(Chooser, "settle", out_of_memory)
+    monkeypatch.setattr(TokenChooser, "settle", out_of_memory)
     first, second, third = answers(generator, *(ask("ls", max_tokens=limit) for limit in (1, 2, 3)))
     assert isinstance(first, Completion)
     assert [failed.kind for failed in (second, third)] == [FailureKind.SERVER] * 2

@@ -29,13 +29,13 @@ from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import CHECKPOINTS  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
 from agentworld_gym.recipe.training.muon import BatchedMuon, orthogonal  # noqa: E402
-from agentworld_gym.recipe.training.pipeline import Outcome, fit  # noqa: E402
+from agentworld_gym.recipe.training.pipeline import RunOutcome, fit  # noqa: E402
 from agentworld_gym.recipe.training.train_config import TrainConfig  # noqa: E402
 
 EMULATED, NATIVE = Speeds(36e9, 0.9e9), Speeds(165e9, 1240e9)
 
 
-def train(folder: Path, **options: Any) -> Outcome:
+def train(folder: Path, **options: Any) -> RunOutcome:
     return fit(config(train={"bfloat16": "auto", **options}), folder, samples, lambda: samples(8, seed=1))
 
 

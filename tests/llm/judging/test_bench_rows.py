@@ -14,7 +14,7 @@ from agentworld_gym.core.contracts import ChatRequest
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.judging.bench_rows import BenchRows, Turns, bench_row, files_of
 from agentworld_gym.llm.judging.judge import judge_messages
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.importers import Importer

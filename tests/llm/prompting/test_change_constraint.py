@@ -11,7 +11,7 @@ from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.contracts import PIECE
 from agentworld_gym.core.domain.view import Choices, compact
 from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint
-from agentworld_gym.llm.prompting.state_changes import applied, written
+from agentworld_gym.llm.prompting.state_changes import applied, write_change
 from agentworld_gym.llm.prompting.state_references import References
 
 STATE: dict[str, Any] = {
@@ -40,7 +40,7 @@ def value(rng: random.Random, depth: int = 0) -> Any:
 def test_every_beginning_of_a_change_that_is_written_is_allowed(seed: int) -> None:
     rng = random.Random(seed)
     before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
-    change = written(before, after, ("x",))
+    change = write_change(before, after, ("x",))
     allows = ChangeConstraint(before, ("x",))
     assert all(allows(change[:end]) for end in range(len(change)))
     assert allows(change, whole=True)
@@ -179,7 +179,7 @@ def test_a_name_stands_where_what_it_means_can_stand(begun: str, is_allowed: boo
 def test_where_any_text_can_stand_choices_refuse_nothing(seed: int) -> None:
     rng = random.Random(seed)
     before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
-    change = written(before, after, ("x",))
+    change = write_change(before, after, ("x",))
     allows = ChangeConstraint(before, ("x",), lambda state, path: None)
     assert all(allows(change[:end]) for end in range(len(change)))
 

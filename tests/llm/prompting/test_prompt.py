@@ -82,7 +82,7 @@ def test_the_layout(domain: str, profile: Profile) -> None:
     fenced = re.search(r"\n\*\*Action:\*\*\n(`{3,})(\w+)\n(.*)\n\1\n\n", last, re.DOTALL)
     assert fenced is not None
     assert fenced[2] == ActionParser(spec).fence(second)
-    assert unescape(fenced[3]) == ActionParser(spec).shown(second)
+    assert unescape(fenced[3]) == ActionParser(spec).action_block(second)
     assert last.endswith(prompts.closing)
     assert "<predicted_observation></predicted_observation>" in prompts.closing
 

@@ -24,15 +24,15 @@ from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.judging.bench_rows import bench_row
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.references import (
-    Hit,
+    PageHit,
     TextBlocks,
     UnknownReference,
     page_references,
 )
 from agentworld_gym.llm.prompting.references.contract import LONGEST
 from agentworld_gym.llm.prompting.references.task_state import KEPT
-from agentworld_gym.llm.sessions.rerendering import observation_meant, task_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.rerendering import observation_meant, task_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
@@ -44,7 +44,7 @@ FRUIT = TextBlocks(
         "twice": ("north", "south", "east"),
         "again": ("north", "south", "east"),
     },
-    {"https://a.example/x": Hit("X", "2024-05-11")},
+    {"https://a.example/x": PageHit("X", "2024-05-11")},
 )
 
 # The law
@@ -62,7 +62,7 @@ def said_of(known: TextBlocks) -> list[str]:
 @given(text=TEXTS, texts=st.dictionaries(NAMES, TEXTS, max_size=4), data=st.data())
 def test_any_text_comes_back_whatever_blocks_there_are(text: str, texts: dict[str, str], data: st.DataObject) -> None:
     known = TextBlocks(
-        {name: held.split("\n") for name, held in texts.items()}, {name: Hit(name, "N/A") for name in texts}
+        {name: held.split("\n") for name, held in texts.items()}, {name: PageHit(name, "N/A") for name in texts}
     )
     shown = data.draw(
         st.lists(st.sampled_from([text, *said_of(known), "Snippet: @", "Date: N/A", "[1] a"]), max_size=6)

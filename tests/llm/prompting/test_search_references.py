@@ -22,8 +22,8 @@ from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.rerendering import prompts_for, rendered_turns, task_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.rerendering import prompts_for, rendered_turns, task_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.language import LanguageWorld

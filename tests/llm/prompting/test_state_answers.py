@@ -28,10 +28,10 @@ class BoxView(View):
     def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         return ()
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         return ""
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         return {}, {"inside": shown["inside"]}
 
 

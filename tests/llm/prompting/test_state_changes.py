@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.llm.prompting.state_changes import applied, written
+from agentworld_gym.llm.prompting.state_changes import applied, write_change
 
 PLACE = ("tasks", "notes", 1)
 STATE: dict[str, Any] = {
@@ -65,7 +65,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize(("change", "after"), EXAMPLES.items(), ids=EXAMPLES.keys())
 def test_a_change_is_one_short_line(change: str, after: dict[str, Any]) -> None:
-    assert written(STATE, after, PLACE) == change
+    assert write_change(STATE, after, PLACE) == change
     assert applied(STATE, change, PLACE) == after
 
 
@@ -85,7 +85,7 @@ def test_reading_a_change_gives_the_state_that_it_was_written_for(seed: int) -> 
     rng = random.Random(seed)
     before, after = ({key: value(rng) for key in "xyz"} for _ in range(2))
     place = ("x",)
-    assert applied(before, written(before, after, place), place) == after
+    assert applied(before, write_change(before, after, place), place) == after
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ LETTER = {"text": "A letter that is too long to be written once more, from Lea."
 def test_a_long_value_that_stands_elsewhere_is_named_by_its_path() -> None:
     before = {"in": {"a": LETTER, "b": {"text": "Milk"}}}
     moved = {"in": {"b": {"text": "Milk"}, "c": LETTER}}
-    assert written(before, moved, ("x",)) == "-in/a\nin/c := in/a"
+    assert write_change(before, moved, ("x",)) == "-in/a\nin/c := in/a"
     assert applied(before, "-in/a\nin/c := in/a", ("x",)) == moved
     assert applied(before, "in/a := in/b\nin/b := in/a", ("x",)) == {"in": {"a": {"text": "Milk"}, "b": LETTER}}
 
 
 def test_an_object_of_which_much_changes_is_written_whole() -> None:
     before, after = ({"row": dict.fromkeys("abcdef", value)} for value in (1, 2))
-    assert written(before, after, ("x",)) == 'row = {"a":2,"b":2,"c":2,"d":2,"e":2,"f":2}'
+    assert write_change(before, after, ("x",)) == 'row = {"a":2,"b":2,"c":2,"d":2,"e":2,"f":2}'
 
 
 def test_references_stand_for_a_limited_number_of_characters() -> None:
@@ -148,7 +148,7 @@ NUMBERS = st.integers() | CENTS | st.floats(allow_nan=False, allow_infinity=Fals
 @given(NUMBERS, NUMBERS)
 def test_a_balance_that_grows_has_the_very_number_it_should_have(old: float, new: float) -> None:
     before, after = {"accounts": [{"id": 1, "balance": old}]}, {"accounts": [{"id": 1, "balance": new}]}
-    change = written(before, after, (), counted)
+    change = write_change(before, after, (), counted)
     read = applied(before, change, ())["accounts"][0]["balance"]
     assert (type(read), read) == (type(new), new)
 
@@ -156,7 +156,7 @@ def test_a_balance_that_grows_has_the_very_number_it_should_have(old: float, new
 @given(CENTS, CENTS)
 def test_amounts_of_money_are_told_by_the_cent(old: float, more: float) -> None:
     new = round(old + more, 2)
-    change = written({"balance": old}, {"balance": new}, (), counted)
+    change = write_change({"balance": old}, {"balance": new}, (), counted)
     assert change == ("same" if new == old else f".balance += {round(new - old, 2)}")
 
 
@@ -173,7 +173,7 @@ def test_amounts_of_money_are_told_by_the_cent(old: float, more: float) -> None:
     ],
 )
 def test_only_a_number_that_counts_is_told_by_how_much_it_grows(before: Any, after: Any, change: str) -> None:
-    assert written(before, after, (), counted) == change
+    assert write_change(before, after, (), counted) == change
     assert applied(before, change, ()) == after
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.contracts import PIECE
 from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint
-from agentworld_gym.llm.prompting.state_changes import applied, written
+from agentworld_gym.llm.prompting.state_changes import applied, write_change
 from agentworld_gym.llm.prompting.state_references import References
 
 GIVEN: dict[str, Any] = {
@@ -55,14 +55,14 @@ KNOWN = References(GIVEN, FOUND)
     ids=str,
 )
 def test_what_is_known_stands_as_its_name(value: Any, told: Any) -> None:
-    assert KNOWN.told(value, "field") == told
+    assert KNOWN.with_names(value, "field") == told
     assert KNOWN.meant(told, "field") == value
 
 
 def test_the_name_of_the_field_comes_first_and_a_row_of_the_same_table_last() -> None:
-    assert KNOWN.told("Helix Broadband", "name") == "{payees/306/name}"
-    assert KNOWN.told({"payee": "Helix Broadband"}, "payments") == {"payee": "{payees/306/name}"}
-    assert KNOWN.told({"payee": "Helix Broadband"}, "orders") == {"payee": "{payments/7/payee}"}
+    assert KNOWN.with_names("Helix Broadband", "name") == "{payees/306/name}"
+    assert KNOWN.with_names({"payee": "Helix Broadband"}, "payments") == {"payee": "{payees/306/name}"}
+    assert KNOWN.with_names({"payee": "Helix Broadband"}, "orders") == {"payee": "{payments/7/payee}"}
 
 
 TEXTS = st.text(max_size=6) | st.sampled_from([*filter(lambda value: isinstance(value, str), GIVEN.values()), "{", "}"])
@@ -81,14 +81,14 @@ KNOWN_VALUES = st.dictionaries(NAMES, VALUES, max_size=3)
 @given(value=VALUES, given_values=KNOWN_VALUES, found=KNOWN_VALUES)
 def test_reading_gives_the_value_again(value: Any, given_values: dict[str, Any], found: dict[str, Any]) -> None:
     references = References(given_values, found)
-    told = references.told(value, "amount")
+    told = references.with_names(value, "amount")
     assert repr(references.meant(told, "amount")) == repr(value)
 
 
 @settings(max_examples=60)
 @given(value=TEXTS | st.lists(TEXTS | st.sampled_from(["306", " ", "118.3"])).map("".join))
 def test_every_beginning_of_a_text_that_is_written_may_begin_one(value: str) -> None:
-    told = KNOWN.told(value, "name")
+    told = KNOWN.with_names(value, "name")
     assert all(KNOWN.may_begin(told[:end], "name", whole=False) for end in range(len(told)))
     assert KNOWN.may_begin(told, "name", whole=True)
 
@@ -180,7 +180,7 @@ PLACES = References(
 )
 def test_a_path_begins_with_the_name_of_the_longest_place(home: dict[str, Any], change: str) -> None:
     after = FOLDER | {"home": home}
-    assert sorted(written(FOLDER, after, ("front",), references=PLACES).split("\n")) == change.split("\n")
+    assert sorted(write_change(FOLDER, after, ("front",), references=PLACES).split("\n")) == change.split("\n")
     assert applied(FOLDER, change, ("front",), PLACES) == after
     allows = ChangeConstraint(FOLDER, ("front",), references=PLACES)
     assert [change[:end] for end in range(len(change) + 1) if not allows(change[:end])] == []
@@ -226,13 +226,13 @@ def test_where_places_could_have_names_and_none_has_a_brace_begins_no_path() -> 
 
 def test_an_empty_name_stands_for_nothing() -> None:
     known = References({"": "Kettle"}, {"": "Lamp"})
-    assert known.told("Kettle", "name") == "Kettle"
-    assert known.told("A Lamp", "name") == "A Lamp"
+    assert known.with_names("Kettle", "name") == "Kettle"
+    assert known.with_names("A Lamp", "name") == "A Lamp"
 
 
 def test_a_text_of_a_book_is_not_sought_within_others() -> None:
     book = "ab " * 300_000
-    assert References({"text": book}, {}).told(f"{book}!", "name") == f"{book}!"
+    assert References({"text": book}, {}).with_names(f"{book}!", "name") == f"{book}!"
 
 
 @pytest.mark.parametrize("line", ["x := {typed}", ">{typed}", "+{typed}", "^{typed}"])

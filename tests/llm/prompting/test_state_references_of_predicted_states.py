@@ -35,7 +35,7 @@ def test_where_no_names_can_be_found_there_are_none(domain: str) -> None:
     state = answers.read(None, compact(view.begin(STATES[domain], 0, {}, 0)), WRONG[domain])
     assert answers.printed(state)
     with pytest.raises(AnswerError):
-        view.known(json.loads(state), None)
+        view.named_values(json.loads(state), None)
     assert answers.allows(None, state)("same", whole=True)
     assert answers.read(None, state, 'note = "{{"') == compact({**json.loads(state), "note": "{"})
     assert answers.write(None, state, state) == "same"

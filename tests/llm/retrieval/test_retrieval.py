@@ -28,7 +28,7 @@ from agentworld_gym.llm.retrieval import Demonstrations, StepIndex, origin_of_ro
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.retrieval.demonstrations import with_demonstrations
 from agentworld_gym.llm.retrieval.steps import steps_of
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples

@@ -31,9 +31,9 @@ from agentworld_gym.core.domain.task import split_of
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
-from agentworld_gym.llm.sessions.samples import write_samples
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.llm.rows.samples import write_samples
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
 from agentworld_gym.recipe.collect.recorder import Recorder

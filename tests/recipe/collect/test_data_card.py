@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.llm.sessions.row import ContentSpan, Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import ContentSpan, Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.data_card import card as card
 from agentworld_gym.recipe.collect.data_card.statistics import KINDS, summarise

@@ -8,7 +8,7 @@ import pytest
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.data_files import samples_of_files

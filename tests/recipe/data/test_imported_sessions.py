@@ -11,9 +11,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from agentworld_gym.cli.app import app
-from agentworld_gym.llm.sessions.pools import Pool, PostPool
-from agentworld_gym.llm.sessions.row import Provenance, Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.pools import PostPool, SessionPool
+from agentworld_gym.llm.rows.row import Row, RowProvenance
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 
 REAL = Path(__file__).resolve().parents[4] / "shared/data"
@@ -78,7 +78,7 @@ def config(path: Path, rows: Path, **parts: Any) -> Path:
 def test_imported_sessions_belong_to_every_stage(rows: Path) -> None:
     own = list(read_rows(rows))
     assert len(own) == 12
-    for pool in (Pool(), PostPool(), Preparation().pool):
+    for pool in (SessionPool(), PostPool(), Preparation().pool):
         assert pool is not None and [row for row in own if pool.holds(row)] == own
     made, account = prepare(own, Preparation())
     assert len(list(made)) == 12 and not account.other_pools
@@ -86,25 +86,31 @@ def test_imported_sessions_belong_to_every_stage(rows: Path) -> None:
 
 @pytest.mark.parametrize("stated", [{"stage": "cpt"}, {"split": "train"}, {"post_share": 0.3}, {"imported": "drawn"}])
 def test_a_user_who_states_a_pool_splits_them(rows: Path, stated: dict[str, Any]) -> None:
-    pool = Pool(**stated)
+    pool = SessionPool(**stated)
     held = sum(map(pool.holds, read_rows(rows)))
     assert 0 < held < 12
-    assert Pool.model_validate(pool.model_dump()) == pool
-    assert sum(map(Pool(**stated, imported="every").holds, read_rows(rows))) == 12 if "imported" not in stated else True
+    assert SessionPool.model_validate(pool.model_dump()) == pool
+    assert (
+        sum(map(SessionPool(**stated, imported="every").holds, read_rows(rows))) == 12
+        if "imported" not in stated
+        else True
+    )
 
 
 def test_pools_that_are_stated_share_no_imported_session(rows: Path) -> None:
-    pools = [Pool(split=split, stage=stage) for split in ("train", "validation", "test") for stage in ("cpt", "post")]  # type: ignore[arg-type]
+    pools = [
+        SessionPool(split=split, stage=stage) for split in ("train", "validation", "test") for stage in ("cpt", "post")
+    ]  # type: ignore[arg-type]
     for row in read_rows(rows):
         assert sum(pool.holds(row) for pool in pools) == 1
 
 
 def test_recorded_sessions_and_those_of_the_benchmark_stay_where_they_are(rows: Path) -> None:
     row: Row = next(iter(read_rows(rows)))
-    official = row.model_copy(update={"provenance": Provenance(source="agentworldbench")})
-    drawn = [row.model_copy(update={"seed": seed, "provenance": Provenance(source="collect")}) for seed in range(50)]
-    assert not Pool().holds(official) and not PostPool().holds(official)
-    assert 0 < sum(map(Pool().holds, drawn)) < 50
+    official = row.model_copy(update={"provenance": RowProvenance(source="agentworldbench")})
+    drawn = [row.model_copy(update={"seed": seed, "provenance": RowProvenance(source="collect")}) for seed in range(50)]
+    assert not SessionPool().holds(official) and not PostPool().holds(official)
+    assert 0 < sum(map(SessionPool().holds, drawn)) < 50
 
 
 def test_samples_takes_all_of_them_or_what_its_options_state(rows: Path, tmp_path: Path) -> None:
@@ -127,10 +133,10 @@ def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
     rows = recorded(tmp_path, *(session(n) for n in range(3)), session(0), session(7, turns=1), session(8, turns=1))
     _, account = result = prepare(read_rows(rows), Preparation())
     list(result[0])
-    assert account.told() == "6 sessions read, 3 kept; left out: 2 with fewer than 2 turns, 1 repeated"
-    drawn, account = prepare(read_rows(rows), Preparation(pool=Pool(split="validation", stage="post")))
+    assert account.summary() == "6 sessions read, 3 kept; left out: 2 with fewer than 2 turns, 1 repeated"
+    drawn, account = prepare(read_rows(rows), Preparation(pool=SessionPool(split="validation", stage="post")))
     list(drawn)
-    assert "of other pools (preparation.pool)" in account.told()
+    assert "of other pools (preparation.pool)" in account.summary()
 
 
 def test_sessions_that_no_world_can_replay_are_sent_to_the_benchmark(rows: Path, tmp_path: Path) -> None:
@@ -162,7 +168,7 @@ def test_calls_of_own_tools_are_kept_in_either_profile(tmp_path: Path, profile: 
     raw.write_text(json.dumps(coding("ls", "cat a", "make")))
     assert run("import", raw, "--domain", "swe", "--profile", profile, "--out", rows).exit_code == 0
     samples, account = prepare(read_rows(rows), Preparation())
-    assert len(list(samples)) == 1 and account.told() == "1 sessions read, 1 kept"
+    assert len(list(samples)) == 1 and account.summary() == "1 sessions read, 1 kept"
 
 
 def test_what_is_left_out_of_sessions_is_told_too(tmp_path: Path) -> None:
@@ -173,7 +179,7 @@ def test_what_is_left_out_of_sessions_is_told_too(tmp_path: Path) -> None:
     samples, account = prepare(bare, Preparation())
     assert not list(samples)
     reasons = "left out: 1 with fewer than 2 turns; turns left out: 3 undeclared_tool"
-    assert account.told() == f"1 sessions read, 0 kept; {reasons}"
+    assert account.summary() == f"1 sessions read, 0 kept; {reasons}"
 
 
 torch = pytest.importorskip("torch")

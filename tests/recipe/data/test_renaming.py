@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.core.contracts import Message
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.renaming import MadeUpWords, content_words, renamed
 
 NAMES = sorted(content_words())

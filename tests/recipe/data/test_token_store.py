@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_statistics import TokenTable
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
@@ -260,7 +260,7 @@ def test_statistics_count_what_is_learned() -> None:
     found = table.domains["d"]
     answers = sum(int(encoded(small(), sample("go", text)).observed.sum()) for text in ("one", "one two"))
     assert (len(found.lengths), found.turns, found.observed) == (2, 2, answers)
-    assert 0.5 < found.kept < 1 and table.rows()[0][:3] == ("d", "2", "2")
+    assert 0.5 < found.mean_weight < 1 and table.rows()[0][:3] == ("d", "2", "2")
     assert len(table.rows()[0]) == len(TokenTable.COLUMNS)
 
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.recipe.importers import Importer, Tally
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.recipe.importers import Importer, ImportTally
 
 
 def step(task: str, command: str, shown: str, **more: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def step(task: str, command: str, shown: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def imported(tmp_path: Path, *records: Any) -> tuple[list[Row], Tally]:
+def imported(tmp_path: Path, *records: Any) -> tuple[list[Row], ImportTally]:
     path = tmp_path / "steps.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     importer = Importer()

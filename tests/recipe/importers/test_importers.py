@@ -25,11 +25,17 @@ from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.llm.prompting.parsing import parse_completion
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.importers import Importer
 from agentworld_gym.recipe.importers.browsergym import MAX_CHARS, SHOWN, browsed, flat_tree, page
-from agentworld_gym.recipe.importers.conversation import Call, Conversation, Result, Said, Tally
+from agentworld_gym.recipe.importers.conversation import (
+    ImportedCall,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedResult,
+    ImportTally,
+)
 from agentworld_gym.recipe.importers.pickles import plain, read_pickle
 from agentworld_gym.recipe.importers.turns import turns_of
 
@@ -116,7 +122,7 @@ BENCH: dict[str, Any] = {
 }
 
 
-def imported(tmp_path: Path, *records: Any, **options: Any) -> tuple[list[Row], Tally]:
+def imported(tmp_path: Path, *records: Any, **options: Any) -> tuple[list[Row], ImportTally]:
     path = tmp_path / "records.jsonl"
     path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
     importer = Importer(**options)
@@ -235,25 +241,28 @@ def test_a_wrong_record_is_named(tmp_path: Path, text: str, key: str, expected: 
 @given(
     st.lists(
         st.one_of(
-            st.builds(Said, st.sampled_from(["user", "agent", "system"]), st.text(max_size=5)),
+            st.builds(ImportedMessage, st.sampled_from(["user", "agent", "system"]), st.text(max_size=5)),
             st.builds(
-                Call, st.sampled_from(["", "1", "2"]), st.sampled_from(["bash", "f"]), st.sampled_from(["{}", "x"])
+                ImportedCall,
+                st.sampled_from(["", "1", "2"]),
+                st.sampled_from(["bash", "f"]),
+                st.sampled_from(["{}", "x"]),
             ),
-            st.builds(Result, st.sampled_from(["", "1", "2"]), st.text(max_size=5)),
+            st.builds(ImportedResult, st.sampled_from(["", "1", "2"]), st.text(max_size=5)),
         ),
         max_size=12,
     )
 )
 def test_every_call_and_result_is_a_turn_or_is_counted(events: list[Any]) -> None:
-    tally = Tally()
-    turns = turns_of(Conversation("c", events), load_spec("mcp"), tally)
-    calls = {(event.id or f"#{number}") for number, event in enumerate(events) if isinstance(event, Call)}
-    results = sum(isinstance(event, Result) for event in events)
+    tally = ImportTally()
+    turns = turns_of(ImportedConversation("c", events), load_spec("mcp"), tally)
+    calls = {(event.id or f"#{number}") for number, event in enumerate(events) if isinstance(event, ImportedCall)}
+    results = sum(isinstance(event, ImportedResult) for event in events)
     assert len(turns.actions) == len(turns.observations)
     assert len(turns.actions) + tally.left["result without a call"] == results
     assert len(turns.actions) + tally.left["call without a result"] + tally.left[
         "call that another one replaced"
-    ] == sum(isinstance(event, Call) for event in events)
+    ] == sum(isinstance(event, ImportedCall) for event in events)
     assert calls or not turns.actions
 
 
@@ -528,7 +537,7 @@ class TestBrowserGym:
     )
     def test_any_record_is_read(self, data: Any) -> None:
         steps = data if isinstance(data, list) else [data]
-        found = browsed({"steps": steps}, "x", Tally())
+        found = browsed({"steps": steps}, "x", ImportTally())
         assert len(found.turns.actions) == len(found.turns.observations)
 
     def test_on_the_command_line(self, experiment: Path, tmp_path: Path) -> None:
@@ -568,7 +577,7 @@ def test_real_sessions_come_over_whole(name: str, domain: str, turns: int, left:
 
 
 def test_a_long_text_that_is_named_many_times_does_not_fill_the_memory() -> None:
-    long, tally = "x" * 1_000_000, Tally()
+    long, tally = "x" * 1_000_000, ImportTally()
     role, children = {"value": "button"}, [str(number) for number in range(1, 2000)]
     root = {"nodeId": "0", "role": {"value": "RootWebArea"}, "name": {"value": "A"}, "childIds": children}
     tree = {"nodes": [root, *({"nodeId": key, "role": role, "name": {"value": long}} for key in children)]}

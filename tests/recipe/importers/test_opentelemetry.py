@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.recipe.importers import Importer, Tally
-from agentworld_gym.recipe.importers.conversation import Call, Result, Said
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.recipe.importers import Importer, ImportTally
+from agentworld_gym.recipe.importers.conversation import ImportedCall, ImportedMessage, ImportedResult
 from agentworld_gym.recipe.importers.opentelemetry import grouped_spans, opentelemetry
 
 ASK = {"role": "user", "parts": [{"type": "text", "content": "How many mails from Ida?"}]}
@@ -59,7 +59,7 @@ AGENT = [
 ]
 
 
-def imported(tmp_path: Path, *records: Any, **options: Any) -> tuple[list[Row], Tally]:
+def imported(tmp_path: Path, *records: Any, **options: Any) -> tuple[list[Row], ImportTally]:
     path = tmp_path / "spans.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     importer = Importer(**options)
@@ -159,18 +159,28 @@ def test_a_picture_in_a_message_is_counted_once() -> None:
     picture = {"role": "user", "parts": [{"type": "blob", "content": "…"}]}
     spans = [span(n, "chat", input__messages=[picture], output__messages=[ANSWER]) for n in (1, 2)]
     [(_, record)] = grouped_spans(enumerate(spans, 1))
-    tally = Tally()
-    assert opentelemetry(record, "x", tally).events == [Said("agent", "Two."), Said("agent", "Two.")]
+    tally = ImportTally()
+    assert opentelemetry(record, "x", tally).events == [
+        ImportedMessage("agent", "Two."),
+        ImportedMessage("agent", "Two."),
+    ]
     assert tally.left == {"part of type blob in a message of role user": 1}
 
 
 def test_the_span_of_an_agent_is_read_where_no_model_call_is_traced() -> None:
     agent = span(1, "invoke_agent", input__messages=[ASK, CHOSEN, *SHOWN], output__messages=[ANSWER])
     [(_, record)] = grouped_spans([(1, agent)])
-    events = opentelemetry(record, "x", Tally()).events
-    assert [type(event) for event in events] == [Said, Call, Call, Result, Result, Said]
+    events = opentelemetry(record, "x", ImportTally()).events
+    assert [type(event) for event in events] == [
+        ImportedMessage,
+        ImportedCall,
+        ImportedCall,
+        ImportedResult,
+        ImportedResult,
+        ImportedMessage,
+    ]
     [(_, both)] = grouped_spans([(1, agent), *enumerate(AGENT, 2)])
-    assert len(opentelemetry(both, "x", Tally()).events) == len(events), "nothing is told twice"
+    assert len(opentelemetry(both, "x", ImportTally()).events) == len(events), "nothing is told twice"
 
 
 values = st.recursive(
@@ -206,7 +216,8 @@ def test_odd_spans_are_read_or_counted(attributes: list[dict[str, Any]]) -> None
     ]
     for number, record in grouped_spans(enumerate(spans, 1)):
         assert all(
-            isinstance(event, Call | Result | Said) for event in opentelemetry(record, str(number), Tally()).events
+            isinstance(event, ImportedCall | ImportedResult | ImportedMessage)
+            for event in opentelemetry(record, str(number), ImportTally()).events
         )
 
 

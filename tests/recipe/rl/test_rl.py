@@ -17,10 +17,10 @@ from agentworld_gym import SpecError
 from agentworld_gym.base.errors import TrainingError
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.llm.sessions.pools import BENCHMARK, group_of, stage_of
-from agentworld_gym.llm.sessions.rerendering import prompts_for
-from agentworld_gym.llm.sessions.row import Provenance
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.pools import BENCHMARK, group_of, stage_of
+from agentworld_gym.llm.rows.rerendering import prompts_for
+from agentworld_gym.llm.rows.row import RowProvenance
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
@@ -103,7 +103,7 @@ def test_only_the_sessions_of_the_pool_are_trained_on(folder, tmp_path):
     drawn = turns(folder, pool={"post_share": 0.5})
     assert {stage_of(group_of(rows[drawn[number].id]), 0.5) for number in range(len(drawn))} == {"post"}
     assert any(stage_of(group_of(row), 0.5) == "cpt" for row in rows.values() if row.domain == "terminal")
-    own = Provenance(source=BENCHMARK)
+    own = RowProvenance(source=BENCHMARK)
     bench = [row.model_copy(update={"seed": None, "provenance": own}) for row in rows.values()]
     path = tmp_path / "bench.jsonl"
     path.write_text("".join(row.model_dump_json() + "\n" for row in bench))

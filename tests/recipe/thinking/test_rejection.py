@@ -21,16 +21,16 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.judging.judge import Judge
 from agentworld_gym.llm.prompting.parsing import parse_completion
-from agentworld_gym.llm.sessions.pools import Pool
-from agentworld_gym.llm.sessions.samples import read_samples
+from agentworld_gym.llm.rows.pools import SessionPool
+from agentworld_gym.llm.rows.samples import read_samples
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
-from agentworld_gym.recipe.thinking import Queries, Query, RejectionConfig, RejectionReport, RejectionSampling
-from agentworld_gym.recipe.thinking.rollout import Rollout, read_rollout
+from agentworld_gym.recipe.thinking import Queries, RejectionConfig, RejectionReport, RejectionSampling, TurnQuery
+from agentworld_gym.recipe.thinking.rollout import ThinkingRollout, read_rollout
 
 SPENT = Usage(100, 10, 0)
-Script = Callable[[Query, int], str | Completion | Failure]
+Script = Callable[[TurnQuery, int], str | Completion | Failure]
 
 
 @cache
@@ -41,7 +41,7 @@ def queries() -> Queries:
 
 
 @cache
-def asked() -> tuple[Query, ...]:
+def asked() -> tuple[TurnQuery, ...]:
     return tuple(queries())
 
 
@@ -49,11 +49,11 @@ def said(thinking: str, observation: str) -> str:
     return f"<think>{thinking}</think><predicted_observation>\n{observation}\n</predicted_observation>"
 
 
-def truth(query: Query) -> str:
+def truth(query: TurnQuery) -> str:
     return query.row.observations[-1]
 
 
-def worse(query: Query, note: str) -> str:
+def worse(query: TurnQuery, note: str) -> str:
     """A prediction of the right form with a line that is not due, by which a script tells how good it is."""
     first, _, rest = truth(query).partition("\n")
     return f"{first}\n{note}\n{rest}"
@@ -62,7 +62,7 @@ def worse(query: Query, note: str) -> str:
 class Model:
     """A scripted generator of rollouts; remembers whom it was asked for, and can be killed."""
 
-    def __init__(self, script: Script, queries: Sequence[Query], dies_after: int | None = None) -> None:
+    def __init__(self, script: Script, queries: Sequence[TurnQuery], dies_after: int | None = None) -> None:
         self._script, self._dies_after = script, dies_after
         self._queries = {self._key(query.request): query for query in queries}
         self.asked: Counter[str] = Counter()
@@ -122,7 +122,7 @@ def run(
 
 
 def test_the_best_of_three_is_kept_with_its_thinking(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str:
+    def script(query: TurnQuery, number: int) -> str:
         return said(f"thought {number}", truth(query) if number == 1 else worse(query, f"worth {number + 2}"))
 
     found, report = run(script, tmp_path)
@@ -141,7 +141,7 @@ def test_of_equally_good_ones_the_shortest_is_kept(tmp_path: Path) -> None:
 
 
 def test_what_stays_below_the_minimum_is_dropped(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str:
+    def script(query: TurnQuery, number: int) -> str:
         return said("hm", worse(query, f"worth {number + 1}"))
 
     found, report = run(script, tmp_path / "four")
@@ -153,7 +153,7 @@ def test_what_stays_below_the_minimum_is_dropped(tmp_path: Path) -> None:
 
 
 def test_only_rollouts_of_the_due_form_reach_the_judge_once_each_and_without_their_thinking(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str | Completion:
+    def script(query: TurnQuery, number: int) -> str | Completion:
         return (
             said("secret reasons", truth(query)),
             said("the same answer, other secret reasons", truth(query)),
@@ -169,7 +169,7 @@ def test_only_rollouts_of_the_due_form_reach_the_judge_once_each_and_without_the
 
 
 def test_rollouts_that_are_cut_off_empty_or_without_thinking_are_counted_by_kind(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str | Completion:
+    def script(query: TurnQuery, number: int) -> str | Completion:
         bad = (Completion(said("x", truth(query)), "length"), Completion("<think>x</think>"), Completion(truth(query)))
         return bad[number]
 
@@ -206,7 +206,7 @@ def test_what_was_out_of_reach_is_asked_again_by_the_next_run(tmp_path: Path) ->
 
 
 def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str:
+    def script(query: TurnQuery, number: int) -> str:
         return said(f"thought {number}", truth(query))
 
     whole = rejection(Model(script, asked()), Critic(), tmp_path / "whole", wave=1)
@@ -226,7 +226,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_happened(tmp_p
 
 
 def test_the_log_of_another_judge_or_minimum_is_refused(tmp_path: Path) -> None:
-    def script(query: Query, number: int) -> str:
+    def script(query: TurnQuery, number: int) -> str:
         return said("x", truth(query))
 
     run(script, tmp_path)
@@ -241,7 +241,13 @@ def test_the_log_of_other_queries_is_refused_and_one_of_fewer_sessions_gone_on_w
 
     rows = list(queries().rows)
     found(Queries(rows[:1], pools=None)).run()
-    for other in ({"form": "change"}, {"profile": "compact"}, {"reworded": False}, {"turns": 2}, {"pools": [Pool()]}):
+    for other in (
+        {"form": "change"},
+        {"profile": "compact"},
+        {"reworded": False},
+        {"turns": 2},
+        {"pools": [SessionPool()]},
+    ):
         with pytest.raises(SpecError, match="take another folder"):
             found(Queries(rows, **{"pools": None, **other})).run()  # type: ignore[arg-type]
     assert found(Queries(rows, pools=None)).run().outcomes["kept"] == 3
@@ -263,7 +269,7 @@ def test_thinking_that_comes_apart_or_holds_tags_stays_within_its_own(tmp_path: 
     found = read_rollout(
         query, Completion(text, reasoning="so </think> and <predicted_observation>5</predicted_observation>")
     )
-    assert isinstance(found, Rollout)
+    assert isinstance(found, ThinkingRollout)
     content = query.answered(found.thinking, found.answer).messages[-1]["content"]
     assert content.count("</think>") == content.count("<predicted_observation>") == 1
     assert parse_completion(content) == truth(query)
@@ -273,7 +279,7 @@ def test_a_profile_without_a_closing_request_takes_answers_as_they_are() -> None
     for query in Queries([query.row for query in asked()], pools=None, profile="compact"):
         right = query.plain.messages[-1]["content"]
         found = read_rollout(query, Completion(f"<think>x</think>{right}"))
-        assert isinstance(found, Rollout)
+        assert isinstance(found, ThinkingRollout)
         assert (found.answer, found.observation) == (right, truth(query))
 
 
@@ -296,7 +302,7 @@ def test_in_the_change_form_a_change_that_does_not_fit_is_no_rollout() -> None:
     (query,) = Queries([row], pools=None, form="change")
     right = query.plain.messages[-1]["content"]
     found = read_rollout(query, Completion(f"<think>x</think>{right}"))
-    assert isinstance(found, Rollout)
+    assert isinstance(found, ThinkingRollout)
     assert found.observation == truth(query)
     wrong = read_rollout(query, Completion(said("x", "@@ change\n-99999")))
     assert isinstance(wrong, tuple)

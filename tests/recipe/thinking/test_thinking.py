@@ -15,9 +15,9 @@ from agentworld_gym.core.contracts import Message
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.prompting.parsing import parse_completion
-from agentworld_gym.llm.sessions.pools import Pool, group_of
-from agentworld_gym.llm.sessions.row import Change, ContentSpan, Row, changes_between
-from agentworld_gym.llm.sessions.samples import Sample
+from agentworld_gym.llm.rows.pools import SessionPool, group_of
+from agentworld_gym.llm.rows.row import ContentSpan, Row, StateChange, changes_between
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
@@ -40,7 +40,7 @@ def situations(domain: str) -> list[Situation]:
     return [Situation.of(row.at(turn)) for row in sessions(domain) for turn in range(1, row.turn_idx + 1)]
 
 
-def terminal(command: str, answer: str, state: dict[str, str], changes: tuple[Change, ...] = ()) -> Situation:
+def terminal(command: str, answer: str, state: dict[str, str], changes: tuple[StateChange, ...] = ()) -> Situation:
     """A turn in `/srv`, where the prompt tells all files."""
     told = "cwd: /srv\n" + "\n".join(f"{path}:\n{text}" for path, text in state.items())
     return Situation("terminal", command, answer, prompt=told, state={"cwd": "/srv", **state}, changes=changes)
@@ -209,7 +209,7 @@ def test_turns_of_one_session_have_wordings_of_their_own() -> None:
 
 def test_turns_that_change_nothing_little_and_much_are_picked_alike() -> None:
     fields = (0, 0, 0, 0, 1, 2, 7)
-    one = Change(field="a", kind="added", after=1)
+    one = StateChange(field="a", kind="added", after=1)
     row = Row(
         task="mcp",
         id="a",
@@ -231,7 +231,9 @@ def test_turns_that_change_nothing_little_and_much_are_picked_alike() -> None:
 
 def test_only_the_sessions_of_a_pool_are_taken() -> None:
     rows = sessions("terminal") + sessions("mcp")
-    by_pool = {pool.stage: list(Queries(rows, (pool,))) for pool in (Pool(stage="cpt"), Pool(stage="post"))}
+    by_pool = {
+        pool.stage: list(Queries(rows, (pool,))) for pool in (SessionPool(stage="cpt"), SessionPool(stage="post"))
+    }
     found = {query.row.id for taken in by_pool.values() for query in taken}
     assert found == {row.id for row in rows}
     assert sum(map(len, by_pool.values())) == len(rows)

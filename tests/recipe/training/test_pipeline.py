@@ -19,8 +19,8 @@ pytest.importorskip("accelerate")
 from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.cli.app import app  # noqa: E402
-from agentworld_gym.llm.sessions.row_reading import read_rows  # noqa: E402
-from agentworld_gym.llm.sessions.samples import write_samples  # noqa: E402
+from agentworld_gym.llm.rows.row_reading import read_rows  # noqa: E402
+from agentworld_gym.llm.rows.samples import write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 

@@ -25,9 +25,9 @@ from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.base.errors import SpecError  # noqa: E402
 from agentworld_gym.cli.app import app  # noqa: E402
-from agentworld_gym.llm.sessions.samples import write_samples  # noqa: E402
+from agentworld_gym.llm.rows.samples import write_samples  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
-from agentworld_gym.recipe.training.queue import Worker, load_queue, state_of  # noqa: E402
+from agentworld_gym.recipe.training.queue import QueueWorker, load_queue, state_of  # noqa: E402
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_two_processes_never_work_off_the_same_folder(queue: Path, tmp_path: Pat
 
 
 def test_time_that_is_up_stops_the_queue(queue: Path, tmp_path: Path) -> None:
-    states = Worker(load_queue(queue), tmp_path / "runs", None, lambda _: None).run(seconds=0.05)
+    states = QueueWorker(load_queue(queue), tmp_path / "runs", None, lambda _: None).run(seconds=0.05)
     assert {state.status for state in states} <= {"begun", "waiting"}
     assert all(state.status == "waiting" for state in states[1:])
 
@@ -134,7 +134,7 @@ def test_time_that_is_up_stops_the_queue(queue: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system binds no process to a core")
 def test_a_core_that_is_not_there_is_named(queue: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="core: got 4096, expected one of the cores"):
-        Worker(load_queue(queue), tmp_path / "runs", 4096, lambda _: None).run()
+        QueueWorker(load_queue(queue), tmp_path / "runs", 4096, lambda _: None).run()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ pytest.importorskip("transformers")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.llm.sessions.samples import Sample  # noqa: E402
+from agentworld_gym.llm.rows.samples import Sample  # noqa: E402
 from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
 from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
 from agentworld_gym.recipe.training import teacher_forcing  # noqa: E402

@@ -25,7 +25,7 @@ pytest.importorskip("accelerate")
 from training_run import SHAPE, config, samples  # noqa: E402
 
 from agentworld_gym.base.errors import SpecError, TrainingError  # noqa: E402
-from agentworld_gym.llm.sessions.samples import Sample, write_samples  # noqa: E402
+from agentworld_gym.llm.rows.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.training import pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
@@ -40,13 +40,13 @@ from agentworld_gym.recipe.training.model import (  # noqa: E402
     model_of_run,
     tokenizer_of_run,
 )
-from agentworld_gym.recipe.training.pipeline import Outcome, batches_of, fit  # noqa: E402
+from agentworld_gym.recipe.training.pipeline import RunOutcome, batches_of, fit  # noqa: E402
 from agentworld_gym.recipe.training.trainer import MAX_BAD_STEPS, Trainer  # noqa: E402
 
 PROGRAM = Path(__file__).parents[2] / "helpers" / "training_run.py"
 
 
-def train(folder: Path, progress: Callable[[dict[str, Any]], None] | None = None, **parts: Any) -> Outcome:
+def train(folder: Path, progress: Callable[[dict[str, Any]], None] | None = None, **parts: Any) -> RunOutcome:
     return fit(config(**parts), folder, samples, lambda: samples(8, seed=1), progress)
 
 

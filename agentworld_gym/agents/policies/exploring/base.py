@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens import Node, is_graphical
+from agentworld_gym.core.screens import ScreenNode, is_graphical
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.kit.vocabulary import WORDS
 
@@ -95,10 +95,10 @@ class ScreenExplorer(Explorer):
         self._sight = Sight(task.domain)
         self._seen = False
         self._touched: set[object] = set()
-        self.words = Words(task, rng)
+        self.words = RandomWords(task, rng)
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ScreenNode]:
         """The elements of the last screen."""
         return self._sight.nodes
 
@@ -117,7 +117,7 @@ class ScreenExplorer(Explorer):
         opening, number = self.rng.choice(self.openings), self.rng.randint(1, 12)
         return *(opening.replace("{number}", str(n)) for n in range(number, 0, -1)), self.blind
 
-    def pick(self, nodes: Iterable[tuple[Node, float]], place: object = None) -> Node | None:
+    def pick(self, nodes: Iterable[tuple[ScreenNode, float]], place: object = None) -> ScreenNode | None:
         """Draw one of several elements by their shares, rarely one that was picked before at the same place."""
         shares = [(node, share * (0.1 if self._key(node, place) in self._touched else 1)) for node, share in nodes]
         if not shares:
@@ -127,11 +127,11 @@ class ScreenExplorer(Explorer):
         return node
 
     @staticmethod
-    def _key(node: Node, place: object) -> object:
+    def _key(node: ScreenNode, place: object) -> object:
         return place, node.role, node.label, node.target if not node.label else ""
 
 
-class Words:
+class RandomWords:
     """A source of random words and short texts of a task's state, and at times of other words."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:

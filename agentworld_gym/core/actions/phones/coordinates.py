@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.actions.phones.gestures import point_of, pressed, swiped
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 
 
 def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -40,4 +40,4 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
             return {"action_type": "wait"}
         case "system_button":
             return pressed(str(call.get("button")))
-    raise Problem(f"{name!r} is not one of click, long_press, swipe, type, wait, system_button")
+    raise UnreadableAction(f"{name!r} is not one of click, long_press, swipe, type, wait, system_button")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.actions.phones.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
-from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.core.screens import Box, Node, read_screen
+from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.core.screens import Box, ScreenNode, read_screen
 
 _EVENT = re.compile(
     r"(?P<verb>touch|double_touch|long_touch|select|unselect|set_text|scroll (?P<way>up|down|left|right)) "
@@ -48,7 +48,7 @@ def read(text: str) -> dict[str, Any] | None:
         return {"action_type": "open_app", "app_name": intent[1].strip()}
     event = _EVENT.fullmatch(line)
     if event is None:
-        raise Problem("expected an event such as touch <button bound_box=0,0,100,50>OK</button>")
+        raise UnreadableAction("expected an event such as touch <button bound_box=0,0,100,50>OK</button>")
     verb, target = event["verb"], _target(event["attributes"])
     if verb == "set_text":
         return {"action_type": "input_text", "text": event["text"] or "", **target, "clear_text": True}
@@ -74,9 +74,9 @@ def write(parsed: Mapping[str, Any], screen: str) -> str:
     node = node_of(parsed, nodes)
     if kind in ("scroll", "swipe"):
         way = parsed["direction"] if kind == "scroll" else OPPOSITE[parsed["direction"]]
-        return f"scroll {way} {_element(node or Node('', box=Box(0, 0, WIDTH, HEIGHT)), 'scrollbar')}"
+        return f"scroll {way} {_element(node or ScreenNode('', box=Box(0, 0, WIDTH, HEIGHT)), 'scrollbar')}"
     if kind == "input_text":
-        field = node or next((other for other in nodes if "focused" in other.flags), Node(""))
+        field = node or next((other for other in nodes if "focused" in other.flags), ScreenNode(""))
         return f"set_text {_element(field, 'input')} {parsed['text']}"
     if node is None:
         x, y = parsed.get("x"), parsed.get("y")
@@ -87,7 +87,7 @@ def write(parsed: Mapping[str, Any], screen: str) -> str:
     return f"{_VERBS[kind]} {_element(node, _TAGS.get(node.role, 'button' if 'clickable' in node.flags else 'p'))}"
 
 
-def _element(node: Node, tag: str) -> str:
+def _element(node: ScreenNode, tag: str) -> str:
     box = node.box
     where = "" if box is None else f" bound_box={box.x},{box.y},{box.x + box.width},{box.y + box.height}"
     return f"<{tag}{where}>{' '.join(node.label.split())}</{tag}>"

@@ -17,8 +17,8 @@ from agentworld_gym.core.actions.phones.gestures import (
     swipe_end,
     swiped,
 )
-from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.core.screens import ScreenNode, read_screen
 
 _INVOKE = re.compile(r'<invoke name="([\w-]+)">(.*?)</invoke>', re.DOTALL)
 _PARAMETER = re.compile(r'<parameter name="([\w-]+)">(.*?)</parameter>', re.DOTALL)
@@ -41,14 +41,14 @@ def read(text: str) -> dict[str, Any] | None:
     calls = _INVOKE.findall(text)
     unknown = next((name for name, _ in calls if name not in ("phone", "remember")), None)
     if unknown is not None:
-        raise Problem(f"Unknown tool: {unknown}")
+        raise UnreadableAction(f"Unknown tool: {unknown}")
     phone = [dict(_PARAMETER.findall(body)) for name, body in calls if name == "phone"]
     if len(phone) != 1:
-        raise Problem('expected one <invoke name="phone">, with its parameters and </invoke>')
+        raise UnreadableAction('expected one <invoke name="phone">, with its parameters and </invoke>')
     (call,) = phone
     reader = _READERS.get(call.get("action", "").strip())
     if reader is None:
-        raise Problem(f"'action' must be one of {', '.join(_READERS)}")
+        raise UnreadableAction(f"'action' must be one of {', '.join(_READERS)}")
     return reader(call)
 
 
@@ -72,7 +72,7 @@ def _call(parsed: Mapping[str, Any], screen: str) -> dict[str, Any]:
         return {"action": "system_button", "button": _PRESSES[kind]}
     if kind == "open_app":
         return {"action": "open_app", "text": parsed["app_name"]}
-    nodes: Sequence[Node] = read_screen("android", screen)
+    nodes: Sequence[ScreenNode] = read_screen("android", screen)
     if kind in ("scroll", "swipe"):
         start = place_of(parsed, nodes) or (WIDTH // 2, HEIGHT // 2)
         direction = parsed["direction"] if kind == "swipe" else OPPOSITE[parsed["direction"]]
@@ -108,7 +108,7 @@ def _target(call: Mapping[str, str]) -> dict[str, int]:
     if "index" in call:
         index = call["index"].strip()
         if not index.isdecimal() or len(index) > 6:
-            raise Problem("'index' must be the number of an element")
+            raise UnreadableAction("'index' must be the number of an element")
         return {"index": int(index)}
     if "coordinate" in call:
         x, y = _point(call, "coordinate")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.core.screens.node import ScreenNode
 
 WIDTH, HEIGHT = 1080, 2400
 FAR = 600
@@ -28,7 +28,7 @@ def pressed(button: str) -> dict[str, Any]:
     """
     name = BUTTONS.get(button.strip().lower())
     if name is None:
-        raise Problem(f"{button!r} is not one of {', '.join(BUTTONS)}")
+        raise UnreadableAction(f"{button!r} is not one of {', '.join(BUTTONS)}")
     return {"action_type": name}
 
 
@@ -61,11 +61,11 @@ def point_of(value: Any, name: str) -> Point:
     """
     numbers = value if isinstance(value, list | tuple) else ()
     if len(numbers) != 2 or not all(type(number) in (int, float) for number in numbers):
-        raise Problem(f"'{name}' must be two numbers, [x, y]")
+        raise UnreadableAction(f"'{name}' must be two numbers, [x, y]")
     return round(numbers[0]), round(numbers[1])
 
 
-def node_of(parsed: Mapping[str, Any], nodes: Sequence[Node]) -> Node | None:
+def node_of(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> ScreenNode | None:
     """Return the element that an action names: by its index, or the smallest one around its point."""
     if "index" in parsed:
         return next((node for node in nodes if node.handle == parsed["index"]), None)
@@ -80,7 +80,7 @@ def node_of(parsed: Mapping[str, Any], nodes: Sequence[Node]) -> Node | None:
     return min(around, key=lambda node: node.box.width * node.box.height if node.box else 0, default=None)
 
 
-def place_of(parsed: Mapping[str, Any], nodes: Sequence[Node]) -> Point | None:
+def place_of(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> Point | None:
     """Return the point that an action names, or the middle of the element that it names; None where there is none."""
     if "x" in parsed and "y" in parsed:
         return parsed["x"], parsed["y"]

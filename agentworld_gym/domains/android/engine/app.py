@@ -18,7 +18,7 @@ class EmptyState(Strict):
 
 
 @dataclass(frozen=True)
-class Scene:
+class AppScene:
     """Everything from which an app makes its part of the model."""
 
     rng: random.Random
@@ -69,7 +69,7 @@ class App:
     unseen: ClassVar[tuple[str, ...]] = ()
     """The keys of its data and of its screens that no view reads."""
 
-    def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: Any, scene: AppScene) -> dict[str, Any]:
         """Return its part of the model at the start, from what a task states and from the scene."""
         return {}
 
@@ -84,7 +84,7 @@ class App:
     def update(self, phone: Phone, message: Message) -> None:
         """Act on a message."""
 
-    def opened(self, phone: Phone) -> None:
+    def on_open(self, phone: Phone) -> None:
         """Act on the start of the app, once its first screen exists; it may ask for permissions here."""
 
     def back(self, phone: Phone, screen: Screen) -> bool:

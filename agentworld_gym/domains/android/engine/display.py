@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.domains.android.engine import widgets
 from agentworld_gym.domains.android.engine.dialects import DEFAULT, WRITERS
-from agentworld_gym.domains.android.engine.elements import Element, toast
+from agentworld_gym.domains.android.engine.elements import DisplayElement, toast
 from agentworld_gym.domains.android.engine.phone import Phone, Screen
 from agentworld_gym.kit.gui import Message, Widget, layers, place
 
@@ -193,13 +193,15 @@ def under(widget: Widget, x: int, y: int) -> list[Widget] | None:
     return [widget] if widget.shown or widget.on else None
 
 
-def _elements(root: Widget) -> list[Element]:
-    elements: list[Element] = []
+def _elements(root: Widget) -> list[DisplayElement]:
+    elements: list[DisplayElement] = []
     _collect(root, 0, 0, widgets.WIDTH, widgets.HEIGHT, 0, elements)
     return elements
 
 
-def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, depth: int, elements: list[Element]) -> None:
+def _collect(
+    widget: Widget, left: int, top: int, right: int, bottom: int, depth: int, elements: list[DisplayElement]
+) -> None:
     x, y = widget.x, widget.y
     # Assignments replace max and min here, since this runs for every widget of every screen.
     if x > left:
@@ -213,7 +215,7 @@ def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, depth
     if left >= right or top >= bottom:
         return
     if widget.shown and widget.role:
-        elements.append(Element(widget, left, top, right, bottom, depth))
+        elements.append(DisplayElement(widget, left, top, right, bottom, depth))
         depth += 1
     start = len(elements)
     layered = widget.arrangement == "layers"
@@ -224,7 +226,7 @@ def _collect(widget: Widget, left: int, top: int, right: int, bottom: int, depth
             _uncover(elements, start, before)
 
 
-def _uncover(elements: list[Element], start: int, before: int) -> None:
+def _uncover(elements: list[DisplayElement], start: int, before: int) -> None:
     """Drop the elements whose middle lies below a layer on top of them, since a touch would not reach them."""
     covers = elements[before:]
     elements[start:before] = [

@@ -25,7 +25,7 @@ _FLAGS = (
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": " "})
 
 
-class Element(NamedTuple):
+class DisplayElement(NamedTuple):
     """A widget on the display, with the corners of its visible part."""
 
     widget: Widget
@@ -50,9 +50,9 @@ class Element(NamedTuple):
         return _flags(widget.flags, takes and "click" in widget.on, takes and "long" in widget.on, scrolls)
 
 
-def toast(text: str) -> Element:
+def toast(text: str) -> DisplayElement:
     """Return a short message. It is shown like an element, but every touch passes through it."""
-    return Element(Widget(TOAST, text=text), 140, 2000, 940, 2110)
+    return DisplayElement(Widget(TOAST, text=text), 140, 2000, 940, 2110)
 
 
 def quoted(text: str) -> str:

@@ -24,7 +24,7 @@ from agentworld_gym.domains.android.engine.display import Display
 from agentworld_gym.domains.android.engine.elements import kind, quoted
 from agentworld_gym.domains.android.engine.phone import Phone
 from agentworld_gym.domains.android.engine.scenario import begin
-from agentworld_gym.domains.android.engine.structured_state import kept, restored, shown
+from agentworld_gym.domains.android.engine.structured_state import hidden_state, restored, visible_state
 from agentworld_gym.kit.gui import Widget, flat
 
 _PIECES = re.compile(r" · |, |: |\n")
@@ -142,7 +142,7 @@ class AndroidMachine(RestorableMachine[Phone]):
             return self._display.text
         if self._stored:
             self._remember()
-        if phone.controls.strengths and _remove_perturbations(phone):
+        if phone.controls.strengths and _remove_faults(phone):
             self._display = Display(phone)
         model = phone.model
         model["steps"] += 1
@@ -167,17 +167,19 @@ class AndroidMachine(RestorableMachine[Phone]):
         """Return everything that actions change: stored data by app, settings, and the screens with their fields."""
         model = self.phone.model
         fields = {**model["data"], **{key: model[key] for key in _STATE}, "time": model["clock"]}
-        fields["tasks"] = {app: [_told(screen) for screen in stack] for app, stack in model["tasks"].items()}
-        fields["above"] = [_told(screen) for screen in model["above"]]
+        fields["tasks"] = {
+            app: [_without_transient(screen) for screen in stack] for app, stack in model["tasks"].items()
+        }
+        fields["above"] = [_without_transient(screen) for screen in model["above"]]
         return flat(fields)
 
     def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"stored": sorted(self._stored), "seen": sorted(self._seen)}
-        return {**kept(self.phone), **own}
+        return {**hidden_state(self.phone), **own}
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
-        return shown(self.phone)
+        return visible_state(self.phone)
 
     @classmethod
     def restore(cls, structured_state: Mapping[str, Any]) -> AndroidMachine:
@@ -212,7 +214,7 @@ class AndroidMachine(RestorableMachine[Phone]):
                 start += len(piece)
 
 
-def _remove_perturbations(phone: Phone) -> bool:
+def _remove_faults(phone: Phone) -> bool:
     """Remove the perturbations whose control is not in force, and return whether there were any."""
     model, strength = phone.model, phone.controls.strength
     removed = False
@@ -228,7 +230,7 @@ def _remove_perturbations(phone: Phone) -> bool:
     return removed
 
 
-def _told(screen: Mapping[str, Any]) -> dict[str, Any]:
+def _without_transient(screen: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in screen.items() if key not in _TRANSIENT}
 
 

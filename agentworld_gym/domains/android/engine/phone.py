@@ -54,7 +54,7 @@ class InstalledApp(Protocol):
         """Act on a message."""
         ...
 
-    def opened(self, phone: Phone) -> None:
+    def on_open(self, phone: Phone) -> None:
         """Act on the start of the app."""
         ...
 
@@ -214,7 +214,7 @@ class Phone:
             self.model["openings"] += 1
             self._forget_once(app)
             tasks[app].append(self.new_screen(app, self.apps[app].first, False, {}, "", {}))
-            self.apps[app].opened(self)
+            self.apps[app].on_open(self)
             self._disturb_opening(app)
 
     def stop(self, app: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from agentworld_gym.domains.android.engine import widgets
 from agentworld_gym.domains.android.engine.display import Display
-from agentworld_gym.domains.android.engine.elements import Element
+from agentworld_gym.domains.android.engine.elements import DisplayElement
 from agentworld_gym.kit.gui import Message, Widget, handler
 
 GESTURES = {"long_press": "long", "double_tap": "double"}
@@ -21,7 +21,7 @@ class Target(NamedTuple):
 
     x: int
     y: int
-    element: Element | None = None
+    element: DisplayElement | None = None
 
 
 def target_of(display: Display, action: Mapping[str, Any], shift: int = 0) -> Target | None:

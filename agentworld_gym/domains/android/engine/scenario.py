@@ -17,7 +17,7 @@ from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps import apps
 from agentworld_gym.domains.android.engine.apps.notification_shade import TILES
 from agentworld_gym.domains.android.engine.phone import LAUNCHER, Phone
@@ -93,7 +93,7 @@ class DeviceState(Strict):
 
 
 @dataclass(frozen=True)
-class Scenario:
+class PhoneScenario:
     """One scenario: its device, and the plain data of each file by its name (`device` or the id of an app)."""
 
     name: str
@@ -122,7 +122,7 @@ def scenario_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def load_scenario(name: str) -> Scenario:
+def load_scenario(name: str) -> PhoneScenario:
     """Return a shipped scenario by its name, or any scenario by the path of its folder.
 
     Raises:
@@ -146,7 +146,7 @@ def load_scenario(name: str) -> Scenario:
     for shown in (*(title for page in device.pages for title in page), *device.dock):
         if shown not in titles:
             raise SpecError(folder / "device.yaml", "pages", shown, f"one of {', '.join(sorted(titles))}")
-    return Scenario(name, device, defaults)
+    return PhoneScenario(name, device, defaults)
 
 
 def _check_settings(folder: Path, device: DeviceFile, defaults: Mapping[str, Mapping[str, Any]]) -> None:
@@ -208,7 +208,7 @@ def begin(state: Mapping[str, Any], seed: int, controls: Controls) -> Phone:
     data: dict[str, Any] = {}
     for app in apps().values():
         rng = random.Random(f"{drawn_from} {app.id}")
-        scene = Scene(rng, now, scenario.defaults.get(app.id, {}), common_words(), data)
+        scene = AppScene(rng, now, scenario.defaults.get(app.id, {}), common_words(), data)
         stated = getattr(wanted, app.id, None) if app.id != "settings" else None
         data[app.id] = app.begin(stated if isinstance(stated, app.State) else app.State(), scene)
     data[LAUNCHER] = {"pages": [list(page) for page in scenario.device.pages], "dock": list(scenario.device.dock)}

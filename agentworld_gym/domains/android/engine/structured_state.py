@@ -28,7 +28,7 @@ _ORDERED = "reordered-menu"
 _NOTHING: Message = ("system/nothing",)
 
 
-def shown(phone: Phone) -> Plain:
+def visible_state(phone: Phone) -> Plain:
     """Return what the view reads. Nothing in it is shared with the phone."""
     model, controls = phone.model, phone.controls
     strengths = {name: controls.strength(name) for name in controls.strengths}
@@ -37,8 +37,10 @@ def shown(phone: Phone) -> Plain:
         device |= {"controls": strengths, "control_seed": controls.seed}
     return {
         "front": model["front"],
-        "tasks": {app: [_shown(phone, screen, app) for screen in stack] for app, stack in model["tasks"].items()},
-        "above": [_shown(phone, screen, "") for screen in model["above"]],
+        "tasks": {
+            app: [_visible_screen(phone, screen, app) for screen in stack] for app, stack in model["tasks"].items()
+        },
+        "above": [_visible_screen(phone, screen, "") for screen in model["above"]],
         "toast": model["toast"],
         "snack": _told_snack(model["snack"]),
         "clock": model["clock"],
@@ -50,15 +52,15 @@ def shown(phone: Phone) -> Plain:
     }
 
 
-def kept(phone: Phone) -> Plain:
+def hidden_state(phone: Phone) -> Plain:
     """Return what updates alone need. Nothing in it is shared with the phone."""
     model = phone.model
     unseen = {app: plain({key: part[key] for key in part if _unseen(app, key)}) for app, part in _parts(phone)}
     return {
         **{name: model[name] for name in COUNTERS},
         "order": list(model["tasks"]),
-        "tasks": {app: [_kept(screen) for screen in stack] for app, stack in model["tasks"].items()},
-        "above": [_kept(screen) for screen in model["above"]],
+        "tasks": {app: [_hidden_screen(screen) for screen in stack] for app, stack in model["tasks"].items()},
+        "above": [_hidden_screen(screen) for screen in model["above"]],
         "snack": None if model["snack"] is None else plain(model["snack"][2]),
         "notifications": [plain(row["message"]) for row in model["notifications"]],
         "data": {app: part for app, part in unseen.items() if part},
@@ -109,7 +111,7 @@ def _unseen(app: str, key: str) -> bool:
     return key in UNSEEN or (app in apps() and key in apps()[app].unseen)
 
 
-def _shown(phone: Phone, screen: Screen, owner: str) -> Plain:
+def _visible_screen(phone: Phone, screen: Screen, owner: str) -> Plain:
     """Return what the view reads of a screen. What it would do without is left out, so that a new screen is short."""
     app = screen["app"]
     told: Plain = {"screen": screen["name"] if app == owner else f"{app}/{screen['name']}"}
@@ -131,7 +133,7 @@ def _shown(phone: Phone, screen: Screen, owner: str) -> Plain:
     return told
 
 
-def _kept(screen: Screen) -> Plain:
+def _hidden_screen(screen: Screen) -> Plain:
     app = screen["app"]
     inner: Plain = {key: plain(screen[key]) for key in screen if key not in _WRITTEN and _unseen(app, key)}
     inner |= {"visit": screen["visit"], "reveal": screen["reveal"]}

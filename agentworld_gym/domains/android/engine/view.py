@@ -26,7 +26,7 @@ from agentworld_gym.domains.android.engine.pointing import (
     touched,
     words_on,
 )
-from agentworld_gym.domains.android.engine.structured_state import restored, shown
+from agentworld_gym.domains.android.engine.structured_state import restored, visible_state
 from agentworld_gym.kit.gui import Message, Widget, find, handler
 
 _STORED = ("data", "settings", "grants", "notifications")
@@ -56,7 +56,7 @@ class AndroidView(View):
         Raises:
             SpecError: The state of the task is wrong.
         """
-        return shown(AndroidMachine.start(state, seed, Controls(controls or {}, control_seed)).phone)
+        return visible_state(AndroidMachine.start(state, seed, Controls(controls or {}, control_seed)).phone)
 
     def view(self, shown: StructuredState) -> str:
         """Return the elements of the screen, one a line.
@@ -78,7 +78,7 @@ class AndroidView(View):
                 return "above", len(shown["above"]) - 1
             return "tasks", shown["front"], len(shown["tasks"][shown["front"]]) - 1
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return the screen on top as the state has it, the texts on it, and what an action is aimed at.
 
         An aim is the message that the widget under the finger would send, which is part of what the view makes.
@@ -89,7 +89,7 @@ class AndroidView(View):
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what the action and the screens give, and stored values.
 
         >>> view = AndroidView()
@@ -115,7 +115,7 @@ class AndroidView(View):
         with predicted():
             return AndroidMachine(restored(shown), frozenset()).state()
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an app is opened, or something on a screen of an app; None after any other action.
 
         Dialogs, which do not say what their buttons do, belong to no app.
@@ -129,9 +129,9 @@ class AndroidView(View):
             if kind != "open_app" and (kind != "click" or phone.screen["app"] == "system" or phone.model["snack"]):
                 return None
             machine = AndroidMachine(phone, frozenset())
-            before = machine.shown()
+            before = machine.visible_state()
             machine.act(action)
-            after = machine.shown()
+            after = machine.visible_state()
             return after if all(after[key] == before[key] for key in _STORED) else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.domains.android.picture.widgets import (
     BAR_END,
     DRAWERS,
@@ -27,16 +27,16 @@ _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScreenLayout:
     """The plan of a screen: its nodes without the keyboard, the place of the keyboard, and the panel of a dialog."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ScreenNode, ...]
     keyboard: Box | None
     panel: Box | None
     launcher: bool
 
 
-def draw(nodes: Sequence[Node]) -> Canvas:
+def draw(nodes: Sequence[ScreenNode]) -> Canvas:
     """Draw the whole screen of 1080 by 2400 pixels; the status bar stays empty where no element lies in it."""
     plan = planned(visible(nodes, WIDTH, HEIGHT))
     canvas = Canvas(WIDTH, HEIGHT, style.PHONE)
@@ -56,7 +56,7 @@ def draw(nodes: Sequence[Node]) -> Canvas:
     return canvas
 
 
-def planned(nodes: Sequence[Node]) -> Plan:
+def planned(nodes: Sequence[ScreenNode]) -> ScreenLayout:
     """Plan a screen by its elements."""
     board = next((node.box for node in nodes if node.description == "Keyboard" and node.box), None)
     rest = [
@@ -77,10 +77,10 @@ def planned(nodes: Sequence[Node]) -> Plan:
     icons = [node for node in body if _is_app(node)]
     named = any("Home screen" in node.description or "apps" in node.description for node in body)
     launcher = len(icons) >= 4 and named
-    return Plan(tuple(rest), board, None if launcher else panel, launcher)
+    return ScreenLayout(tuple(rest), board, None if launcher else panel, launcher)
 
 
-def _is_app(node: Node) -> bool:
+def _is_app(node: ScreenNode) -> bool:
     return (
         node.role == "TextView"
         and node.box is not None
@@ -93,7 +93,7 @@ def _is_app(node: Node) -> bool:
 # The functions below draw whole screens.
 
 
-def _launcher(canvas: Canvas, nodes: Sequence[Node]) -> None:
+def _launcher(canvas: Canvas, nodes: Sequence[ScreenNode]) -> None:
     for node in nodes:
         box = node.box
         if box is None or box.height >= HEIGHT // 2:
@@ -115,7 +115,7 @@ def _launcher(canvas: Canvas, nodes: Sequence[Node]) -> None:
             canvas.words(box, node.label, TITLE, style.WHITE)
 
 
-def _screen(canvas: Canvas, plan: Plan, bars: bool) -> None:
+def _screen(canvas: Canvas, plan: ScreenLayout, bars: bool) -> None:
     nodes = plan.nodes
     boxes = [node.box for node in nodes if node.box is not None]
     if bars:
@@ -143,7 +143,7 @@ def _screen(canvas: Canvas, plan: Plan, bars: bool) -> None:
             draw_it(canvas, node, node.box)
 
 
-def _details(nodes: Sequence[Node]) -> set[int]:
+def _details(nodes: Sequence[ScreenNode]) -> set[int]:
     """Return the lines of texts that stand below another text of the same row."""
     details: set[int] = set()
     row: Box | None = None
@@ -184,7 +184,7 @@ def _keyboard(canvas: Canvas, box: Box) -> None:
     glyph(canvas, Box(delete.x + 34, delete.y + 50, 52, 52), "back", style.INK)
 
 
-def _is_tab(node: Node) -> bool:
+def _is_tab(node: ScreenNode) -> bool:
     return (
         node.role == "TextView"
         and node.box is not None
@@ -195,7 +195,7 @@ def _is_tab(node: Node) -> bool:
     )
 
 
-def _tab(canvas: Canvas, node: Node, box: Box) -> None:
+def _tab(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     chosen = "selected" in node.flags
     colour = style.PHONE_ACCENT if chosen else style.MUTED
     drawing = drawing_of(node.label)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.kit.rendering.text import framed, named, rows_of
 
 _PHONE = 76
 _CONTAINERS = frozenset(("ViewGroup", "FrameLayout", "LinearLayout", "RecyclerView", "ScrollView", "View"))
 
 
-def draw_phone(nodes: Sequence[Node], width: int) -> str:
+def draw_phone(nodes: Sequence[ScreenNode], width: int) -> str:
     """Draw the elements of a phone, at most 76 characters wide."""
     width = min(width, _PHONE)
     pieces = [(node, _phone_piece(node)) for node in nodes if node.box is not None]
@@ -19,7 +19,7 @@ def draw_phone(nodes: Sequence[Node], width: int) -> str:
     return "\n".join(framed("", rows_of(placed, Box(0, 0, 1080, 2400), width - 4, 44), width))
 
 
-def _anchor(node: Node) -> Box:
+def _anchor(node: ScreenNode) -> Box:
     """Return where a piece is written; a container's piece stands at its upper edge, before what lies in it."""
     box = node.box or Box(0, 0, 0, 0)
     if node.role in _CONTAINERS and not node.label:
@@ -27,7 +27,7 @@ def _anchor(node: Node) -> Box:
     return box
 
 
-def _phone_piece(node: Node) -> str:
+def _phone_piece(node: ScreenNode) -> str:
     flags = set(node.flags)
     acts = bool(flags & {"clickable", "long_clickable", "editable", "scrollable"})
     label = node.text or node.description

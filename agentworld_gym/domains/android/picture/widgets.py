@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.boxes import inset, middle, shrunk
 from agentworld_gym.kit.rendering.canvas import Canvas
@@ -20,7 +20,7 @@ GROUPS = frozenset(("ViewGroup", "FrameLayout", "LinearLayout", "RecyclerView", 
 _TIME = re.compile(r"\d{1,2}:\d\d(?: [AP]M)?")
 
 
-def group(canvas: Canvas, node: Node) -> None:
+def group(canvas: Canvas, node: ScreenNode) -> None:
     """Draw a row, a card or a plain container."""
     box = node.box
     if box is None or box.height >= HEIGHT // 2 or node.role in ("RecyclerView", "ScrollView"):
@@ -34,7 +34,7 @@ def group(canvas: Canvas, node: Node) -> None:
         canvas.line([(box.x + 48, y), (box.x + box.width - 48, y)], style.PHONE_CARD, 2)
 
 
-def words(canvas: Canvas, node: Node, box: Box, detail: bool = False) -> None:
+def words(canvas: Canvas, node: ScreenNode, box: Box, detail: bool = False) -> None:
     """Draw a text, large where it has room and small where it is a detail of the text above it."""
     text = node.text or node.description
     faint = not (node.text or "clickable" in node.flags)
@@ -66,7 +66,7 @@ def words(canvas: Canvas, node: Node, box: Box, detail: bool = False) -> None:
         canvas.words(box, text, smaller, colour)
 
 
-def _button(canvas: Canvas, node: Node, box: Box) -> None:
+def _button(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     name = node.label
     off = "clickable" not in node.flags
     if node.role == "ImageButton":
@@ -81,7 +81,7 @@ def _button(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.words(inner, name, TITLE + 10 if short else size, colour, align="centre", bold=not short)
 
 
-def _picture_button(canvas: Canvas, node: Node, box: Box) -> None:
+def _picture_button(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     name = node.description or node.text
     side = min(box.width, box.height)
     floating = side >= 150 and box.y > 1500
@@ -100,7 +100,7 @@ def _picture_button(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.words(box, name, size, colour, align="centre")
 
 
-def _switch(canvas: Canvas, node: Node, box: Box) -> None:
+def _switch(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     on = "checked" in node.flags
     if node.text and box.width > 300:
         canvas.box(box, style.PHONE_ACCENT if on else style.PHONE_CARD, 56)
@@ -119,7 +119,7 @@ def _switch(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.disc(Box(x, track.y + 38 - side // 2, side, side), style.WHITE if on else style.MUTED)
 
 
-def _check(canvas: Canvas, node: Node, box: Box) -> None:
+def _check(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     on = "checked" in node.flags
     if node.text and box.height <= 120 and box.width < 700:
         canvas.box(shrunk(box, 8), style.PHONE_PALE if on else style.PHONE, 24, None if on else style.LINE, 4)
@@ -141,7 +141,7 @@ def _check(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.words(inset(box, 48 + side + 36, 8), node.text, TEXT)
 
 
-def _field(canvas: Canvas, node: Node, box: Box) -> None:
+def _field(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     focused = "focused" in node.flags
     hint = node.text == node.description or not node.text
     inner = Box(box.x + 6, box.y + 14, box.width - 12, box.height - 22)
@@ -162,7 +162,7 @@ def _field(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.box(Box(x, inner.y + inner.height // 2 - 34, 5, 68), style.PHONE_ACCENT)
 
 
-def _image(canvas: Canvas, node: Node, box: Box) -> None:
+def _image(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     side = min(box.width, box.height)
     if side <= 140:
         tile(canvas, box, node.label, round_=True)
@@ -171,7 +171,7 @@ def _image(canvas: Canvas, node: Node, box: Box) -> None:
         glyph(canvas, middle(box, min(side // 2, 200)), drawing_of(node.label) or "picture", style.MUTED)
 
 
-def _slider(canvas: Canvas, node: Node, box: Box) -> None:
+def _slider(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     digits = "".join(letter for letter in node.label if letter.isdigit())
     share = min(int(digits[:3]) / 100, 1.0) if digits else 0.5
     y = box.y + box.height // 2
@@ -179,21 +179,21 @@ def _slider(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.box(Box(box.x + 20, y - 22, int((box.width - 40) * share), 44), style.PHONE_ACCENT, 22)
 
 
-def _progress(canvas: Canvas, node: Node, box: Box) -> None:
+def _progress(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     inner = shrunk(box, 20)
     canvas.disc(inner, None, style.PHONE_CARD, 14)
     corners = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
     canvas.draw.arc(corners, -90, 120, fill=style.PHONE_ACCENT, width=14)
 
 
-def _toast(canvas: Canvas, node: Node, box: Box) -> None:
+def _toast(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     wide = min(style.width_of(node.text, SMALL) + 120, WIDTH - 80)
     bubble = Box((WIDTH - wide) // 2, box.y, wide, box.height)
     canvas.box(bubble, style.INK, bubble.height // 2)
     canvas.words(inset(bubble, 40, 40), node.text, SMALL, style.WHITE, align="centre")
 
 
-_Drawer = Callable[[Canvas, Node, Box], None]
+_Drawer = Callable[[Canvas, ScreenNode, Box], None]
 DRAWERS: Mapping[str, _Drawer] = {
     **dict.fromkeys(("TextView", "TextClock", "Chronometer", "View"), words),
     **dict.fromkeys(("Button", "ImageButton"), _button),

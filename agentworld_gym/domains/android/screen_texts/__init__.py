@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.screen_texts import androidworld, droidbot, droidrun
 
 __all__ = ["dialect_of", "head_of", "read"]
@@ -12,7 +12,7 @@ __all__ = ["dialect_of", "head_of", "read"]
 _HEADING = "**Current Phone State:**"
 _TREE = "Accessibility Tree:"
 _LIST = "Current Clickable UI elements"
-_READERS: Mapping[str, Callable[[Iterator[tuple[int, str]]], Iterator[Node]]] = {
+_READERS: Mapping[str, Callable[[Iterator[tuple[int, str]]], Iterator[ScreenNode]]] = {
     "androidworld": androidworld.read,
     "droidrun": droidrun.read,
     "droidbot": droidbot.read,
@@ -40,7 +40,7 @@ def head_of(observation: str) -> int:
     return next((number for number, line in enumerate(lines, 1) if line.startswith(last)), len(lines))
 
 
-def read(observation: str) -> list[Node]:
+def read(observation: str) -> list[ScreenNode]:
     """Return one node for each element; lines that are no element are passed over."""
     lines = enumerate(observation.split("\n"))
     head = head_of(observation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.screen_texts.texts import QUOTED, box, plain
 
 _NAMES = ("text", "hint", "desc", "res")
@@ -17,7 +17,7 @@ _START, _END = re.compile(_HEAD), re.compile(_TAIL)
 _DIVIDER = re.compile("[, ]+")
 
 
-def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
+def read(lines: Iterator[tuple[int, str]]) -> Iterator[ScreenNode]:
     """Yield one node for each line, given with its number; lines that are no element are passed over."""
     for number, line in lines:
         match = _LINE.fullmatch(line)
@@ -32,7 +32,7 @@ def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
             attributes = (*attributes, f"res={plain(resource)}")
         text, about = plain(text or ""), plain(description or hint or "")
         role = (kind or "").rpartition(".")[2]
-        yield Node(role, text, text, about, int(index or 0), box(*corners), attributes, 0, number)
+        yield ScreenNode(role, text, text, about, int(index or 0), box(*corners), attributes, 0, number)
 
 
 def _loose(line: str) -> tuple[str | None, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.screen_texts.texts import box, plain
 
 _STEP = 2
@@ -15,7 +15,7 @@ _HEAD = re.compile(r"( *)- ([^\s\"]+)")
 _TAIL = re.compile(r"(?: flags=([a-z_,]+))? bounds=(-?\d{1,6}),(-?\d{1,6}),(-?\d{1,6}),(-?\d{1,6})\s*")
 
 
-def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
+def read(lines: Iterator[tuple[int, str]]) -> Iterator[ScreenNode]:
     """Yield one node for each line, given with its number; lines that are no element are passed over.
 
     Actions name no index here. The handle of a node is its place in the tree, counted from 0.
@@ -38,5 +38,5 @@ def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
             attributes = (*attributes, f"res={resource}")
         text = plain(text.removesuffix('"'))
         depth = max(len(start[1]) // _STEP - 1, 0)
-        yield Node(start[2], text, text, "", place, box(*end.groups()[1:]), attributes, depth, number)
+        yield ScreenNode(start[2], text, text, "", place, box(*end.groups()[1:]), attributes, depth, number)
         place += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.screen_texts.texts import box, plain
 
 _HEAD = re.compile(r'\s*(\d{1,6})\. ([^\s:]+): "')
@@ -17,7 +17,7 @@ _TOLD = {**_BUTTONS, "EditText": ("clickable", "editable")}
 _RESOURCE = re.compile(r"[\w.]+:id/\w+")
 
 
-def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
+def read(lines: Iterator[tuple[int, str]]) -> Iterator[ScreenNode]:
     """Yield one node for each line, given with its number; lines that are no element are passed over.
 
     A text may be the text or the description of an element. One that is the name of the class stands for neither.
@@ -34,4 +34,4 @@ def read(lines: Iterator[tuple[int, str]]) -> Iterator[Node]:
         has_id = _RESOURCE.fullmatch(first) is not None
         text = plain(second if has_id else named if named != role else "")
         flags = (*_TOLD.get(role, ()), *((f"res={first}",) if has_id else ()))
-        yield Node(role, text, text, "", int(index), box(*end.groups()), flags, 0, number)
+        yield ScreenNode(role, text, text, "", int(index), box(*end.groups()), flags, 0, number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.screen_texts import dialect_of, read
 
 _PACKAGES = {"RecyclerView": "androidx.recyclerview.widget", "ViewGroup": "android.view"}
@@ -46,7 +46,7 @@ def readings(screen: str) -> tuple[str, ...]:
     return (screen,) if other == screen else (screen, other)
 
 
-def _line(node: Node) -> str:
+def _line(node: ScreenNode) -> str:
     name = f"{_PACKAGES.get(node.role, 'android.widget')}.{node.role}"
     shown = node.text.translate(_ESCAPES)
     parts = [f'{"desc" if node.role in _DESCRIBED else "text"}="{shown}"'] if shown else []

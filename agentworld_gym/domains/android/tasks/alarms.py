@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from agentworld_gym.domains.android.tasks.calendar import clock
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
@@ -15,7 +15,7 @@ ALARMS = ("Early train", "Market", "Morning run", "Night shift", "Bakery", "Allo
 
 
 @family
-def set_alarms(scene: AndroidScene, level: int) -> Draft:
+def set_alarms(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent switches alarms by their labels, names one after an event, or makes one for a time that it works
     out."""
     names = background(scene, 5, 1)
@@ -130,7 +130,7 @@ def _rings(time: str) -> str:
     return rf'desc="{time} alarm" \| bounds=\S+ \| clickable, checked'
 
 
-def _switched(scene: AndroidScene, labels: list[str]) -> Draft:
+def _switched(scene: AndroidScene, labels: list[str]) -> TaskDraft:
     days = scene.some(("Mon, Wed", "Tue, Thu", "Sat, Sun", "Mon, Fri", "Wed, Fri"), 4)
     hours = sorted(scene.some(range(5, 10), 4))
     order = scene.some(range(4), 4)

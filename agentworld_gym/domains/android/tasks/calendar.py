@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.domains.android.tasks.word_lists import words
@@ -27,7 +27,7 @@ def short(day: date) -> str:
 
 
 @family
-def book_slot(scene: AndroidScene, level: int) -> Draft:
+def book_slot(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent enters an appointment at the only proposed hour that is free."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)
@@ -114,7 +114,7 @@ def book_slot(scene: AndroidScene, level: int) -> Draft:
 
 
 @family
-def move_event(scene: AndroidScene, level: int) -> Draft:
+def move_event(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent moves an event to a time that the task gives, that a message names, or at which another event ends."""
     names = background(scene, 5, 1)
     host, stranger = scene.some(names, 2)

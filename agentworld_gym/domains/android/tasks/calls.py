@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.kit.vocabulary import common_pool
 
 
 @family
-def return_calls(scene: AndroidScene, level: int) -> Draft:
+def return_calls(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent answers missed calls by a message, or calls a number, saves it under a name and blocks another one."""
     names = background(scene, 5, 2)
     first, second, third = scene.some(names, 3)

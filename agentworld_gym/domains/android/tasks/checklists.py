@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, enter_text, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, checked, family, line
 from agentworld_gym.domains.android.tasks.word_lists import words
@@ -15,7 +15,7 @@ def ticked(item: str, done: bool) -> str:
 
 
 @family
-def tick_list(scene: AndroidScene, level: int) -> Draft:
+def tick_list(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent ticks the items that the task, one message or two messages name, and at level 3 sends the list on."""
     names = background(scene, 5, 1)
     buyer, other, third = scene.some(names, 3)

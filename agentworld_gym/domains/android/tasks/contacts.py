@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.domains.android.tasks.word_lists import words
@@ -12,7 +12,7 @@ GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved"
 
 
 @family
-def save_number(scene: AndroidScene, level: int) -> Draft:
+def save_number(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent saves an unknown sender as a contact, or gives a known person a new number."""
     names = background(scene)
     numbers = [scene.number() for _ in range(2)]
@@ -62,7 +62,7 @@ def save_number(scene: AndroidScene, level: int) -> Draft:
     )
 
 
-def _new_number(scene: AndroidScene, numbers: list[str], names: list[str]) -> Draft:
+def _new_number(scene: AndroidScene, numbers: list[str], names: list[str]) -> TaskDraft:
     """Draft a task in which two people have new numbers and the agent deals with one of them."""
     name, other = scene.some(names, 2)
     old = {person["name"]: person["phone"] for person in scene.state["contacts"]["people"]}

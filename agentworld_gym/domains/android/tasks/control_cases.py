@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens import Node, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.domains.android.tasks.actions import BACK, WAIT, app, tap
@@ -26,7 +26,7 @@ _SLOT = re.compile(r"(?:delivered|time:) (tomorrow [\d:-]+)")
 Doing = Generator[str, str, None]
 
 
-class Hand:
+class PhoneHand:
     """The eyes and hands of an expert.
 
     Args:
@@ -50,7 +50,7 @@ class Hand:
         """Do one action and nothing else."""
         self.nodes = read_screen("android", (yield action))
 
-    def find(self, name: str) -> Node | None:
+    def find(self, name: str) -> ScreenNode | None:
         """Return the first element of a name."""
         return next((node for node in self.nodes if name in (node.text, node.description)), None)
 
@@ -71,35 +71,35 @@ class Hand:
         return action if box is None else json.dumps({**arguments, "x": box.centre[0], "y": box.centre[1]})
 
 
-Cope = Callable[[Hand], Doing]
-Plan = Callable[[Task, Hand], ActionStream]
+Cope = Callable[[PhoneHand], Doing]
+Plan = Callable[[Task, PhoneHand], ActionStream]
 
 
-def refuse(hand: Hand) -> Doing:
+def refuse(hand: PhoneHand) -> Doing:
     """Decline whatever the system asks."""
     while (button := next((name for name in REFUSALS if hand.find(name)), None)) is not None:
         yield from hand.once(tap(button))
 
 
-def wait(hand: Hand) -> Doing:
+def wait(hand: PhoneHand) -> Doing:
     """Wait until the screen has loaded."""
     while hand.find("Loading"):
         yield from hand.once(WAIT)
 
 
-def wait_for_app(hand: Hand) -> Doing:
+def wait_for_app(hand: PhoneHand) -> Doing:
     """Give an app that does not respond another chance."""
     while hand.find("Wait"):
         yield from hand.once(tap("Wait"))
 
 
-def sign_in(hand: Hand) -> Doing:
+def sign_in(hand: PhoneHand) -> Doing:
     """Sign in again where an app wants it."""
     if any(node.text.startswith("Continue as ") for node in hand.nodes):
         yield from hand.once(tap("Continue as ", "Button", part=True))
 
 
-def order(task: Task, hand: Hand) -> ActionStream:
+def order(task: Task, hand: PhoneHand) -> ActionStream:
     """Put groceries into the basket, choose a time of delivery, and order."""
     found, slot = _ORDER.search(task.instruction), _SLOT.search(task.instruction)
     assert found is not None and slot is not None
@@ -111,7 +111,7 @@ def order(task: Task, hand: Hand) -> ActionStream:
     yield "finish"
 
 
-def change(task: Task, hand: Hand, tiles: bool = False, places: bool = False) -> ActionStream:
+def change(task: Task, hand: PhoneHand, tiles: bool = False, places: bool = False) -> ActionStream:
     """Change two settings on their pages.
 
     Args:
@@ -142,7 +142,7 @@ def expert(plan: Plan, cope: Cope | None = None, points: bool = False) -> Solver
     """Return an expert that follows a plan."""
 
     def solve(task: Task) -> ActionStream:
-        return plan(task, Hand(task, cope, points))
+        return plan(task, PhoneHand(task, cope, points))
 
     return solve
 

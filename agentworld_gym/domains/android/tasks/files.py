@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.kit.vocabulary import common_pool
@@ -11,7 +11,7 @@ FOLDERS = ("Bills", "Archive", "Taxes", "Letters", "Insurance")
 
 
 @family
-def sort_papers(scene: AndroidScene, level: int) -> Draft:
+def sort_papers(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent finds a file by its name, by its text, or by what a message says of it, and moves it."""
     names = background(scene, 5, 1)
     sender, other = scene.some(names, 2)

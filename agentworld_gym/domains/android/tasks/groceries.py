@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.domains.android.tasks.word_lists import words
@@ -11,7 +11,7 @@ SLOTS = {"Tomorrow 8:00-10:00": (8, 10), "Tomorrow 12:00-14:00": (12, 14), "Tomo
 
 
 @family
-def order_goods(scene: AndroidScene, level: int) -> Draft:
+def order_goods(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent orders what the task names, what a note lists, or what a note with conditions and the calendar
     allow."""
     background(scene, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, enter_text, hold, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
 from agentworld_gym.domains.android.tasks.word_lists import words
@@ -15,7 +15,7 @@ HALLS = ("Small hall", "Boathouse", "Room Cedar", "Old mill", "School gym", "Tea
 
 
 @family
-def answer_question(scene: AndroidScene, level: int) -> Draft:
+def answer_question(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent sends somebody a code from a note; the calendar and messages tell which note, and whether it still
     holds."""
     names = background(scene, 5)
@@ -87,7 +87,7 @@ def answer_question(scene: AndroidScene, level: int) -> Draft:
 
 
 @family
-def pass_on(scene: AndroidScene, level: int) -> Draft:
+def pass_on(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent forwards one of several messages; the call log tells to whom, and the calendar from whom."""
     names = background(scene, 6, 1)
     scene.state["messages"]["threads"].clear()

@@ -9,9 +9,9 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.core.tasks.proof import Stage, prove
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Scene, alternated, family_of
+from agentworld_gym.core.tasks.validation import ValidationSession, prove
 from agentworld_gym.domains.android.engine.elements import quoted
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
 from agentworld_gym.domains.android.tasks.actions import app, tap
@@ -37,13 +37,14 @@ def checked(on: bool) -> str:
     return r" \| [^\n]*\bchecked" if on else r"(?! \| [^\n]*\bchecked)"
 
 
-def _said(answer: str) -> str:
+def _answer_pattern(answer: str) -> str:
     """Return a regular expression for the ways to say an answer: times of 12 or 24 hours, sums without currency, and
     such.
 
-    >>> [bool(re.fullmatch(_said("5:00 PM"), said)) for said in ("5:00 PM", "17:00", "at 5 PM", "5:00 AM", "5:00")]
+    >>> times = _answer_pattern("5:00 PM")
+    >>> [bool(re.fullmatch(times, said)) for said in ("5:00 PM", "17:00", "at 5 PM", "5:00 AM", "5:00")]
     [True, True, True, False, False]
-    >>> [bool(re.fullmatch(_said("€3.50"), said)) for said in ("€3.50", "3.50", "3.50 euros", "13.50")]
+    >>> [bool(re.fullmatch(_answer_pattern("€3.50"), said)) for said in ("€3.50", "3.50", "3.50 euros", "13.50")]
     [True, True, True, False]
     """
     if match := re.fullmatch(r"(\d+):(\d\d) ([AP])M", answer):
@@ -172,7 +173,7 @@ class AndroidScene(Scene):
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
         """Return a check on what follows `finish:`."""
-        return Check(answer=Expect(matches=rf"(?i)\A\W*{_said(answer)}\W*\Z"), weight=weight)
+        return Check(answer=Expect(matches=rf"(?i)\A\W*{_answer_pattern(answer)}\W*\Z"), weight=weight)
 
     def draft(
         self,
@@ -184,7 +185,7 @@ class AndroidScene(Scene):
         answer: str | None = None,
         wrong: Sequence[str] = (),
         menu_max: int | None = None,
-    ) -> Draft:
+    ) -> TaskDraft:
         """Prove the task and return its draft.
 
         At level 1 no answer is asked for: an agent that learns by trying finds out what to do before what to say. The
@@ -208,14 +209,14 @@ class AndroidScene(Scene):
         if self.level == 1:
             asks, answer, wrong = "", None, ()
         success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
-        stage = Stage("android", AndroidMachine.start(self.state, 0), problem)
+        stage = ValidationSession("android", AndroidMachine.start(self.state, 0), problem)
         first = stage.machine.observation
         possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in wrong if text != answer]
         turns = [action for action in possible if action not in expert]
         # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
         ordered = [*offers[:1], *turns, *offers[1:]] if self.level == 3 else alternated(offers, turns)
-        return Draft(
+        return TaskDraft(
             f"{instruction} {asks}".rstrip(), self.state, success, tuple(expert), tuple(ordered), answer=answer,
             first_observation=first, menu_max=menu_max,
         )  # fmt: skip

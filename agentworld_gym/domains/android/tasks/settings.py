@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, checked, family, line
 
@@ -44,7 +44,7 @@ def switched(setting: Setting, on: bool) -> str:
 
 
 @family
-def change_settings(scene: AndroidScene, level: int) -> Draft:
+def change_settings(scene: AndroidScene, level: int) -> TaskDraft:
     """The agent sets switches and a choice as the task, a note, or the note for the next event in the calendar says."""
     background(scene, 4)
     # At level 1 all switches are in quick settings too.

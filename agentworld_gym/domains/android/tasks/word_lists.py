@@ -8,7 +8,7 @@ from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.domains.android.engine.scenario import scenario_folder
 
 
-class Words(Strict):
+class WordLists(Strict):
     """The contents of the file `tasks.yaml` beside the scenarios of phones, which says what each list is for."""
 
     lists: dict[str, tuple[str, ...]]
@@ -20,7 +20,7 @@ class Words(Strict):
 
 
 @lru_cache(maxsize=1)
-def words() -> Words:
+def words() -> WordLists:
     """Read the lists.
 
     >>> sorted(words().lists)[:2]
@@ -30,4 +30,4 @@ def words() -> Words:
         SpecError: the file is wrong.
     """
     path = scenario_folder() / "tasks.yaml"
-    return validated(Words, read_yaml(path), path)
+    return validated(WordLists, read_yaml(path), path)

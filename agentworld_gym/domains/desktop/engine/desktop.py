@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.desktop.engine import file_chooser, geometry
 from agentworld_gym.domains.desktop.engine.filesystem import MAX_TIME, FileSystem, clean, error_reason
-from agentworld_gym.domains.desktop.engine.program import Entry, Program, Resource, Window
+from agentworld_gym.domains.desktop.engine.program import MenuEntry, Program, Resource, Window
 from agentworld_gym.domains.desktop.engine.state import DesktopState
 from agentworld_gym.kit.gui import Field, Message, copied
 
@@ -372,7 +372,7 @@ class Desktop:
             )
             del notices[:-3]
 
-    def popup(self, number: int, entries: Sequence[Entry], x: int, y: int, menu: Message) -> None:
+    def popup(self, number: int, entries: Sequence[MenuEntry], x: int, y: int, menu: Message) -> None:
         """Open a menu at a point.
 
         `number` is that of the window it belongs to; `SHELL` stands for the desktop shell. `menu` is the name of the

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.domains.desktop.engine import geometry
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, TRASH
 from agentworld_gym.domains.desktop.engine.geometry import BAR, DOCK, HEIGHT, WIDTH, Rect
-from agentworld_gym.domains.desktop.engine.program import Entry, Window
+from agentworld_gym.domains.desktop.engine.program import MenuEntry, Window
 from agentworld_gym.domains.desktop.engine.shell_data import shell_data
 from agentworld_gym.domains.desktop.engine.widgets import entry, label
 from agentworld_gym.kit.gui import Field, Message, Widget, column, grid, layers, row
@@ -185,51 +185,51 @@ def _icons(desktop: Desktop) -> Iterator[tuple[str, str]]:
                 yield name, f"{DESKTOP}/{name}"
 
 
-def menu(desktop: Desktop, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+def menu(desktop: Desktop, name: str, arguments: tuple[Any, ...]) -> Sequence[MenuEntry]:
     """Return the entries of one of the shell's menus."""
     if name == "system":
         quiet, dark = desktop.setting("notifications/do-not-disturb"), desktop.setting("appearance/dark")
         return (
-            Entry("Settings", ("shell/new", "settings"), "settings" in desktop.programs),
-            Entry("Dark Style", ("shell/switch", "appearance/dark"), checked=bool(dark)),
-            Entry("Do Not Disturb", ("shell/switch", "notifications/do-not-disturb"), checked=bool(quiet)),
+            MenuEntry("Settings", ("shell/new", "settings"), "settings" in desktop.programs),
+            MenuEntry("Dark Style", ("shell/switch", "appearance/dark"), checked=bool(dark)),
+            MenuEntry("Do Not Disturb", ("shell/switch", "notifications/do-not-disturb"), checked=bool(quiet)),
         )
     if name == "app":
         active = desktop.active
         if active is None:
             return ()
         return (
-            Entry("New Window", ("shell/new", active["program"])),
-            Entry("Quit", ("shell/quit", active["program"])),
+            MenuEntry("New Window", ("shell/new", active["program"])),
+            MenuEntry("Quit", ("shell/quit", active["program"])),
         )
     if name == "dock":
         program = arguments[0]
         windows = desktop.windows(program)
         return (
-            *(Entry(window["title"], ("shell/raise", window["id"])) for window in windows[:8]),
-            Entry("New Window", ("shell/new", program)),
-            Entry("Quit", ("shell/quit", program), bool(windows)),
+            *(MenuEntry(window["title"], ("shell/raise", window["id"])) for window in windows[:8]),
+            MenuEntry("New Window", ("shell/new", program)),
+            MenuEntry("Quit", ("shell/quit", program), bool(windows)),
         )
     if name == "icon":
-        return Entry("Open", ("shell/open", arguments[0])), Entry(
+        return MenuEntry("Open", ("shell/open", arguments[0])), MenuEntry(
             "Move to Trash", ("shell/remove", arguments[0]), arguments[0] != HOME
         )
     if name == "desktop":
         return (
-            Entry("New Folder", ("shell/folder",)),
-            Entry("Show Desktop in Files", ("shell/open", DESKTOP)),
-            Entry("Open in Terminal", ("shell/new", "terminal", DESKTOP), "terminal" in desktop.programs),
-            Entry("Change Background…", ("shell/new", "settings"), "settings" in desktop.programs),
+            MenuEntry("New Folder", ("shell/folder",)),
+            MenuEntry("Show Desktop in Files", ("shell/open", DESKTOP)),
+            MenuEntry("Open in Terminal", ("shell/new", "terminal", DESKTOP), "terminal" in desktop.programs),
+            MenuEntry("Change Background…", ("shell/new", "settings"), "settings" in desktop.programs),
         )
     return ()
 
 
-def window_menu(window: Window) -> Sequence[Entry]:
+def window_menu(window: Window) -> Sequence[MenuEntry]:
     """Return the entries of the menu of a title bar."""
     return (
-        Entry("Minimize", ("window/minimize",)),
-        Entry("Restore" if window["maximized"] else "Maximize", ("window/maximize",)),
-        Entry("Close", ("window/close",)),
+        MenuEntry("Minimize", ("window/minimize",)),
+        MenuEntry("Restore" if window["maximized"] else "Maximize", ("window/maximize",)),
+        MenuEntry("Close", ("window/close",)),
     )
 
 

@@ -22,7 +22,7 @@ MAX_TIME = 4_102_444_800.0
 """The latest time of any clock: the year 2100."""
 
 
-class Node(NamedTuple):
+class FileNode(NamedTuple):
     """A file, or a folder where `content` is None. `mode` holds its permissions, `modified` its time in seconds."""
 
     content: str | None
@@ -48,12 +48,12 @@ class FileSystem:
     def __init__(self, now: float) -> None:
         self.now = now
         self.version = 0
-        self.nodes: dict[str, Node] = {path: Node(None, 0o555, now) for path in SYSTEM}
+        self.nodes: dict[str, FileNode] = {path: FileNode(None, 0o555, now) for path in SYSTEM}
         self.trashed: dict[str, str] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._total = 0
         for path in ("/tmp", HOME, *(f"{HOME}/{name}" for name in STANDARD)):
-            self.nodes[path] = Node(None, 0o755, now)
+            self.nodes[path] = FileNode(None, 0o755, now)
 
     def copy(self) -> FileSystem:
         """Return an exact copy."""
@@ -69,7 +69,7 @@ class FileSystem:
     def restore_from(self, fields: Mapping[str, Any]) -> None:
         """Become the file system of these fields, the inverse of `fields`."""
         self.now, self.version, self.trashed = fields["now"], fields["version"], dict(fields["trashed"])
-        self.nodes = {path: Node(*parts) for path, parts in fields["nodes"].items()}
+        self.nodes = {path: FileNode(*parts) for path, parts in fields["nodes"].items()}
         self._total = sum(len(node.content or "") for node in self.nodes.values())
         self._names = {}
 
@@ -82,7 +82,7 @@ class FileSystem:
         node = self.nodes.get(path)
         return node is not None and node.content is None
 
-    def node(self, path: str) -> Node:
+    def node(self, path: str) -> FileNode:
         """Return the file or folder of a path.
 
         Raises:
@@ -147,7 +147,7 @@ class FileSystem:
             mode = node.mode
             self._total -= len(node.content)
         self._total += len(text)
-        self._set(path, Node(text, mode, self.now))
+        self._set(path, FileNode(text, mode, self.now))
 
     def make_folder(self, path: str) -> None:
         """Make a folder.
@@ -158,7 +158,7 @@ class FileSystem:
         if path in self.nodes:
             raise _error(errno.EEXIST, path)
         self._room(path, 0)
-        self._set(path, Node(None, 0o755, self.now))
+        self._set(path, FileNode(None, 0o755, self.now))
 
     def move(self, source: str, target: str) -> None:
         """Move or rename a file or a folder with its content; a file at the target is replaced.
@@ -238,7 +238,7 @@ class FileSystem:
         for part in TRASH.split("/")[1:]:
             folder += f"/{part}"
             if folder not in self.nodes:
-                self._set(folder, Node(None, 0o755, self.now))
+                self._set(folder, FileNode(None, 0o755, self.now))
         target = self.free(f"{TRASH}/{posixpath.basename(path)}")
         self.move(path, target)
         self.trashed[target] = path
@@ -295,7 +295,7 @@ class FileSystem:
         """
         for folder in reversed(list(_above(path))):
             if folder not in self.nodes:
-                self.nodes[folder] = Node(None, 0o755, self.now)
+                self.nodes[folder] = FileNode(None, 0o755, self.now)
             elif self.nodes[folder].content is not None:
                 raise _error(errno.ENOTDIR, path)
         if content is not None and self.is_folder(path):
@@ -304,7 +304,7 @@ class FileSystem:
         self._forget(path)
         self._total += len(content or "")
         modified = min(max(modified, 0.0), MAX_TIME)
-        self._set(path, Node(None if content is None else clean(content), mode, modified))
+        self._set(path, FileNode(None if content is None else clean(content), mode, modified))
 
     def vanish(self, path: str) -> None:
         """Remove a path and all paths below it, whatever the permissions are."""
@@ -342,7 +342,7 @@ class FileSystem:
         if node is not None:
             self._total -= len(node.content or "")
 
-    def _set(self, path: str, node: Node) -> None:
+    def _set(self, path: str, node: FileNode) -> None:
         self.nodes[path] = node
         self._changed()
 

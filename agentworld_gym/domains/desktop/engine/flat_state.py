@@ -94,11 +94,11 @@ def _window(desktop: Desktop, window: Window, order: int) -> Iterator[tuple[str,
         name = f"{start}/dialogs/{dialog['id']}"
         yield f"{name}/title", dialog["title"]
         yield f"{name}/focus", dialog["focus"]
-        yield from flat({"entries": dialog["entries"], "data": _kept(dialog["data"])}, name).items()
-    yield from ((name, _short(value)) for name, value in flat(_kept(window["data"]), start).items())
+        yield from flat({"entries": dialog["entries"], "data": _public_data(dialog["data"])}, name).items()
+    yield from ((name, _short(value)) for name, value in flat(_public_data(window["data"]), start).items())
 
 
-def _kept(data: dict[str, Any]) -> dict[str, Any]:
+def _public_data(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if not name.startswith("_")}
 
 

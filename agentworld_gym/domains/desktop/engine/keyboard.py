@@ -11,7 +11,7 @@ from agentworld_gym.domains.desktop.engine.filesystem import clean
 from agentworld_gym.domains.desktop.engine.message_dispatch import choose, dispatch, to_dialog
 from agentworld_gym.domains.desktop.engine.mouse import focus
 from agentworld_gym.domains.desktop.engine.program import Window
-from agentworld_gym.domains.desktop.engine.screen import Screen, Surface
+from agentworld_gym.domains.desktop.engine.screen import RenderedScreen, ScreenSurface
 from agentworld_gym.kit.gui import Field, Widget, find, focusables
 
 MODIFIERS = ("ctrl", "alt", "shift", "super")
@@ -77,7 +77,7 @@ def key_name(name: str) -> str | None:
 class Keyboard:
     """The keyboard of one desktop."""
 
-    def __init__(self, desktop: Desktop, screen: Screen) -> None:
+    def __init__(self, desktop: Desktop, screen: RenderedScreen) -> None:
         self.desktop, self.screen = desktop, screen
 
     @property
@@ -187,7 +187,7 @@ class Keyboard:
             return
         self._in_surface(window, self.screen.window(window), combo)
 
-    def _target(self) -> tuple[Window | None, Surface | None]:
+    def _target(self) -> tuple[Window | None, ScreenSurface | None]:
         """Return the window that receives the keys, and its surface or that of its dialog."""
         window = self.desktop.active
         if window is None:
@@ -195,11 +195,11 @@ class Keyboard:
         dialog = self.desktop.shown_dialog(window)
         return window, self.screen.window(window) if dialog is None else self.screen.dialog(window, dialog)
 
-    def _focused(self, window: Window, surface: Surface) -> Widget | None:
+    def _focused(self, window: Window, surface: ScreenSurface) -> Widget | None:
         key = window["focus"] if surface.dialog is None else surface.dialog["focus"]
         return find(surface.root, key) if key else None
 
-    def _in_dialog(self, window: Window, surface: Surface, combo: str) -> None:
+    def _in_dialog(self, window: Window, surface: ScreenSurface, combo: str) -> None:
         dialog = surface.dialog
         assert dialog is not None
         if combo == "esc":
@@ -210,11 +210,11 @@ class Keyboard:
             dialog["version"] += 1
             self._in_surface(window, surface, combo)
 
-    def _on_button(self, window: Window, surface: Surface) -> bool:
+    def _on_button(self, window: Window, surface: ScreenSurface) -> bool:
         widget = self._focused(window, surface)
         return widget is not None and widget.field is None
 
-    def _in_surface(self, window: Window, surface: Surface, combo: str) -> None:
+    def _in_surface(self, window: Window, surface: ScreenSurface, combo: str) -> None:
         """Act on a key for the focused widget, after the program has declined it."""
         widget = self._focused(window, surface)
         if combo in ("tab", "shift+tab"):
@@ -239,13 +239,13 @@ class Keyboard:
                 elif "moved" in widget.on:
                     dispatch(self.desktop, surface, widget.on["moved"], (widget.x, widget.y))
 
-    def _next(self, surface: Surface, widget: Widget | None, step: int) -> None:
+    def _next(self, surface: ScreenSurface, widget: Widget | None, step: int) -> None:
         keys = [found.key for found in focusables(surface.root)]
         if keys:
             place = keys.index(widget.key) + step if widget is not None and widget.key in keys else 0
             focus(self.desktop, surface, keys[place % len(keys)])
 
-    def _changed(self, window: Window, surface: Surface, widget: Widget) -> None:
+    def _changed(self, window: Window, surface: ScreenSurface, widget: Widget) -> None:
         if surface.dialog is not None:
             surface.dialog["version"] += 1
         else:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from agentworld_gym.core.domain.view import StructuredState
-from agentworld_gym.domains.desktop.engine.aims import PASTES, Aim, calls, pointed_at
+from agentworld_gym.domains.desktop.engine.action_targets import PASTES, ActionTarget, calls, pointed_at
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, TRASH
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import document
@@ -135,12 +135,12 @@ def _numbered(name: str, values: Iterable[Any]) -> Named:
         yield f"{name}/{number}" if number else name, value
 
 
-def _does(what: re.Pattern[str], source: str, aims: Sequence[Aim]) -> bool:
+def _does(what: re.Pattern[str], source: str, aims: Sequence[ActionTarget]) -> bool:
     """Whether code, or a message at its points, says that something is done."""
     return any(map(what.search, (source, *(aim.told for aim in aims))))
 
 
-def _code(desktop: Desktop, aims: Sequence[Aim], source: str) -> Named:
+def _code(desktop: Desktop, aims: Sequence[ActionTarget], source: str) -> Named:
     typed = _typed(source)
     yield from _numbered("typed", typed)
     yield from _inserted(desktop, aims, "typed", "".join(typed[:1]))
@@ -178,7 +178,7 @@ def _parsed(source: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def _aim(aim: Aim, end: str) -> Named:
+def _aim(aim: ActionTarget, end: str) -> Named:
     texts = [part for message in aim.messages for part in message[1:] if isinstance(part, str)]
     said = aim.address or (short(texts[-1]) if texts else "")
     yield f"aim{end}", said
@@ -190,7 +190,7 @@ def _aim(aim: Aim, end: str) -> Named:
         yield f"menu{end}", [short(part) if isinstance(part, str) else part for part in aim.messages[-1][1:]]
 
 
-def _pasted(desktop: Desktop, aims: Sequence[Aim]) -> Named:
+def _pasted(desktop: Desktop, aims: Sequence[ActionTarget]) -> Named:
     """Yield the text in the clipboard and its cells, and what it makes of the line at the cursor."""
     text, cells = desktop.clipboard, _PARTS.split(desktop.clipboard)
     yield "clipboard", text
@@ -201,7 +201,7 @@ def _pasted(desktop: Desktop, aims: Sequence[Aim]) -> Named:
     yield from _inserted(desktop, aims, "clipboard", text)
 
 
-def _inserted(desktop: Desktop, aims: Sequence[Aim], name: str, text: str) -> Named:
+def _inserted(desktop: Desktop, aims: Sequence[ActionTarget], name: str, text: str) -> Named:
     """Yield the column and the line of an editor that a text at the cursor makes.
 
     A column that reads like full seconds has no name, because the clock grows by such numbers.
@@ -268,7 +268,7 @@ def _content(desktop: Desktop, path: str) -> str | None:
     return None if node is None else node.content
 
 
-def _selected(desktop: Desktop, aims: Sequence[Aim], source: str) -> Named:
+def _selected(desktop: Desktop, aims: Sequence[ActionTarget], source: str) -> Named:
     """Yield the selection that is copied, and the cell at a point or at the cursor that is edited."""
     window = desktop.active
     if window is None or window["program"] not in _DOCUMENTS or desktop.shown_dialog(window) is not None:
@@ -281,7 +281,7 @@ def _selected(desktop: Desktop, aims: Sequence[Aim], source: str) -> Named:
         yield "cell", document.entry_at(data, (cells or [tuple(data["cursor"])])[-1])
 
 
-def _saved(desktop: Desktop, front: Mapping[str, Any], aims: Sequence[Aim], source: str) -> Named:
+def _saved(desktop: Desktop, front: Mapping[str, Any], aims: Sequence[ActionTarget], source: str) -> Named:
     """Yield the lines and the cells that saving a document in front stores."""
     window = desktop.active
     if window is None or window["program"] not in _DOCUMENTS:

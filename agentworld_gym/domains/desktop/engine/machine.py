@@ -7,22 +7,27 @@ from typing import Any, Self
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
-from agentworld_gym.domains.desktop.engine import perturbations
+from agentworld_gym.domains.desktop.engine import faults
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import clean
 from agentworld_gym.domains.desktop.engine.flat_state import compared, flat_state
 from agentworld_gym.domains.desktop.engine.geometry import reachable
 from agentworld_gym.domains.desktop.engine.interpreter import Interpreter, names
 from agentworld_gym.domains.desktop.engine.interpreter.pyautogui import PyAutoGui
-from agentworld_gym.domains.desktop.engine.interpreter.values import Budget
+from agentworld_gym.domains.desktop.engine.interpreter.values import ActionBudget
 from agentworld_gym.domains.desktop.engine.keyboard import Keyboard
 from agentworld_gym.domains.desktop.engine.mouse import Mouse
 from agentworld_gym.domains.desktop.engine.programs import programs
-from agentworld_gym.domains.desktop.engine.screen import Screen
+from agentworld_gym.domains.desktop.engine.screen import RenderedScreen
 from agentworld_gym.domains.desktop.engine.shell_data import shell_settings
 from agentworld_gym.domains.desktop.engine.spans import SpanTracker, in_four_columns
 from agentworld_gym.domains.desktop.engine.state import DesktopState, seconds
-from agentworld_gym.domains.desktop.engine.structured_state.desktop import complete, kept, restored, shown
+from agentworld_gym.domains.desktop.engine.structured_state.desktop import (
+    complete,
+    hidden_state,
+    restored,
+    visible_state,
+)
 from agentworld_gym.domains.desktop.screen_texts import four_columns
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "<action>", line {line}, in <module>\n{problem}'
@@ -46,12 +51,12 @@ class DesktopMachine(RestorableMachine[Desktop]):
     noun = "desktop"
     concurrent = True
 
-    def __init__(self, desktop: Desktop, screen: Screen, span_tracker: SpanTracker) -> None:
+    def __init__(self, desktop: Desktop, screen: RenderedScreen, span_tracker: SpanTracker) -> None:
         super().__init__(desktop, screen.table())
         self._screen = screen
         self._span_tracker = span_tracker
         self.problem = ""
-        self._code: tuple[PyAutoGui, Budget, dict[str, Any], dict[str, Any]] | None = None
+        self._code: tuple[PyAutoGui, ActionBudget, dict[str, Any], dict[str, Any]] | None = None
 
     @classmethod
     def start(
@@ -72,8 +77,8 @@ class DesktopMachine(RestorableMachine[Desktop]):
         desktop = Desktop(initial_state, seed, controls, hidden, programs())
         _furnish(desktop)
         _open_windows(desktop)
-        perturbations.prepare(desktop)
-        return cls(desktop, Screen(desktop), SpanTracker(initial_state))
+        faults.prepare(desktop)
+        return cls(desktop, RenderedScreen(desktop), SpanTracker(initial_state))
 
     def observation_in(self, dialect: str) -> str:
         """Return the table of the screen as agents of another dialect see it.
@@ -108,10 +113,10 @@ class DesktopMachine(RestorableMachine[Desktop]):
         self._span_tracker.see(before, source if isinstance(source, str) else "")
         self.problem = ""
         desktop.model["action"] += 1
-        perturbations.before(desktop)
+        faults.before(desktop)
         if isinstance(source, str) and source.strip() not in _NOTHING:
             self._run(desktop, clean(source))
-        perturbations.after(desktop)
+        faults.after(desktop)
         self._observation = self._screen.table()
         if self._observation != before and desktop.advance(1.0):
             self._observation = self._screen.table()
@@ -120,7 +125,7 @@ class DesktopMachine(RestorableMachine[Desktop]):
     def _run(self, desktop: Desktop, source: str) -> None:
         if self._code is None:
             mouse = Mouse(desktop, self._screen)
-            pyautogui, budget = PyAutoGui(desktop, mouse, Keyboard(desktop, self._screen)), Budget()
+            pyautogui, budget = PyAutoGui(desktop, mouse, Keyboard(desktop, self._screen)), ActionBudget()
             self._code = (pyautogui, budget, *names(desktop, pyautogui, budget))
         pyautogui, budget, names_of_code, modules = self._code
         pyautogui.rest()
@@ -141,18 +146,18 @@ class DesktopMachine(RestorableMachine[Desktop]):
 
     def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"problem": self.problem, "spans": self._span_tracker.fields()}
-        return {"desktop": kept(self._open(), shown), **own}
+        return {"desktop": hidden_state(self._open(), shown), **own}
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
-        return shown(self._open())
+        return visible_state(self._open())
 
     @classmethod
     def restore(cls, structured_state: Mapping[str, Any]) -> DesktopMachine:
         """Return the machine of a complete state: equal actions on both give equal observations, states and spans."""
         inner = structured_state["kept"]
         desktop = complete(structured_state["shown"], inner["desktop"])
-        machine = cls(desktop, Screen(desktop), SpanTracker.restore(inner["spans"]))
+        machine = cls(desktop, RenderedScreen(desktop), SpanTracker.restore(inner["spans"]))
         machine.problem = inner["problem"]
         return machine
 
@@ -160,7 +165,7 @@ class DesktopMachine(RestorableMachine[Desktop]):
     def viewed(cls, shown: Mapping[str, Any]) -> DesktopMachine:
         """Return the machine of what the view reads, which is good for nothing but to open what is there."""
         desktop = restored(shown)
-        return cls(desktop, Screen(desktop), SpanTracker(desktop.initial_state))
+        return cls(desktop, RenderedScreen(desktop), SpanTracker(desktop.initial_state))
 
     def _part_from(self, system: Desktop) -> None:
         self._system = system.fork()

@@ -8,12 +8,12 @@ from typing import Any
 from agentworld_gym.domains.desktop.engine import desktop_shell, file_chooser
 from agentworld_gym.domains.desktop.engine.desktop import SHELL, Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import error_reason
-from agentworld_gym.domains.desktop.engine.program import Entry, Window
-from agentworld_gym.domains.desktop.engine.screen import Surface
+from agentworld_gym.domains.desktop.engine.program import MenuEntry, Window
+from agentworld_gym.domains.desktop.engine.screen import ScreenSurface
 from agentworld_gym.kit.gui import Message
 
 
-def dispatch(desktop: Desktop, surface: Surface, message: Message, place: tuple[int, int]) -> None:
+def dispatch(desktop: Desktop, surface: ScreenSurface, message: Message, place: tuple[int, int]) -> None:
     """Give a message to its receiver; `place` is the point at which a menu opens."""
     if not message:
         return
@@ -59,7 +59,7 @@ def open_menu(desktop: Desktop, window: Window | None, message: Message, place: 
     desktop.popup(window["id"] if window is not None else SHELL, entries, *place, menu)
 
 
-def menu_entries(desktop: Desktop, window: Window | None, menu: Message) -> Sequence[Entry]:
+def menu_entries(desktop: Desktop, window: Window | None, menu: Message) -> Sequence[MenuEntry]:
     """Return the entries of a menu of a window, or of the shell, by its name and what it is about."""
     name, arguments = menu[0], tuple(menu[1:])
     if window is None:

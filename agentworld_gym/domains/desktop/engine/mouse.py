@@ -9,7 +9,7 @@ from agentworld_gym.domains.desktop.engine import desktop_shell
 from agentworld_gym.domains.desktop.engine.desktop import SHELL, Desktop
 from agentworld_gym.domains.desktop.engine.geometry import HEIGHT, WIDTH
 from agentworld_gym.domains.desktop.engine.message_dispatch import dispatch
-from agentworld_gym.domains.desktop.engine.screen import Screen, Surface
+from agentworld_gym.domains.desktop.engine.screen import RenderedScreen, ScreenSurface
 from agentworld_gym.domains.desktop.engine.widgets import METRICS
 from agentworld_gym.kit.gui import Widget, handler
 
@@ -17,13 +17,13 @@ DRAG_PIXELS = 6
 DOUBLE_SECONDS = 0.5
 LINE_PIXELS = 50
 _WORD = re.compile(r"\w+|\W")
-Spot = tuple[Surface, list[Widget]]
+Spot = tuple[ScreenSurface, list[Widget]]
 
 
 class Mouse:
     """The mouse of one desktop."""
 
-    def __init__(self, desktop: Desktop, screen: Screen) -> None:
+    def __init__(self, desktop: Desktop, screen: RenderedScreen) -> None:
         self.desktop, self.screen = desktop, screen
         self._time = 0.0
         self._last: tuple[str, int, int, float, int] = ("", 0, 0, 0.0, 0)
@@ -90,7 +90,7 @@ class Mouse:
                     self._scrolled(surface, widget.key, offset)
                 return
 
-    def _scrolled(self, surface: Surface, key: str, offset: int) -> None:
+    def _scrolled(self, surface: ScreenSurface, key: str, offset: int) -> None:
         if surface.dialog is not None:
             surface.dialog["scroll"][key] = offset
             surface.dialog["version"] += 1
@@ -100,7 +100,7 @@ class Mouse:
             window["scroll"][key] = offset
             self.desktop.touch(window)
 
-    def _closes_menu(self, surface: Surface) -> bool:
+    def _closes_menu(self, surface: ScreenSurface) -> bool:
         """Return whether a click only closes the open menu."""
         popup = self.desktop.model["popup"]
         if popup is None or surface.kind == "popup":
@@ -108,7 +108,7 @@ class Mouse:
         self.desktop.model["popup"] = None
         return True
 
-    def _enter(self, surface: Surface) -> bool:
+    def _enter(self, surface: ScreenSurface) -> bool:
         """Bring the window of a surface to the front, and return whether it takes input."""
         window = self.desktop.find(surface.number)
         if window is not None and self.desktop.active is not window:
@@ -151,13 +151,13 @@ class Mouse:
                 self._focus(surface, path)
             dispatch(self.desktop, surface, handled[1], (x, y))
 
-    def _focus(self, surface: Surface, path: list[Widget]) -> None:
+    def _focus(self, surface: ScreenSurface, path: list[Widget]) -> None:
         for widget in path:
             if widget.key and (widget.field is not None or "focusable" in widget.flags):
                 focus(self.desktop, surface, widget.key)
                 return
 
-    def _caret(self, surface: Surface, widget: Widget, at: tuple[int, int], count: int, extend: bool) -> None:
+    def _caret(self, surface: ScreenSurface, widget: Widget, at: tuple[int, int], count: int, extend: bool) -> None:
         field = widget.field
         assert field is not None
         place = caret_at(widget, *at)
@@ -172,11 +172,11 @@ class Mouse:
             field.anchor, field.cursor = start, len(field.value) if end < 0 else end
         self._moved(surface, widget)
 
-    def _moved(self, surface: Surface, widget: Widget) -> None:
+    def _moved(self, surface: ScreenSurface, widget: Widget) -> None:
         if "moved" in widget.on:
             dispatch(self.desktop, surface, widget.on["moved"], self.position)
 
-    def _point(self, surface: Surface, path: list[Widget], x: int, y: int) -> None:
+    def _point(self, surface: ScreenSurface, path: list[Widget], x: int, y: int) -> None:
         handled = handler(path, "point")
         if handled is not None:
             widget, message = handled
@@ -203,7 +203,9 @@ class Mouse:
             if target is not None and target[1] and target[1][0] is inner and handler(path, "click") is not None:
                 self._click(source, *end, 1, ())
 
-    def _drop(self, surface: Surface, message: tuple[Any, ...], start: tuple[int, int], end: tuple[int, int]) -> None:
+    def _drop(
+        self, surface: ScreenSurface, message: tuple[Any, ...], start: tuple[int, int], end: tuple[int, int]
+    ) -> None:
         if message == ("window/move",):
             window = self.desktop.find(surface.number)
             if window is not None:
@@ -219,7 +221,7 @@ class Mouse:
                 dropped = handled[1]
         dispatch(self.desktop, surface, (*message, *dropped), end)
 
-    def _same_program(self, one: Surface, other: Surface) -> bool:
+    def _same_program(self, one: ScreenSurface, other: ScreenSurface) -> bool:
         windows = self.desktop.find(one.number), self.desktop.find(other.number)
         return windows[0] is not None and windows[1] is not None and windows[0]["program"] == windows[1]["program"]
 
@@ -242,7 +244,7 @@ def caret_at(widget: Widget, x: int, y: int) -> int:
     return min(place + across, len(field.value) if end < 0 else end)
 
 
-def focus(desktop: Desktop, surface: Surface, key: str) -> None:
+def focus(desktop: Desktop, surface: ScreenSurface, key: str) -> None:
     """Give the focus of a surface to a widget."""
     if surface.dialog is not None:
         if surface.dialog["focus"] != key:

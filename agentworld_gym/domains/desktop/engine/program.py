@@ -43,7 +43,7 @@ class Window(TypedDict):
     """The program's own data: dictionaries, lists, text fields and scalars."""
 
 
-class Entry(NamedTuple):
+class MenuEntry(NamedTuple):
     """One entry of a menu."""
 
     label: str
@@ -281,7 +281,7 @@ class Program:
     def update(self, desktop: DesktopServices, window: Window, message: Message) -> None:
         """Change the window's data as a message says."""
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the window's data, as plain JSON data in few words."""
         raise NotImplementedError
 
@@ -312,7 +312,9 @@ class Program:
         """Act on printable characters while no field has the focus, and return whether the program takes them."""
         return False
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the entries of a menu, which a message `("menu", name, *arguments)` asks for."""
         return ()
 

@@ -32,7 +32,7 @@ _STATES = ("checked", "selected")
 _ESCAPES = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
-class Row(NamedTuple):
+class ScreenRow(NamedTuple):
     """One row of the table. `point` is the middle of its widget, and None for a frame."""
 
     line: str
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 @dataclass(slots=True)
-class Surface:
+class ScreenSurface:
     """A rectangle of the screen with widgets of its own. `dialog` is the data of a dialog's surface."""
 
     kind: str
@@ -52,25 +52,25 @@ class Surface:
     blocked: bool = False
 
 
-class Screen:
+class RenderedScreen:
     """The screen of a desktop. It caches the surfaces and rows that did not change."""
 
     def __init__(self, desktop: Desktop) -> None:
         self.desktop = desktop
-        self._surfaces: dict[object, tuple[object, Surface]] = {}
-        self._rows: dict[object, tuple[object, list[Row]]] = {}
+        self._surfaces: dict[object, tuple[object, ScreenSurface]] = {}
+        self._rows: dict[object, tuple[object, list[ScreenRow]]] = {}
 
-    def fork(self, desktop: Desktop) -> Screen:
+    def fork(self, desktop: Desktop) -> RenderedScreen:
         """Return the screen of a fork. Rows are shared; widgets are not, since their fields belong to the model."""
-        twin = Screen(desktop)
+        twin = RenderedScreen(desktop)
         twin._rows = dict(self._rows)
         return twin
 
-    def surfaces(self) -> list[Surface]:
+    def surfaces(self) -> list[ScreenSurface]:
         """Return the surfaces on the screen from front to back."""
         return [self._surface(name, key) for name, key in self._keys()]
 
-    def at(self, x: int, y: int) -> tuple[Surface, list[Widget]] | None:
+    def at(self, x: int, y: int) -> tuple[ScreenSurface, list[Widget]] | None:
         """Return the surface at a point, and its widgets there, innermost first."""
         for name, key in self._keys():
             surface = self._surface(name, key)
@@ -78,11 +78,11 @@ class Screen:
                 return surface, hit(surface.root, x, y)
         return None
 
-    def window(self, window: Window) -> Surface:
+    def window(self, window: Window) -> ScreenSurface:
         """Return the surface of a window."""
         return self._surface(("window", window["id"]), self._window_key(window))
 
-    def dialog(self, window: Window, dialog: dict[str, Any]) -> Surface:
+    def dialog(self, window: Window, dialog: dict[str, Any]) -> ScreenSurface:
         """Return the surface of a dialog."""
         return self._surface(("dialog", window["id"], dialog["id"]), self._dialog_key(window, dialog))
 
@@ -105,7 +105,7 @@ class Screen:
             self._surfaces = {name: value for name, value in self._surfaces.items() if name in keep}
         return "\n".join([SEVEN_COLUMNS, *lines])
 
-    def _focus(self, surface: Surface) -> str:
+    def _focus(self, surface: ScreenSurface) -> str:
         """Return the key of the focused widget."""
         if surface.dialog is not None:
             return str(surface.dialog["focus"])
@@ -170,7 +170,7 @@ class Screen:
             self.desktop.files.version,
         )
 
-    def _surface(self, name: tuple[Any, ...], key: object) -> Surface:
+    def _surface(self, name: tuple[Any, ...], key: object) -> ScreenSurface:
         cached = self._surfaces.get(name)
         if cached is not None and cached[0] == key:
             return cached[1]
@@ -178,24 +178,24 @@ class Screen:
         self._surfaces[name] = key, surface
         return surface
 
-    def _printed(self, name: tuple[Any, ...], key: object) -> tuple[list[Row], Rect]:
+    def _printed(self, name: tuple[Any, ...], key: object) -> tuple[list[ScreenRow], Rect]:
         cached = self._rows.get(name)
         if cached is not None and cached[0] == key:
             rows = cached[1]
         else:
             surface = self._surface(name, key)
-            rows = [Row("", surface.box, None), *_rows(surface, self._focus(surface))]
+            rows = [ScreenRow("", surface.box, None), *_rows(surface, self._focus(surface))]
             self._rows[name] = key, rows
         window = self.desktop.find(name[1]) if name[0] == "window" else None
         return self._limited(rows, window), rows[0].box
 
-    def _limited(self, rows: list[Row], window: Window | None) -> list[Row]:
+    def _limited(self, rows: list[ScreenRow], window: Window | None) -> list[ScreenRow]:
         """Return the rows of a surface; under the control `truncated-output`, only the first rows of a large window."""
         if window is not None and len(rows) > desktop_shell.LARGE and desktop_shell.is_truncated(self.desktop, window):
             return rows[1 : desktop_shell.LARGE + 1]
         return rows[1:]
 
-    def _build(self, name: tuple[Any, ...]) -> Surface:
+    def _build(self, name: tuple[Any, ...]) -> ScreenSurface:
         desktop = self.desktop
         kind = name[0]
         if kind == "window":
@@ -203,9 +203,9 @@ class Screen:
         if kind == "dialog":
             return self._build_dialog(name[1], name[2])
         root, box = desktop_shell.view(desktop, kind)
-        return Surface(kind, SHELL, box, place(root, *box, METRICS, {}))
+        return ScreenSurface(kind, SHELL, box, place(root, *box, METRICS, {}))
 
-    def _build_window(self, number: int) -> Surface:
+    def _build_window(self, number: int) -> ScreenSurface:
         desktop = self.desktop
         window = desktop.find(number)
         assert window is not None
@@ -229,9 +229,9 @@ class Screen:
         )
         root = column(bar, content, role="frame", name=window["title"])
         placed = place(root, *box, METRICS, window["scroll"])
-        return Surface("window", number, box, placed, blocked=desktop.shown_dialog(window) is not None)
+        return ScreenSurface("window", number, box, placed, blocked=desktop.shown_dialog(window) is not None)
 
-    def _build_dialog(self, number: int, dialog_number: int) -> Surface:
+    def _build_dialog(self, number: int, dialog_number: int) -> ScreenSurface:
         window = self.desktop.find(number)
         assert window is not None
         dialog = next(dialog for dialog in window["dialogs"] if dialog["id"] == dialog_number)
@@ -247,7 +247,7 @@ class Screen:
         )
         placed = place(root, *box, METRICS, dialog["scroll"])
         blocked = dialog is not self.desktop.shown_dialog(window)
-        return Surface("dialog", number, box, placed, dialog, blocked)
+        return ScreenSurface("dialog", number, box, placed, dialog, blocked)
 
 
 def window_box(window: Window) -> Rect:
@@ -304,7 +304,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines[:10]
 
 
-def _rows(surface: Surface, focus: str) -> Iterator[Row]:
+def _rows(surface: ScreenSurface, focus: str) -> Iterator[ScreenRow]:
     for widget in visible(surface.root):
         role = widget.role
         if not role or "disabled" in widget.flags:
@@ -318,7 +318,7 @@ def _rows(surface: Surface, focus: str) -> Iterator[Row]:
             point = x + w // 2, y + h // 2
             if not inside((0, 0, WIDTH, HEIGHT), *point) or not inside(surface.box, *point):
                 continue
-        yield Row(_line(widget, widget.key == focus and bool(focus)), (x, y, w, h), point)
+        yield ScreenRow(_line(widget, widget.key == focus and bool(focus)), (x, y, w, h), point)
 
 
 def _line(widget: Widget, focused: bool) -> str:
@@ -341,7 +341,7 @@ def _line(widget: Widget, focused: bool) -> str:
     return f"{widget.role}\t{name}\t{text}\t\t{description}\t({widget.x}, {widget.y})\t({widget.w}, {widget.h})"
 
 
-def _uncovered(row: Row, covering: list[Rect]) -> bool:
+def _uncovered(row: ScreenRow, covering: list[Rect]) -> bool:
     if row.point is None:
         return not any(covers(rect, row.box) for rect in covering)
     x, y = row.point

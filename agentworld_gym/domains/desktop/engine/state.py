@@ -12,7 +12,7 @@ from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.domains.desktop.engine.filesystem import absolute
 
 
-class FileState(Strict):
+class DesktopFile(Strict):
     """One file."""
 
     content: str = ""
@@ -54,7 +54,7 @@ class DesktopState(Strict):
 
     clock: datetime = datetime(2026, 3, 4, 9, 41)
     """The time of the desktop's clock."""
-    files: dict[str, FileState] = Field(default_factory=dict)
+    files: dict[str, DesktopFile] = Field(default_factory=dict)
     """Files by path; a text stands for a file with that content."""
     folders: tuple[str, ...] = ()
     """Paths of folders, for those that hold no file."""
@@ -99,7 +99,7 @@ class DesktopState(Strict):
 
     @field_validator("files")
     @classmethod
-    def _paths(cls, value: dict[str, FileState]) -> dict[str, FileState]:
+    def _paths(cls, value: dict[str, DesktopFile]) -> dict[str, DesktopFile]:
         return {_absolute(path): file for path, file in value.items()}
 
     @field_validator("folders")

@@ -11,12 +11,12 @@ from typing import Any
 
 from agentworld_gym.core.domain.view import StructuredState, View, compact, predicted
 from agentworld_gym.core.engines import Controls, Scalar
-from agentworld_gym.domains.desktop.engine.aims import aims
+from agentworld_gym.domains.desktop.engine.action_targets import aims
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.flat_state import flat_state
 from agentworld_gym.domains.desktop.engine.known_values import found_values, given_values, places
 from agentworld_gym.domains.desktop.engine.machine import DesktopMachine
-from agentworld_gym.domains.desktop.engine.screen import Screen
+from agentworld_gym.domains.desktop.engine.screen import RenderedScreen
 from agentworld_gym.domains.desktop.engine.structured_state.desktop import restored
 from agentworld_gym.domains.desktop.engine.structured_state.disk import TENTHS
 
@@ -52,7 +52,7 @@ class DesktopView(View):
             SpecError: The state of the task is wrong.
         """
         machine = DesktopMachine.start(state, seed, Controls(controls or {}, control_seed))
-        shown = machine.shown()
+        shown = machine.visible_state()
         machine.close()
         return shown
 
@@ -63,7 +63,7 @@ class DesktopView(View):
             AnswerError: This is no state of a desktop.
         """
         with predicted():
-            return Screen(restored(shown)).table()
+            return RenderedScreen(restored(shown)).table()
 
     def place(self, shown: StructuredState) -> tuple[str | int, ...]:
         """Return the path of the dialog or window that takes the keys, or of a window of no name where there is none.
@@ -78,7 +78,7 @@ class DesktopView(View):
             dialogs = [number for number, dialog in enumerate(window.get("dialogs", ())) if not dialog.get("loading")]
             return ("windows", window["id"], *(("dialogs", dialogs[-1]) if dialogs else ()))
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return the time, the windows, what is in front as the state has it, and what an action is aimed at.
 
         An aim is the message that the widget under the pointer would send, which is part of what the view makes.
@@ -89,7 +89,7 @@ class DesktopView(View):
         with predicted():
             return "\n".join(filter(None, _lines(shown, action)))
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what code and the window in front give, and what is open.
 
         >>> view = DesktopView()
@@ -132,7 +132,7 @@ class DesktopView(View):
             desktop = restored(shown)
             return None if "browser" in desktop.resources else flat_state(desktop)
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after code that opens a file, a copy of one or a program; None after any other action.
 
         Such code leaves the keyboard and the mouse alone. A hidden file in the home folder is a copy to look at.
@@ -144,9 +144,9 @@ class DesktopView(View):
             return None
         with predicted():
             machine = DesktopMachine.viewed(shown)
-            before = _stored(machine.shown())
+            before = _stored(machine.visible_state())
             machine.act(action)
-            after = machine.shown()
+            after = machine.visible_state()
             machine.close()
             return after if _stored(after) == before else None
 
@@ -175,18 +175,18 @@ def _lines(shown: StructuredState, action: Any) -> Iterator[str]:
     window = _front(shown)
     if window is not None:
         parts = window.items()
-        yield _told({key: part for key, part in parts if key not in _APART and len(compact(part)) <= _LONGEST})
+        yield _sorted_json({key: part for key, part in parts if key not in _APART and len(compact(part)) <= _LONGEST})
         yield from map(str, window.get("lines", ())[-_LINES:])
-        yield from map(_told, window.get("dialogs", ()))
+        yield from map(_sorted_json, window.get("dialogs", ()))
     for key in ("overview", "popup", "selected"):
         if key in shown:
-            yield f"{key} {_told(shown[key])}"
+            yield f"{key} {_sorted_json(shown[key])}"
     yield from (f"{notice['title']} until {notice['until']}" for notice in shown["notices"])
     if isinstance(action, str):
         yield from aims(restored(shown), action)
 
 
-def _told(value: Any) -> str:
+def _sorted_json(value: Any) -> str:
     """Return a part of a state as JSON, which is the same in whatever order its changes have come."""
     return compact(_in_order(value))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.domains.desktop.picture.widgets import TEXT, icon, widget
 from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.boxes import holds, inset, union, visible
@@ -19,16 +19,16 @@ _WINDOWS = frozenset(("frame", "dialog", "window", "alert", "file-chooser"))
 
 
 @dataclass(slots=True)
-class Surface:
+class DrawnSurface:
     """One window, dialog or panel with the elements in it."""
 
     kind: str
     box: Box
     name: str = ""
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[ScreenNode] = field(default_factory=list)
 
 
-def draw(nodes: Sequence[Node]) -> Canvas:
+def draw(nodes: Sequence[ScreenNode]) -> Canvas:
     """Draw the whole screen of 1920 by 1080 pixels."""
     canvas = Canvas(WIDTH, HEIGHT, style.NIGHT)
     canvas.gradient(Box(0, 0, WIDTH, HEIGHT), style.WALLPAPER)
@@ -42,18 +42,20 @@ def draw(nodes: Sequence[Node]) -> Canvas:
     return canvas
 
 
-def surfaces(nodes: Sequence[Node]) -> tuple[list[Node], list[Node], list[Surface], list[Node]]:
+def surfaces(
+    nodes: Sequence[ScreenNode],
+) -> tuple[list[ScreenNode], list[ScreenNode], list[DrawnSurface], list[ScreenNode]]:
     """Divide the elements: those of panel and dock, those in front of all windows, the windows, and those behind
     them."""
-    shell: list[Node] = []
-    front: list[Node] = []
-    windows: list[Surface] = []
-    behind: list[Node] = []
+    shell: list[ScreenNode] = []
+    front: list[ScreenNode] = []
+    windows: list[DrawnSurface] = []
+    behind: list[ScreenNode] = []
     for node in nodes:
         if node.box is None:
             continue
         if node.role in _WINDOWS:
-            windows.append(Surface(node.role, node.box, node.name))
+            windows.append(DrawnSurface(node.role, node.box, node.name))
         elif windows and holds(windows[-1].box, node.box):
             windows[-1].nodes.append(node)
         elif holds(Box(0, 0, WIDTH, BAR), node.box) or (not windows and holds(Box(0, 0, DOCK, HEIGHT), node.box)):
@@ -68,7 +70,7 @@ def surfaces(nodes: Sequence[Node]) -> tuple[list[Node], list[Node], list[Surfac
 # The functions below draw the shell.
 
 
-def _shell(canvas: Canvas, nodes: Sequence[Node]) -> None:
+def _shell(canvas: Canvas, nodes: Sequence[ScreenNode]) -> None:
     canvas.box(Box(0, 0, WIDTH, BAR), style.NIGHT)
     canvas.veil(Box(0, BAR, DOCK, HEIGHT - BAR), style.BLACK, 0.45)
     for node in nodes:
@@ -87,7 +89,7 @@ def _shell(canvas: Canvas, nodes: Sequence[Node]) -> None:
             tile(canvas, Box(box.x + 11, box.y + 8, 48, 48), node.label)
 
 
-def _front(canvas: Canvas, nodes: Sequence[Node]) -> None:
+def _front(canvas: Canvas, nodes: Sequence[ScreenNode]) -> None:
     """Draw menus, notifications and the overview."""
     entries = [node for node in nodes if node.role in _MENU_ITEMS]
     rest = [node for node in nodes if node.role not in _MENU_ITEMS]
@@ -106,13 +108,13 @@ def _front(canvas: Canvas, nodes: Sequence[Node]) -> None:
     _menu(canvas, entries)
 
 
-def _big_tile(canvas: Canvas, node: Node, box: Box) -> None:
+def _big_tile(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     tile(canvas, Box(box.x, box.y + 8, box.width, box.height - 44), node.label)
     below = Box(box.x + 4, box.y + box.height - 32, box.width - 8, 24)
     canvas.words(below, node.label, TEXT, style.WHITE, align="centre")
 
 
-def _menu(canvas: Canvas, entries: Sequence[Node]) -> None:
+def _menu(canvas: Canvas, entries: Sequence[ScreenNode]) -> None:
     boxes = [node.box for node in entries if node.box is not None]
     if not boxes:
         return
@@ -133,7 +135,7 @@ def _menu(canvas: Canvas, entries: Sequence[Node]) -> None:
 # The functions below draw windows.
 
 
-def _window(canvas: Canvas, surface: Surface) -> None:
+def _window(canvas: Canvas, surface: DrawnSurface) -> None:
     box, kind = surface.box, surface.kind
     whole = box.x <= DOCK and box.y <= BAR
     if not whole:
@@ -146,7 +148,7 @@ def _window(canvas: Canvas, surface: Surface) -> None:
         canvas.top_box(Box(box.x + 1, box.y + 1, box.width - 2, TITLE - 1), style.PANEL, 0 if whole else 12)
         canvas.line([(box.x, box.y + TITLE), (box.x + box.width - 1, box.y + TITLE)], style.LINE)
         _title(canvas, surface)
-    menu: list[Node] = []
+    menu: list[ScreenNode] = []
     for node in surface.nodes:
         if node.role in _MENU_ITEMS:
             menu.append(node)
@@ -157,7 +159,7 @@ def _window(canvas: Canvas, surface: Surface) -> None:
     _menu(canvas, menu)
 
 
-def _title(canvas: Canvas, surface: Surface) -> None:
+def _title(canvas: Canvas, surface: DrawnSurface) -> None:
     """Draw the title in the middle of the bar, or in the room that is left of it."""
     box = surface.box
     right = min((n.box.x for n in surface.nodes if n.label == "Minimize" and n.box), default=box.x + box.width - 90)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.domains.desktop.picture.screen import surfaces
 from agentworld_gym.domains.desktop.picture.widgets import cell_text
 from agentworld_gym.kit.rendering.text import area_of, framed, rows_of, wrapped
@@ -14,7 +14,7 @@ _READ = frozenset(
 )
 
 
-def draw_desktop(nodes: Sequence[Node], width: int) -> str:
+def draw_desktop(nodes: Sequence[ScreenNode], width: int) -> str:
     """Draw the windows of a desktop."""
     shell, front, windows, behind = surfaces(nodes)
     lines: list[str] = []
@@ -30,7 +30,7 @@ def draw_desktop(nodes: Sequence[Node], width: int) -> str:
     return "\n".join(lines)
 
 
-def _surface(nodes: Sequence[Node], box: Box, width: int) -> list[str]:
+def _surface(nodes: Sequence[ScreenNode], box: Box, width: int) -> list[str]:
     pieces: list[tuple[Box, str]] = []
     lines: list[str] = []
     for node in nodes:
@@ -51,7 +51,7 @@ def _editor(text: str) -> list[str]:
     return lines if len(lines) <= 40 else [*lines[:38], "…", lines[-1]]
 
 
-def _desktop_piece(node: Node) -> str:
+def _desktop_piece(node: ScreenNode) -> str:
     states = node.description
     on = "checked" in states
     name = node.name or node.text

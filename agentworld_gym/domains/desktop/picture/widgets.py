@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.boxes import inset, middle, shrunk
 from agentworld_gym.kit.rendering.canvas import Canvas
@@ -16,12 +16,12 @@ _ADDRESS = re.compile(r"[A-Z]{1,3}\d{1,7}")
 _NUMBER = re.compile(r"[-+]?[\d.,  ]+(?:\s?[%€$])?|[$€][\d.,]+")
 
 
-def states(node: Node) -> set[str]:
+def states(node: ScreenNode) -> set[str]:
     """Return the states that the description of an element names."""
     return set(re.split(r"[,\s]+", node.description.lower())) & {"checked", "selected", "focused", "pressed"}
 
 
-def _button(canvas: Canvas, node: Node, box: Box) -> None:
+def _button(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     on = bool(states(node) & {"checked", "pressed", "selected"})
     name = node.label
     if name in ("Minimize", "Maximize", "Restore", "Close") and box.width <= 40:
@@ -45,7 +45,7 @@ def _button(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.words(inset(box, 3, 3), name, TEXT if wide <= box.width - 6 else TEXT - 3, align="centre")
 
 
-def _field(canvas: Canvas, node: Node, box: Box) -> None:
+def _field(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     focused = "focused" in states(node)
     canvas.box(box, style.WHITE, 6, style.BLUE if focused else style.LINE, 2 if focused else 1)
     text = node.text
@@ -79,7 +79,7 @@ def _room(box: Box, wide: int) -> tuple[int, int]:
     return min(max((box.height - 8) // 20, 1), 60), min(max((box.width - 16) // wide, 1), 240)
 
 
-def _terminal(canvas: Canvas, node: Node, box: Box) -> None:
+def _terminal(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.box(box, style.TERMINAL)
     lines = node.text.replace("\\n", "\n").replace("\\t", "        ").rstrip("\n").split("\n")
     rows, columns = _room(box, 9)
@@ -87,7 +87,7 @@ def _terminal(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.cells(box.x + 8, box.y + 4 + 20 * number, line[:columns], (9, 20), style.TERMINAL_INK)
 
 
-def _label(canvas: Canvas, node: Node, box: Box) -> None:
+def _label(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     text = node.text if len(node.text) > len(node.name) else node.name
     text = (text or node.description).replace("\\n", "\n")
     if "\n" in text or (box.height > 44 and style.width_of(text, TEXT) > box.width):
@@ -96,19 +96,19 @@ def _label(canvas: Canvas, node: Node, box: Box) -> None:
         canvas.words(box, text, TEXT if box.height >= 18 else max(box.height - 4, 8))
 
 
-def _heading(canvas: Canvas, node: Node, box: Box) -> None:
+def _heading(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.words(box, node.label, min(max(box.height // 2, TEXT + 2), 24), bold=True)
 
 
-def _menu_name(canvas: Canvas, node: Node, box: Box) -> None:
+def _menu_name(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.words(box, node.label, TEXT, align="centre")
 
 
-def _link(canvas: Canvas, node: Node, box: Box) -> None:
+def _link(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.words(box, node.label, TEXT, style.BLUE, underline=True)
 
 
-def _check(canvas: Canvas, node: Node, box: Box) -> None:
+def _check(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     on = "checked" in states(node)
     y = box.y + box.height // 2
     if node.role == "switch":
@@ -129,7 +129,7 @@ def _check(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.words(inset(box, 30, 2), node.name, TEXT)
 
 
-def _item(canvas: Canvas, node: Node, box: Box) -> None:
+def _item(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     if "selected" in states(node):
         canvas.box(shrunk(box, 1), style.PALE_BLUE, 6)
     start = 12
@@ -141,7 +141,7 @@ def _item(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.words(inset(box, start, 6), text, TEXT)
 
 
-def icon(canvas: Canvas, node: Node, box: Box | None = None, on_wallpaper: bool = False) -> None:
+def icon(canvas: Canvas, node: ScreenNode, box: Box | None = None, on_wallpaper: bool = False) -> None:
     """Draw a file, a folder or a program with its name below."""
     box = box or node.box
     if box is None:
@@ -170,16 +170,16 @@ def icon(canvas: Canvas, node: Node, box: Box | None = None, on_wallpaper: bool 
         canvas.words(place, line.replace("- ", "-"), TEXT - 1, colour, align="centre")
 
 
-def cell_text(node: Node) -> str:
+def cell_text(node: ScreenNode) -> str:
     """Return what a cell of a table shows; the name of an empty cell is only its address.
 
-    >>> cell_text(Node("table-cell", "B2")), cell_text(Node("table-cell", "Tea"))
+    >>> cell_text(ScreenNode("table-cell", "B2")), cell_text(ScreenNode("table-cell", "Tea"))
     ('', 'Tea')
     """
     return node.text or ("" if _ADDRESS.fullmatch(node.name) else node.name)
 
 
-def _cell(canvas: Canvas, node: Node, box: Box) -> None:
+def _cell(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     on = states(node)
     text = cell_text(node)
     if node.role != "table-cell":
@@ -197,7 +197,7 @@ def _cell(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.words(inner, text, TEXT - 1, align="right" if _NUMBER.fullmatch(text) else "left")
 
 
-def _tab(canvas: Canvas, node: Node, box: Box) -> None:
+def _tab(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     chosen = bool(states(node) & {"selected", "checked"})
     canvas.box(box, style.WHITE if chosen else style.PANEL, 0, style.LINE)
     if chosen:
@@ -205,7 +205,7 @@ def _tab(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.words(inset(box, 6, 6), node.label, TEXT, align="centre", bold=chosen)
 
 
-def _slider(canvas: Canvas, node: Node, box: Box) -> None:
+def _slider(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     y = box.y + box.height // 2
     value = re.search(r"\d+(?:\.\d+)?", node.text)
     share = min(float(value[0]) / 100, 1.0) if value else 0.5
@@ -214,28 +214,28 @@ def _slider(canvas: Canvas, node: Node, box: Box) -> None:
     canvas.disc(Box(box.x + 4 + int((box.width - 24) * share), y - 9, 18, 18), style.WHITE, style.FAINT, 2)
 
 
-def _image(canvas: Canvas, node: Node, box: Box) -> None:
+def _image(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.box(box, style.PANEL, 4, style.LINE)
     glyph(canvas, middle(box, min(box.width, box.height, 64) - 8), "picture", style.FAINT)
 
 
-def _separator(canvas: Canvas, node: Node, box: Box) -> None:
+def _separator(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     x, y = box.centre
     ends = [(box.x, y), (box.x + box.width, y)] if box.width >= box.height else [(x, box.y), (x, box.y + box.height)]
     canvas.line(ends, style.LINE)
 
 
-def _group(canvas: Canvas, node: Node, box: Box) -> None:
+def _group(canvas: Canvas, node: ScreenNode, box: Box) -> None:
     canvas.box(box, None, 6, style.LINE)
 
 
-def widget(canvas: Canvas, node: Node) -> None:
+def widget(canvas: Canvas, node: ScreenNode) -> None:
     """Draw an element by its role; an element of an unknown role is drawn as a text."""
     if node.box is not None and node.box.width > 0 and node.box.height > 0:
         _DRAWERS.get(node.role, _label)(canvas, node, node.box)
 
 
-_Drawer = Callable[[Canvas, Node, Box], None]
+_Drawer = Callable[[Canvas, ScreenNode, Box], None]
 _DRAWERS: Mapping[str, _Drawer] = {
     **dict.fromkeys(("push-button", "toggle-button", "button"), _button),
     **dict.fromkeys(("entry", "text", "combo-box", "spin-button", "password-text"), _field),

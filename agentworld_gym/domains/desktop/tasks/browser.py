@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, SAVE, cell, click, double, enter, icon, joined
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, DesktopScene, family
 from agentworld_gym.domains.desktop.tasks.spreadsheet import fill
@@ -41,7 +41,7 @@ def _seek(name: str) -> str:
 
 
 @family
-def shop_prices(scene: DesktopScene, level: int) -> Draft:
+def shop_prices(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent looks prices up in the shop and enters them in a table."""
     stock = _stock(scene)
     # The fourth good is of the same kind as the first, and its price is the likeliest mistake.

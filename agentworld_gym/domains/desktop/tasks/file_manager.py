@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, click, double, enter, icon, joined, keys, press
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, HOME, DesktopScene, family
 from agentworld_gym.domains.desktop.tasks.vocabulary import FOLDERS, PEOPLE, STEMS, SURNAMES, TOWNS
@@ -29,13 +29,13 @@ def _dated(scene: DesktopScene, stem: str) -> str:
 
 
 @family
-def file_document(scene: DesktopScene, level: int) -> Draft:
+def file_document(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent renames and moves a document; at higher levels it has to find the document, or a note tells how."""
     scene.show()
     return (_file_named, _file_by_content, _file_by_rules)[level - 1](scene)
 
 
-def _file_named(scene: DesktopScene) -> Draft:
+def _file_named(scene: DesktopScene) -> TaskDraft:
     folder = scene.folder(f"Documents/{scene.fresh(FOLDERS)}")
     stems = scene.several(STEMS, 3)
     old, second, third = (scene.put(f"Documents/{stem}.txt", scene.line()) for stem in stems)
@@ -56,7 +56,7 @@ def _file_named(scene: DesktopScene) -> Draft:
     return scene.draft(instruction, renaming(old, new), distractors, checks, size=10)
 
 
-def _file_by_content(scene: DesktopScene) -> Draft:
+def _file_by_content(scene: DesktopScene) -> TaskDraft:
     folder, other = (scene.folder(f"Documents/{name}") for name in scene.several(FOLDERS, 2))
     word = scene.fresh(WORDS)
     stems = scene.several(STEMS, 3)
@@ -95,7 +95,7 @@ def _file_by_content(scene: DesktopScene) -> Draft:
     return scene.draft(instruction, expert, distractors, checks, size=SIZE)
 
 
-def _file_by_rules(scene: DesktopScene) -> Draft:
+def _file_by_rules(scene: DesktopScene) -> TaskDraft:
     folder, other = scene.several(FOLDERS, 2)
     client, stranger = scene.several(SURNAMES, 2)
     number, stray = scene.rng.sample(range(100, 999), 2)
@@ -141,7 +141,7 @@ def _file_by_rules(scene: DesktopScene) -> Draft:
 
 
 @family
-def restore_document(scene: DesktopScene, level: int) -> Draft:
+def restore_document(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent restores a deleted document from the trash, and renames and moves it."""
     scene.show()
     people = scene.several(PEOPLE, 4)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.patterns import literal
-from agentworld_gym.core.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.core.tasks.scene import Scene, Unfit, family_of
+from agentworld_gym.core.tasks.validation import ValidationSession, prove, without_right_answers
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.desktop.tasks.checks import answers, in_window, look, shows_text
-from agentworld_gym.kit.vocabulary import WORDS, Pool
+from agentworld_gym.kit.vocabulary import WORDS, WordPool
 
 HOME = "/home/user"
 DOCUMENTS = f"{HOME}/Documents"
@@ -47,7 +47,7 @@ class DesktopScene(Scene):
         Raises:
             Unfit: all are used.
         """
-        entries = pool.of(self.split) if isinstance(pool, Pool) else pool
+        entries = pool.of(self.split) if isinstance(pool, WordPool) else pool
         left = [entry for entry in entries if entry not in self._used]
         if not left:
             raise Unfit("a pool is used up")
@@ -124,7 +124,7 @@ class DesktopScene(Scene):
         checks: Sequence[Check],
         answer: str | None = None,
         size: int | None = None,
-    ) -> Draft:
+    ) -> TaskDraft:
         """Prove the task and return its draft.
 
         Args:
@@ -143,11 +143,11 @@ class DesktopScene(Scene):
         state = self.state()
         machine = DesktopMachine.start(state, 0)
         greeting = machine.observation
-        stage = Stage(
+        stage = ValidationSession(
             "desktop", machine, lambda before, after: f"it raises {machine.problem}" if machine.problem else ""
         )
         prove(stage, instruction, expert, success, answer)
-        return Draft(
+        return TaskDraft(
             instruction,
             state,
             success,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
-from agentworld_gym.domains.desktop.engine.programs.settings.panels import Control, panels
+from agentworld_gym.domains.desktop.engine.programs.settings.panels import PanelLine, panels
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, SAVE, click, double, enter, icon, quoted
 from agentworld_gym.domains.desktop.tasks.checks import is_chosen, is_switched, says, sets
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, DesktopScene, family
@@ -27,7 +27,7 @@ PANELS = (
 )
 
 
-class Change:
+class SettingChange:
     """A setting that is to be changed on its panel, and the switches beside it that have to stay."""
 
     def __init__(self, scene: DesktopScene, panel: str, kind: str) -> None:
@@ -77,7 +77,7 @@ class Change:
             return self.switching(self.control, self.after is True)
         return f'set "{label}" to "{self.after}" ({self.panel})'
 
-    def switching(self, switch: Control, on: bool) -> str:
+    def switching(self, switch: PanelLine, on: bool) -> str:
         """Return the words that ask for a switch of the panel to be on or off."""
         return f'{"turn on" if on else "turn off"} "{switch.label}" ({self.panel})'
 
@@ -101,26 +101,26 @@ class Change:
         return [step for pair in zip_longest(choices, map(_toggle, self.kept)) for step in pair if step]
 
 
-def _toggle(control: Control) -> str:
+def _toggle(control: PanelLine) -> str:
     return click(f"switch {quoted(control.label)}")
 
 
-def _tempting(changes: list[Change]) -> list[str]:
+def _tempting(changes: list[SettingChange]) -> list[str]:
     """Return wrong clicks beside the changes, the likeliest mistake of each change first."""
     return [step for steps in zip_longest(*(change.tempting for change in changes)) for step in steps if step]
 
 
-def _changes(scene: DesktopScene, *kinds: str) -> list[Change]:
+def _changes(scene: DesktopScene, *kinds: str) -> list[SettingChange]:
     names = scene.several(PANELS, len(kinds))
-    return [Change(scene, name, kind) for name, kind in zip(names, kinds, strict=True)]
+    return [SettingChange(scene, name, kind) for name, kind in zip(names, kinds, strict=True)]
 
 
-def _way(changes: list[Change]) -> list[str]:
+def _way(changes: list[SettingChange]) -> list[str]:
     return [step for change in changes for step in (change.show, *change.steps)]
 
 
 @family
-def change_settings(scene: DesktopScene, level: int) -> Draft:
+def change_settings(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent changes settings that the instruction names, more of them at each level."""
     kinds = (
         scene.mixed(["switch", "combo", "radio"])[:1],
@@ -139,7 +139,7 @@ def change_settings(scene: DesktopScene, level: int) -> Draft:
 
 
 @family
-def settings_by_note(scene: DesktopScene, level: int) -> Draft:
+def settings_by_note(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent changes the settings that a person wants in a note, and at the highest level writes a former value
     down."""
     scene.show()

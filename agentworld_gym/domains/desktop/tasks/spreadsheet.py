@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.desktop.tasks.actions import (
     CLOSE,
@@ -41,7 +41,7 @@ def _table(scene: DesktopScene, path: str, *rows: Sequence[object]) -> str:
 
 
 @family
-def fill_table(scene: DesktopScene, level: int) -> Draft:
+def fill_table(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent enters missing figures into a table and adds them up; at higher levels a note has the figures."""
     goods, (*amounts, spare, other) = scene.several(GOODS, 5), _amounts(scene, 7)
     missing = sorted(scene.rng.sample(range(5), 2 if level == 3 else 1))
@@ -109,7 +109,7 @@ def fill_table(scene: DesktopScene, level: int) -> Draft:
 
 
 @family
-def sort_table(scene: DesktopScene, level: int) -> Draft:
+def sort_table(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent sorts a table, removes what does not belong there, and says or writes down who stands where."""
     people, towns, amounts = scene.several(SURNAMES, 6), scene.several(TOWNS, 6), _amounts(scene, 6)
     rows = list(zip(people, towns, amounts, strict=True))
@@ -175,7 +175,7 @@ def sort_table(scene: DesktopScene, level: int) -> Draft:
 
 
 @family
-def region_total(scene: DesktopScene, level: int) -> Draft:
+def region_total(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent works out the total of some rows by a formula; at the highest level it enters it in another table."""
     regions = scene.mixed(["North", "South", "East", "West"])[:3]
     years = sorted(scene.rng.sample(range(2021, 2026), 2))
@@ -238,7 +238,7 @@ def region_total(scene: DesktopScene, level: int) -> Draft:
 
 
 @family
-def move_row(scene: DesktopScene, level: int) -> Draft:
+def move_row(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent copies a figure or a row out of a table, and at the highest level moves it."""
     scene.show()
     people, towns, amounts = scene.several(SURNAMES, 5), scene.several(TOWNS, 5), _amounts(scene, 5)

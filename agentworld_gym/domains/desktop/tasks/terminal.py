@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, SAVE, cell, click, double, enter, icon, keys
 from agentworld_gym.domains.desktop.tasks.file_manager import renaming
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, DesktopScene, family
@@ -12,7 +12,7 @@ from agentworld_gym.kit.vocabulary import WORDS
 
 
 @family
-def search_by_terminal(scene: DesktopScene, level: int) -> Draft:
+def search_by_terminal(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent finds something out by commands that would take long by hand, and acts on it in other programs."""
     scene.show()
     scene.open("terminal", DOCUMENTS)
@@ -28,7 +28,7 @@ def _notes(scene: DesktopScene, word: str, count: int) -> list[str]:
     return names
 
 
-def _rename_found(scene: DesktopScene) -> Draft:
+def _rename_found(scene: DesktopScene) -> TaskDraft:
     word, other = scene.several(WORDS, 2)
     found, second, third, *_ = _notes(scene, word, 6)
     new, bad = f"{word}.txt", f"{other}.txt"
@@ -55,7 +55,7 @@ def press_delete() -> str:
     return "pyautogui.press('delete')"
 
 
-def _enter_count(scene: DesktopScene) -> Draft:
+def _enter_count(scene: DesktopScene) -> TaskDraft:
     towns, people = scene.several(TOWNS, 4), PEOPLE.of(scene.split)
     counts = scene.rng.sample(range(3, 12), 4)
     visits = scene.mixed(town for town, count in zip(towns, counts, strict=True) for _ in range(count))
@@ -97,7 +97,7 @@ def _enter_count(scene: DesktopScene) -> Draft:
     )
 
 
-def _enter_found(scene: DesktopScene) -> Draft:
+def _enter_found(scene: DesktopScene) -> TaskDraft:
     client, stranger = scene.several(SURNAMES, 2)
     number, stray = scene.rng.sample(range(120, 980), 2)
     names = _notes(scene, client, 6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, SAVE, click, double, enter, icon, joined, keys, write
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, DesktopScene, family
 from agentworld_gym.domains.desktop.tasks.vocabulary import PEOPLE, TOWNS
@@ -17,7 +17,7 @@ def replacing(old: str, new: str) -> list[str]:
 
 
 @family
-def correct_note(scene: DesktopScene, level: int) -> Draft:
+def correct_note(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent replaces a word wherever it stands in a note; at higher levels another note tells which word."""
     old, new, spare, elsewhere = scene.several(TOWNS, 4)
     host, guest, other, present = scene.several(PEOPLE, 4)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentworld_gym.kit.vocabulary import Pool
+from agentworld_gym.kit.vocabulary import WordPool
 
-PEOPLE = Pool.of_words(
+PEOPLE = WordPool.of_words(
     "Alva Bruno Clara Dario Edith Farid Greta Hanna Ivo Jonna Karim Lena Milo Nora Otis Petra Rosa Sami",
     validation="Anouk Bastian Celia Dorian Esther Fynn Gerda Hugo Inka Jasper Kaya Leif Mina Niko",
     test="""
@@ -13,21 +13,21 @@ PEOPLE = Pool.of_words(
 )
 """The first names of people."""
 
-SURNAMES = Pool.of_words(
+SURNAMES = WordPool.of_words(
     "Adler Brandt Costa Dahl Egger Farkas Grant Holm Ibsen Jansen Keller Lind Moreau Novak Okafor",
     validation="Albers Bosch Conti Drexel Engel Frank Gruber Hauser Jung Kraus Lang Maurer",
     test="Ames Bauer Castro Duval Ekberg Ferro Gibson Hahn Irving Juarez Klein Lopez Meyer Nolan Ortega",
 )
 """The last names of people."""
 
-TOWNS = Pool.of_words(
+TOWNS = WordPool.of_words(
     "Arden Bexley Corran Dunmore Elsing Farrow Glenby Harwick Ivesdale Kelso Lorne Marlow",
     validation="Birkton Cawley Dorfen Eskdale Fallow Gorsley Hexton Inverlea Kirkby Ludham",
     test="Ambury Brenton Colwick Denholm Eversley Frodham Granby Hadley Ilford Keswick Linton Monkton",
 )
 """The names of towns."""
 
-GOODS = Pool.of_words(
+GOODS = WordPool.of_words(
     "paper ink stamps folders tape chairs lamps cables pens labels boxes markers clips shelves",
     validation="glue rulers trays mugs desks fans plugs screens mats racks batteries towels",
     test="""
@@ -42,7 +42,7 @@ MONTHS = (
 )
 """The names of months, which all splits share."""
 
-STEMS = Pool.of_words(
+STEMS = WordPool.of_words(
     """
         agenda budget contract costs guests invoice letter minutes notes offer orders plan report roster survey
     """,
@@ -54,7 +54,7 @@ STEMS = Pool.of_words(
 )
 """The names of documents without their extensions."""
 
-FOLDERS = Pool.of_words(
+FOLDERS = WordPool.of_words(
     "Archive Accounts Clients Drafts Events Finished Meetings Old Personal Projects Shared Travel",
     validation="Bills Contracts Designs Exports Forms History Inbox Library Outgoing Records",
     test="Budgets Cases Deliveries Estimates Folders Guides Holidays Imports Journals Letters Memos Orders",

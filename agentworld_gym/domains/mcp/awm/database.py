@@ -28,13 +28,13 @@ WORDS = re.compile(r"[a-z0-9]+")
 Rows = Sequence[Mapping[str, Any]]
 
 
-def told(stored: Stored) -> dict[str, Any]:
+def describe_database(stored: Stored) -> dict[str, Any]:
     """Return the part of a task's state that tells of a database: its schema, its rows, and how many there are.
 
     Args:
         stored: What the database held at the start.
 
-    >>> told(Stored("CREATE TABLE a (id INTEGER)", {"a": [{"id": 1}]}, {"a": 1}))
+    >>> describe_database(Stored("CREATE TABLE a (id INTEGER)", {"a": [{"id": 1}]}, {"a": 1}))
     {'schema': 'CREATE TABLE a (id INTEGER)', 'tables': {'a': [{'id': 1}]}}
     """
     whole = is_whole(stored)

@@ -8,11 +8,11 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.mcp.awm.dreamed import DreamedAwmWorld
+from agentworld_gym.domains.mcp.awm.dreamed_world import DreamedAwmWorld
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
 from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles
 from agentworld_gym.domains.mcp.awm.world import AwmOptions, AwmWorld
-from agentworld_gym.llm.bundled import TINY, bundled_models
+from agentworld_gym.llm.bundled_models import TINY, bundled_models
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 

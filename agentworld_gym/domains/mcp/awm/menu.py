@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.actions.toolset import Schema, example_call
+from agentworld_gym.core.actions.toolset import CompiledSchema, example_call
 from agentworld_gym.domains.mcp.awm.database import Rows, forms_of
 
 VARIANTS = 2
@@ -74,10 +74,10 @@ def likely_arguments(tool: Mapping[str, Any], tables: Mapping[str, Rows], instru
     return found
 
 
-def _compiled(schema: Mapping[str, Any]) -> Schema | None:
+def _compiled(schema: Mapping[str, Any]) -> CompiledSchema | None:
     """Return a schema; None for a part of one that says nothing by itself, as it refers to the whole."""
     try:
-        return Schema(schema, "menu", "schema")
+        return CompiledSchema(schema, "menu", "schema")
     except SpecError:
         return None
 

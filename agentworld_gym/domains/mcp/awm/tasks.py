@@ -10,9 +10,9 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.actions.usable_tools import tools_left_out
 from agentworld_gym.core.domain.task import Check, Task
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.mcp.awm.database import is_whole, told
+from agentworld_gym.domains.mcp.awm.database import describe_database, is_whole
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine, Verifiers
-from agentworld_gym.domains.mcp.awm.engine.files import Verifier
+from agentworld_gym.domains.mcp.awm.engine.files import AwmVerifier
 from agentworld_gym.domains.mcp.awm.engine.meta_tools import META_TOOLS, Texts
 from agentworld_gym.domains.mcp.awm.menu import menu_of
 from agentworld_gym.domains.mcp.engine.answer import greeting
@@ -186,7 +186,7 @@ class AwmTasks:
                 id=key,
                 domain="mcp",
                 instruction=scenario.tasks[number],
-                state={"scenario": name, "user": USER, "now": self._engine.beginning.now, **told(stored)},
+                state={"scenario": name, "user": USER, "now": self._engine.beginning.now, **describe_database(stored)},
                 tools=META_TOOLS if self._meta else server.about.tools,
                 first_observation=self.greeting(name),
                 simulation=WORDING if is_whole(stored) else WORDING + LARGE,
@@ -221,7 +221,7 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def verifier_of(known: Verifiers, name: str) -> Verifier:
+def verifier_of(known: Verifiers, name: str) -> AwmVerifier:
     """Return a verifier by the name that a check has for it.
 
     Raises:

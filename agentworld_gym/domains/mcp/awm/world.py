@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from agentworld_gym.base.documents.options import Expected, Options
+from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.core.actions.awm_calls import require_repair
 from agentworld_gym.core.actions.syntaxes import read_json
-from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.core.checks.verifiers import Finding
+from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -43,36 +43,36 @@ class AwmOptions(Options):
     'code'
     """
 
-    meta_tools: Annotated[bool, Expected("True or False")] = False
+    meta_tools: Annotated[bool, ExpectedValue("True or False")] = False
     """Whether the agent has AWM's two meta tools, `list_tools` and `call_tool`, in place of the tools themselves."""
 
-    verifier: Annotated[Literal["code", "judge"], Expected("code or judge")] = "code"
+    verifier: Annotated[Literal["code", "judge"], ExpectedValue("code or judge")] = "code"
     """Who says whether a task is done, where the files leave a choice: verifiers that decide by themselves (`code`), or
     a judge who reads what the others found (`judge`). Where there is one kind only, that one says it."""
 
-    processes: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = PROCESSES
+    processes: Annotated[int, Field(ge=1), ExpectedValue("an integer of at least 1")] = PROCESSES
     """How many processes there may be that play one session each, in worlds that keep something outside their database.
     Each takes about 20 MiB. Where there are more sessions, the least recently used process is ended; the calls of its
     session are made again in another one when the session goes on."""
 
-    loaded: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = LOADED
+    loaded: Annotated[int, Field(ge=1), ExpectedValue("an integer of at least 1")] = LOADED
     """How many worlds stay loaded while no session plays them. Each takes about 47 MiB; one that does not stay loaded
     is loaded again when it is played again."""
 
-    worlds: Annotated[int, Field(ge=1), Expected("an integer of at least 1")] = WORLDS
+    worlds: Annotated[int, Field(ge=1), ExpectedValue("an integer of at least 1")] = WORLDS
     """How many worlds may have processes, whether they are played or not. Each takes about 47 MiB. Where sessions of
     more worlds act in turns, the processes of the least recently used world are ended; the calls of its sessions are
     made again in others when they go on."""
 
-    now: Annotated[str, Expected("a time with its zone, such as 2027-06-01T09:00:00Z")] = Beginning().now
+    now: Annotated[str, ExpectedValue("a time with its zone, such as 2027-06-01T09:00:00Z")] = Beginning().now
     """The time of the first action of an episode. Many dates in AWM's worlds lie after the usual one."""
 
-    start: Annotated[Literal["whole", "awm"], Expected("whole or awm")] = "whole"
+    start: Annotated[Literal["whole", "awm"], ExpectedValue("whole or awm")] = "whole"
     """With which rows an episode begins: with all that the files say and the code makes when it is loaded (`whole`), or
     as after AWM's own reset (`awm`). That drops each row whose statement SQLite refuses and leaves out the indexes of a
     table behind one that fails. Verifiers then compare the end with the database before the code was loaded."""
 
-    snapshots: Annotated[str | None, Expected("a folder")] = None
+    snapshots: Annotated[str | None, ExpectedValue("a folder")] = None
     """A folder in which the databases of the start and of the end are kept, for each episode that was verified."""
 
     @field_validator("now")
@@ -152,7 +152,7 @@ class AwmWorld:
                 "world": Part("awm", True),
                 "files": Part(engine.files.digest, True),
                 "spec": Part(spec.digest(), True),
-                "options": Part(_told(self.options), True),
+                "options": Part(_describe_options(self.options), True),
                 "agentworld-gym": Part(installed("agentworld-gym"), True),
                 **{name: Part(version, True) for name, version in engine.libraries.versions},
                 **({"json-repair": Part(installed("json-repair"), True)} if self._meta == "awm" else {}),
@@ -210,11 +210,11 @@ class AwmWorld:
 
     def verify(
         self, sessions: Sequence[AwmSession], verifiers: Sequence[str], answers: Sequence[str | None]
-    ) -> list[Finding | Failure]:
+    ) -> list[SuccessFinding | Failure]:
         """Run verifiers on the databases of the start and of the end; see `checks.verifiers.Verifying`."""
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
-    def _verify(self, session: AwmSession, name: str, answer: str | None) -> Finding | Failure:
+    def _verify(self, session: AwmSession, name: str, answer: str | None) -> SuccessFinding | Failure:
         machine = session.machine
         scenario = machine.server.scenario
         try:
@@ -224,7 +224,7 @@ class AwmWorld:
             found = self.engine.verdict(scenario.name, verifier, final, answer, machine.steps)
         except EngineError as error:
             return Failure(FailureKind.UNJUDGED, f"{scenario.name}: {error}")
-        return Finding(None if found.complete is None else float(found.complete), found.evidence)
+        return SuccessFinding(None if found.complete is None else float(found.complete), found.evidence)
 
     def _keep(self, task: Task, initial: bytes, final: bytes) -> None:
         self._verified += 1
@@ -240,7 +240,7 @@ class AwmWorld:
         self.engine.close()
 
 
-def _told(options: AwmOptions) -> str:
+def _describe_options(options: AwmOptions) -> str:
     """Return what the answers of a world depend on among its options; a usual beginning is not told."""
     usual = AwmOptions().beginning
     told = [f"meta_tools={options.meta_tools}"]
@@ -255,7 +255,7 @@ def _call_of(action: Action) -> tuple[Any, bool] | None:
     """
     if action.error is None:
         return action.parsed, False
-    with suppress(Problem):
+    with suppress(UnreadableAction):
         call = read_json(action.raw)
         if isinstance(call, dict) and isinstance(call.get("name"), str):
             arguments = call.get("arguments", {})

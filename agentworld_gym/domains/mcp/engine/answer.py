@@ -17,11 +17,11 @@ from typing import Any
 
 from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.mcp.engine import perturbations
-from agentworld_gym.domains.mcp.engine.results import Refused, printed
+from agentworld_gym.domains.mcp.engine import faults
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal, printed
 from agentworld_gym.domains.mcp.engine.service import Service
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall, Values, sql_value
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 
 _REFUSAL = re.compile("[45][0-9]{2}")
 """The code of a refusal."""
@@ -34,7 +34,7 @@ Said = str | dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CallResult:
     """The result of a call: the tool, the values that it was made from, and the first row of a page."""
 
     tool: Tool
@@ -42,7 +42,7 @@ class Result:
     start: int | None = None
 
     @property
-    def said(self) -> Said | None:
+    def plain_data(self) -> Said | None:
         """The result as plain data; None where the body of the tool is no SQL, or where a value is no such data.
 
         A statement can make bytes, and a number or a word instead of a list argument.
@@ -66,13 +66,15 @@ class Result:
 def refused(problem: Exception) -> Said:
     """Return a failed call as plain data.
 
-    >>> refused(Refused(404, "Order 9999 not found"))
+    >>> refused(ToolRefusal(404, "Order 9999 not found"))
     {'404': 'Order 9999 not found'}
     """
-    return {str(problem.code): problem.message} if isinstance(problem, Refused) else str(problem)
+    return {str(problem.code): problem.message} if isinstance(problem, ToolRefusal) else str(problem)
 
 
-def text_of(service: Service, connection: sqlite3.Connection, context: Context, controls: Controls, said: Said) -> str:
+def text_of(
+    service: Service, connection: sqlite3.Connection, context: CallContext, controls: Controls, said: Said
+) -> str:
     """Return the text of an answer, as a client of the server reads it. Nothing is written.
 
     Args:
@@ -92,14 +94,14 @@ def text_of(service: Service, connection: sqlite3.Connection, context: Context, 
     if _REFUSAL.fullmatch(name):
         if not isinstance(given, str):
             raise TypeError(f"a refusal is told in words, and not by {given!r}")
-        return str(Refused(int(name), given))
+        return str(ToolRefusal(int(name), given))
     result = _result(service, context, name, given)
     assert isinstance(result.tool.call, SqlCall)
     data = result.tool.call.answer(connection, result.values)
-    return printed(perturbations.paged(result.tool, perturbations.blanked(controls, result.tool, data), result.start))
+    return printed(faults.paged(result.tool, faults.blanked(controls, result.tool, data), result.start))
 
 
-def _result(service: Service, context: Context, name: str, given: Mapping[str, Any]) -> Result:
+def _result(service: Service, context: CallContext, name: str, given: Mapping[str, Any]) -> CallResult:
     """Read a result.
 
     Raises:
@@ -117,7 +119,7 @@ def _result(service: Service, context: Context, name: str, given: Mapping[str, A
     start = values.pop(FIRST_ROW, None)
     if start is not None and (type(start) is not int or start < 0):
         raise ValueError(f"a page begins with the number of a row, and not {start!r}")
-    return Result(tool, values, start)
+    return CallResult(tool, values, start)
 
 
 def greeting(server: str, user: str, now: str) -> str:

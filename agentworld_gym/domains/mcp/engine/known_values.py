@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agentworld_gym.domains.mcp.engine.row_sums import SUMMED
 from agentworld_gym.domains.mcp.engine.service import Service
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall
-from agentworld_gym.domains.mcp.engine.sums import SUMMED
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.kit.tables.concerned_rows import ConcernedRow, named
 
 _WORD = re.compile(r"'((?:[^']|'')*)'")
@@ -20,7 +20,7 @@ _BRACES = re.compile("[{}]")
 
 
 def given_values(
-    service: Service, context: Context, action: Any, tool: Tool | None, rows: Iterable[ConcernedRow]
+    service: Service, context: CallContext, action: Any, tool: Tool | None, rows: Iterable[ConcernedRow]
 ) -> dict[str, Any]:
     """Return what a call gives, by name.
 
@@ -61,7 +61,7 @@ def found_values(service: Service, tool: Tool | None, rows: Iterable[ConcernedRo
         tool: The tool that is called; None where there is none, or where its body is no SQL.
         rows: What is told of the rows that the call names.
     """
-    said = frozenset[Any]() if tool is None else _said(tool)
+    said = frozenset[Any]() if tool is None else _statement_words(tool)
     return _named({name: value for row in rows for name, value in _cells(service, row) if value not in said})
 
 
@@ -104,7 +104,7 @@ def _cells(service: Service, row: ConcernedRow) -> Iterator[tuple[str, Any]]:
                 yield f"{row.path}/{column}+1", value + 1
 
 
-def _said(tool: Tool) -> frozenset[Any]:
+def _statement_words(tool: Tool) -> frozenset[Any]:
     """Return the words of all statements of a tool, and the numbers of those that write."""
     assert isinstance(tool.call, SqlCall)
     call = tool.call

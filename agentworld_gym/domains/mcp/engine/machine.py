@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
-from agentworld_gym.domains.mcp.engine import perturbations
-from agentworld_gym.domains.mcp.engine.answer import Result, Said, greeting, refused, text_of
-from agentworld_gym.domains.mcp.engine.provenance import Provenance
-from agentworld_gym.domains.mcp.engine.results import Refused, printed
+from agentworld_gym.domains.mcp.engine import faults
+from agentworld_gym.domains.mcp.engine.answer import CallResult, Said, greeting, refused, text_of
+from agentworld_gym.domains.mcp.engine.provenance import ValueProvenance
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal, printed
 from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard
 from agentworld_gym.domains.mcp.engine.service import STATE, Service, generated, load_service
 from agentworld_gym.domains.mcp.engine.sql_tools import Called
 from agentworld_gym.domains.mcp.engine.structured_state import Server, image_of, plain_image, plain_server, server_of
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.domains.mcp.engine.tool_runs import printable, run_tool
-from agentworld_gym.kit.tables.database import Database, Tokens, fields_of
+from agentworld_gym.kit.tables.database import Database, SeededTokens, fields_of
 from agentworld_gym.kit.tables.plain_rows import plain_tables
 from agentworld_gym.kit.tables.row_file import Size
 
@@ -82,14 +82,14 @@ class ToolMachine(RestorableMachine[Database]):
         self,
         service: Service,
         image: bytes,
-        context: Context,
+        context: CallContext,
         seed: int,
         controls: Controls = NO_CONTROLS,
         explicit: bool = True,
     ) -> None:
         """Start on a copy of a database; `explicit` says that the task states all of its rows."""
         self._service, self._context, self._controls = service, context, controls
-        self._tokens, self._provenance = Tokens(seed), Provenance(explicit)
+        self._tokens, self._provenance = SeededTokens(seed), ValueProvenance(explicit)
         super().__init__(Database(image, self._tokens), greeting(service.scenario.name, context.user, context.now))
         self._calls = 0
         self._jobs: tuple[_Job, ...] = ()
@@ -97,7 +97,7 @@ class ToolMachine(RestorableMachine[Database]):
         self._failed = ""
         self._before: bytes | None = None
         self._refused = False
-        self._made_of: Result | Said | None = self._observation
+        self._made_of: CallResult | Said | None = self._observation
 
     @classmethod
     def start(
@@ -122,7 +122,7 @@ class ToolMachine(RestorableMachine[Database]):
         else:
             image = service.image(wanted.tables)
         about = service.scenario.about
-        context = Context(wanted.now or about.now, wanted.user or about.user)
+        context = CallContext(wanted.now or about.now, wanted.user or about.user)
         return cls(service, image, context, seed, controls, explicit=wanted.tables is not None)
 
     def observation_in(self, dialect: str) -> str:
@@ -188,7 +188,7 @@ class ToolMachine(RestorableMachine[Database]):
             self._made_of = None
             self._observation = self._answered(database, tool, arguments, key)
             self._refused = False
-        except (Refused, Problem) as problem:
+        except (ToolRefusal, UnreadableAction) as problem:
             self._observation, self._made_of = str(problem), refused(problem)
             self._refused = True
         return self._observation
@@ -219,7 +219,7 @@ class ToolMachine(RestorableMachine[Database]):
             "refused": self._refused,
         }
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
         connection = self._open().reading()
         told: dict[str, Any] = plain_server(Server(self._service, self._context, self._controls))
@@ -227,9 +227,9 @@ class ToolMachine(RestorableMachine[Database]):
 
     def _answer(self, connection: sqlite3.Connection) -> Said:
         """Return the last answer as plain data: as what it was made from where its text follows from the rows."""
-        said = self._made_of.said if isinstance(self._made_of, Result) else self._made_of
+        said = self._made_of.plain_data if isinstance(self._made_of, CallResult) else self._made_of
         if said is not None:
-            with suppress(Refused, sqlite3.Error):
+            with suppress(ToolRefusal, sqlite3.Error):
                 if text_of(self._service, connection, self._context, self._controls, said) == self._observation:
                     return said
         return self._observation
@@ -243,7 +243,7 @@ class ToolMachine(RestorableMachine[Database]):
         service = machine.service
         machine._tokens.count = count
         machine._tokens.made.extend(made)
-        machine._provenance = Provenance.of(kept["seen"])
+        machine._provenance = ValueProvenance.of(kept["seen"])
         machine._calls, machine._accepted_jobs = kept["calls"], kept["accepted_jobs"]
         machine._jobs = tuple(_Job(due, service.tools[name], arguments) for due, name, arguments in kept["jobs"])
         machine._failed, machine._refused = kept["failed"], kept["refused"]
@@ -282,18 +282,20 @@ class ToolMachine(RestorableMachine[Database]):
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            raise Problem("MCP error -32602: Invalid params: a tool call needs a 'name' and an object of 'arguments'")
+            raise UnreadableAction(
+                "MCP error -32602: Invalid params: a tool call needs a 'name' and an object of 'arguments'"
+            )
         tool = self._service.tools.get(name)
         if tool is None:
-            raise Problem(f"Unknown tool: {printable(name)}")
+            raise UnreadableAction(f"Unknown tool: {printable(name)}")
         try:
             key = _WRITER.encode(arguments)
             key.encode()
             if len(key) > MAX_ARGUMENT_CHARS:
-                raise Refused(413, "Payload Too Large")
+                raise ToolRefusal(413, "Payload Too Large")
             self._service.toolset.call(name, arguments)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise Problem(f"MCP error -32602: Invalid params: {printable(str(error))}") from None
+            raise UnreadableAction(f"MCP error -32602: Invalid params: {printable(str(error))}") from None
         return tool, arguments, key
 
     def _answered(self, database: Database, tool: Tool, arguments: Mapping[str, Any], key: str) -> str:
@@ -304,35 +306,35 @@ class ToolMachine(RestorableMachine[Database]):
         """
         controls, context = self._controls, self._context
         if not controls:
-            return self._told(tool, self._called(database, tool, arguments, context), arguments)
-        error = perturbations.transient_error(controls, self._calls, tool)
+            return self._result_text(tool, self._called(database, tool, arguments, context), arguments)
+        error = faults.transient_error(controls, self._calls, tool)
         if error and f"{tool.name} {key}" != self._failed:
             self._failed = f"{tool.name} {key}"
             raise error
         self._failed = ""
-        if error := perturbations.forbidden(controls, tool, arguments):
+        if error := faults.forbidden(controls, tool, arguments):
             raise error
-        if perturbations.is_slow(controls, self._calls, tool):
+        if faults.is_slow(controls, self._calls, tool):
             return printed(self._accepted(database, tool, deepcopy(arguments)))
-        if self._before is not None and perturbations.is_stale(controls, self._calls, tool):
-            return self._told(tool, self._remembered(self._before, tool, arguments), arguments)
+        if self._before is not None and faults.is_stale(controls, self._calls, tool):
+            return self._result_text(tool, self._remembered(self._before, tool, arguments), arguments)
         if tool.batch:
-            context = replace(context, failing=perturbations.failing(controls, self._calls, tool, arguments))
-        return self._told(tool, self._called(database, tool, arguments, context), arguments)
+            context = replace(context, failing=faults.failing(controls, self._calls, tool, arguments))
+        return self._result_text(tool, self._called(database, tool, arguments, context), arguments)
 
-    def _told(self, tool: Tool, called: Called, arguments: Mapping[str, Any]) -> str:
+    def _result_text(self, tool: Tool, called: Called, arguments: Mapping[str, Any]) -> str:
         """Return the text of a result, and note what it was made from.
 
         Raises:
             Refused: The call asks for a page that there is none of.
         """
         controls = self._controls
-        start = perturbations.page_start(controls, tool, arguments)
-        self._made_of = Result(tool, called.values, start)
-        data = perturbations.blanked(controls, tool, called.data) if controls else called.data
-        return printed(perturbations.paged(tool, data, start))
+        start = faults.page_start(controls, tool, arguments)
+        self._made_of = CallResult(tool, called.values, start)
+        data = faults.blanked(controls, tool, called.data) if controls else called.data
+        return printed(faults.paged(tool, data, start))
 
-    def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context) -> Called:
+    def _called(self, database: Database, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Called:
         """Run a tool; what it writes is kept only if it succeeds."""
         if not tool.writes:
             return run_tool(database, tool, arguments, context)
@@ -347,7 +349,7 @@ class ToolMachine(RestorableMachine[Database]):
         run_tool(database, tool, arguments, self._context, end="ROLLBACK")
         self._tokens.count = count
         self._accepted_jobs += 1
-        self._jobs = (*self._jobs, _Job(self._calls + perturbations.DELAY, tool, arguments))
+        self._jobs = (*self._jobs, _Job(self._calls + faults.DELAY, tool, arguments))
         message = "Accepted; the change takes effect shortly"
         return {"status": "pending", "job_id": f"job-{self._accepted_jobs:04}", "message": message}
 
@@ -359,7 +361,7 @@ class ToolMachine(RestorableMachine[Database]):
         for job in due:
             try:
                 self._called(database, job.tool, job.arguments, self._context)
-            except (Refused, Problem):
+            except (ToolRefusal, UnreadableAction):
                 continue  # a job that has become impossible is dropped, as a queue drops a job that fails
         self._tokens.made.clear()
 

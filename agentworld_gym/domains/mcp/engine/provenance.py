@@ -12,7 +12,7 @@ _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"(:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 _ERROR = '{"status": "error"'
 
 
-class Provenance:
+class ValueProvenance:
     """The values that a session has said and shown so far.
 
     With `explicit` rows the task states all of them, and nothing is pre-existing.
@@ -22,16 +22,16 @@ class Provenance:
         self.explicit = explicit
         self._seen = set(seen)
 
-    def copy(self) -> Provenance:
+    def copy(self) -> ValueProvenance:
         """Return a copy for a fork."""
-        return Provenance(self.explicit, frozenset(self._seen))
+        return ValueProvenance(self.explicit, frozenset(self._seen))
 
     def plain(self) -> list[str] | None:
         """Return the values as plain data; None where the task states all rows."""
         return None if self.explicit else sorted(self._seen)
 
     @classmethod
-    def of(cls, plain: Sequence[str] | None) -> Provenance:
+    def of(cls, plain: Sequence[str] | None) -> ValueProvenance:
         """Return what `plain` gave back."""
         return cls(plain is None, frozenset(plain or ()))
 
@@ -47,7 +47,7 @@ class Provenance:
             text: the answer.
             made: the identifiers that were made up for it.
 
-        >>> provenance = Provenance(explicit=False)
+        >>> provenance = ValueProvenance(explicit=False)
         >>> provenance.keep('{"id": 7}')
         >>> provenance.spans('{"id": 7, "name": "Ana", "link": "ab12"}', ["ab12"])
         (Span(start=18, end=23, kind='pre-existing'), Span(start=34, end=38, kind='metadata'))

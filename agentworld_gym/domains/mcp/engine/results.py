@@ -10,10 +10,10 @@ from typing import Any
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-class Refused(Exception):
+class ToolRefusal(Exception):
     """A tool refuses a call, and nothing of the call is stored.
 
-    >>> str(Refused(404, "Order 9999 not found"))
+    >>> str(ToolRefusal(404, "Order 9999 not found"))
     '{"status": "error", "code": 404, "message": "Order 9999 not found"}'
     """
 
@@ -36,7 +36,7 @@ def printed(data: Any) -> str:
         return _ENCODER.encode(_plain(data))
 
 
-def refusal(error: sqlite3.Error) -> Refused:
+def refusal(error: sqlite3.Error) -> ToolRefusal:
     """Return the error of a service whose database refuses a statement.
 
     >>> refusal(sqlite3.IntegrityError("UNIQUE constraint failed: customers.email")).code
@@ -45,16 +45,16 @@ def refusal(error: sqlite3.Error) -> Refused:
     text = str(error)
     match error:
         case sqlite3.IntegrityError() if text.startswith(("UNIQUE", "FOREIGN KEY")):
-            return Refused(409, f"Conflict: {text}")
+            return ToolRefusal(409, f"Conflict: {text}")
         case sqlite3.IntegrityError():
-            return Refused(422, f"Unprocessable Entity: {text}")
+            return ToolRefusal(422, f"Unprocessable Entity: {text}")
         case sqlite3.OperationalError() if "interrupted" in text:
-            return Refused(503, "Service Unavailable: the query took too long")
+            return ToolRefusal(503, "Service Unavailable: the query took too long")
         case sqlite3.OperationalError() if "full" in text:
-            return Refused(507, "Insufficient Storage: the database is full")
+            return ToolRefusal(507, "Insufficient Storage: the database is full")
         case sqlite3.DataError():
-            return Refused(413, "Payload Too Large")
-    return Refused(500, f"Internal Server Error: {text}")
+            return ToolRefusal(413, "Payload Too Large")
+    return ToolRefusal(500, f"Internal Server Error: {text}")
 
 
 def _plain(data: Any) -> Any:

@@ -52,7 +52,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Scenario:
+class ToolScenario:
     """One scenario as its files define it."""
 
     name: str
@@ -97,7 +97,7 @@ def find_scenario(name: str) -> tuple[Path, Version]:
     return folder, tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
 
 
-def read_scenario(folder: Path) -> Scenario:
+def read_scenario(folder: Path) -> ToolScenario:
     """Read the scenario of a folder as it is at this moment.
 
     Raises:
@@ -111,4 +111,4 @@ def read_scenario(folder: Path) -> Scenario:
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(folder / "schema.sql", "file", type(error).__name__, "a readable UTF-8 file") from error
     words = {**common_words(), **about.words}
-    return Scenario(folder.name, folder, about, schema, rows, tools.tools, words)
+    return ToolScenario(folder.name, folder, about, schema, rows, tools.tools, words)

@@ -14,13 +14,13 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.toolset import Toolset
 from agentworld_gym.core.actions.usable_tools import tools_left_out, usable_tools
-from agentworld_gym.domains.mcp.engine.scenario import Scenario, Version, find_scenario, read_scenario
+from agentworld_gym.domains.mcp.engine.scenario import ToolScenario, Version, find_scenario, read_scenario
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall, sql_tool
 from agentworld_gym.domains.mcp.engine.tool import Tool
 from agentworld_gym.domains.mcp.engine.tool_validation import validate_tool
 from agentworld_gym.kit.tables.concerned_rows import named
 from agentworld_gym.kit.tables.counting_columns import counting_columns
-from agentworld_gym.kit.tables.database import empty_image, keys_of, opened
+from agentworld_gym.kit.tables.database import empty_image, keys_of, open_image
 from agentworld_gym.kit.tables.insert import with_rows
 from agentworld_gym.kit.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.kit.tables.row_file import Size
@@ -36,7 +36,7 @@ STATE = "task state"
 class Service:
     """One server that is ready to run."""
 
-    scenario: Scenario
+    scenario: ToolScenario
     """The scenario of the server."""
     tools: Mapping[str, Tool]
     """The tools by name."""
@@ -48,7 +48,7 @@ class Service:
     """The tools of the scenario that nobody can call, as their parameters are no JSON Schema, with the reason."""
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Service:
+    def of(cls, scenario: ToolScenario) -> Service:
         """Make the service of a scenario, whose schema and tools are tried.
 
         A tool whose parameters are no JSON Schema is left out, with a warning that names it.
@@ -61,7 +61,7 @@ class Service:
         except sqlite3.Error as error:
             expected = f"SQL that runs ({error})"
             raise SpecError(scenario.folder / "schema.sql", "the whole document", scenario.name, expected) from error
-        connection = opened(empty)
+        connection = open_image(empty)
         try:
             keys = keys_of(connection)
             tools: dict[str, Tool] = {}
@@ -129,13 +129,13 @@ class Service:
     @cached_property
     def defaults(self) -> Mapping[str, PlainRow]:
         """The constant defaults of the columns that have to hold a value, by table."""
-        with closing(opened(self.empty)) as connection:
+        with closing(open_image(self.empty)) as connection:
             return {table: defaults_of(connection, table) for table in self.keys}
 
     @cached_property
     def numbered(self) -> frozenset[str]:
         """The tables whose rows get the next number as their key."""
-        with closing(opened(self.empty)) as connection:
+        with closing(open_image(self.empty)) as connection:
             return frozenset(table for table in self.keys if numbers_rows(connection, table))
 
     @cached_property
@@ -157,7 +157,7 @@ class Service:
         Raises:
             SpecError: a recipe of the scenario's `rows.yaml` cannot be followed.
         """
-        connection = opened(self.empty)
+        connection = open_image(self.empty)
         try:
             fill(connection, self.scenario, size, seed)
             return connection.serialize()
@@ -165,7 +165,7 @@ class Service:
             connection.close()
 
 
-def _left_out(scenario: Scenario, file: Path) -> dict[str, str]:
+def _left_out(scenario: ToolScenario, file: Path) -> dict[str, str]:
     """Return the tools that nobody can call, with the reason.
 
     Raises:

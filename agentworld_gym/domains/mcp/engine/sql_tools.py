@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from agentworld_gym.domains.mcp.engine.results import Refused
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.domains.mcp.engine.tool_spec import CheckStep, Step, ToolSpec
 
 MAX_ROWS = 200
@@ -68,7 +68,7 @@ class _Room:
         """
         self._left -= chars
         if self._left < 0:
-            raise Refused(413, f"Payload Too Large: a result has at most {MAX_CHARS} characters")
+            raise ToolRefusal(413, f"Payload Too Large: a result has at most {MAX_CHARS} characters")
 
 
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
@@ -96,7 +96,7 @@ class _Query:
         for row in cursor:
             if len(rows) == MAX_ROWS:
                 cursor.close()
-                raise Refused(413, f"Payload Too Large: a list has at most {MAX_ROWS} rows")
+                raise ToolRefusal(413, f"Payload Too Large: a list has at most {MAX_ROWS} rows")
             rows.append(self._row(row, room))
         return rows
 
@@ -149,7 +149,7 @@ def _parsed(value: Any) -> Any:
     return None if value is None else json.loads(value)
 
 
-class Check:
+class CallCondition:
     """A condition that refuses a call."""
 
     def __init__(self, spec: CheckStep) -> None:
@@ -163,7 +163,7 @@ class Check:
         columns = {} if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
         cursor.close()
         if (row is None) == (self.spec.missing is not None):
-            raise Refused(self.spec.status, filled(self.spec.message, {**columns, **values}))
+            raise ToolRefusal(self.spec.status, filled(self.spec.message, {**columns, **values}))
         if self.spec.missing is not None:
             for name, value in columns.items():
                 values.setdefault(name, value)
@@ -174,7 +174,7 @@ class Each:
     """What happens for every item of a list argument."""
 
     over: str
-    checks: tuple[Check, ...]
+    checks: tuple[CallCondition, ...]
     run: tuple[Step, ...]
     keys: tuple[str, ...]
 
@@ -201,20 +201,20 @@ class SqlCall:
         self.defaults: Values = {name: sql_value(schema.get("default")) for name, schema in properties.items()}
         self.integers = tuple(name for name, schema in properties.items() if schema.get("type") == "integer")
         self.structured = frozenset(name for name, schema in properties.items() if schema.get("type") in _STRUCTURED)
-        self.checks = tuple(map(Check, spec.checks))
+        self.checks = tuple(map(CallCondition, spec.checks))
         self.each: Each | None = None
         if spec.each is not None:
             items = properties[spec.each.over].get("items", {})
             keys = tuple(items.get("properties", ()))
-            self.each = Each(spec.each.over, tuple(map(Check, spec.each.checks)), spec.each.run, keys)
+            self.each = Each(spec.each.over, tuple(map(CallCondition, spec.each.checks)), spec.each.run, keys)
         self.query = _Query(spec.result.one or spec.result.many or "")
         self.nested = {key: _Query(sql) for key, sql in spec.result.nested.items()}
 
-    def __call__(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Any:
+    def __call__(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Run the tool, and return its data."""
         return self.run(connection, arguments, context).data
 
-    def run(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Called:
+    def run(self, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: CallContext) -> Called:
         """Run the tool.
 
         Raises:
@@ -232,7 +232,7 @@ class SqlCall:
             data = {**(data if isinstance(data, dict) else {"message": data}), "errors": failed}
         return Called(data, values)
 
-    def values(self, arguments: Mapping[str, Any], context: Context) -> Values:
+    def values(self, arguments: Mapping[str, Any], context: CallContext) -> Values:
         """Return the parameters that the SQL of a call begins with.
 
         Raises:
@@ -267,7 +267,7 @@ class SqlCall:
             return answer
         row = self.query.first(connection, values, room)
         if row is None:
-            raise Refused(404, "Not found")
+            raise ToolRefusal(404, "Not found")
         for key, query in self.nested.items():
             row[key] = query.all(connection, values, room)
         return row
@@ -281,7 +281,7 @@ class SqlCall:
         return frozenset(named | set(NAME.findall(result.text or "")))
 
     def _batch(
-        self, connection: sqlite3.Connection, arguments: Mapping[str, Any], values: Values, context: Context
+        self, connection: sqlite3.Connection, arguments: Mapping[str, Any], values: Values, context: CallContext
     ) -> list[Values]:
         assert self.each is not None
         failed: list[Values] = []
@@ -308,12 +308,12 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     room = _Room()
     room.take(len(text))
 
-    def shown(match: re.Match[str]) -> str:
+    def fill(match: re.Match[str]) -> str:
         value = _plain(values.get(match.group(1)))
         room.take(len(value))
         return value
 
-    return NAME.sub(shown, text)
+    return NAME.sub(fill, text)
 
 
 def _plain(value: Any) -> str:
@@ -351,5 +351,5 @@ def stored(name: str, value: Any) -> Any:
         Refused: It is an integer of more than 64 bits, which no database holds.
     """
     if type(value) is int and not MIN_INTEGER <= value <= MAX_INTEGER:
-        raise Refused(422, f"Unprocessable Entity: {name} is out of range")
+        raise ToolRefusal(422, f"Unprocessable Entity: {name} is out of range")
     return sql_value(value)

@@ -19,8 +19,8 @@ from agentworld_gym.core.domain.view import StructuredState, compact
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.mcp.engine.scenario import scenario_folder
 from agentworld_gym.domains.mcp.engine.service import Service, load_service
-from agentworld_gym.domains.mcp.engine.tool import Context
-from agentworld_gym.kit.tables.database import Database, Tokens
+from agentworld_gym.domains.mcp.engine.tool import CallContext
+from agentworld_gym.kit.tables.database import Database, SeededTokens
 from agentworld_gym.kit.tables.plain_rows import image_of_rows, plain_tables, sequences_of
 
 
@@ -28,7 +28,7 @@ class Server(NamedTuple):
     """What a structured state says of a server beside its rows and its last answer."""
 
     service: Service
-    context: Context
+    context: CallContext
     controls: Controls
 
 
@@ -52,7 +52,7 @@ def server_of(shown: Mapping[str, Any]) -> Server:
         SpecError, LookupError, TypeError, ValueError: The state is none of a server.
     """
     controls = Controls(shown.get("controls", {}), shown.get("control_seed", 0))
-    return Server(load_service(shown["scenario"]), Context(shown["now"], shown["user"]), controls)
+    return Server(load_service(shown["scenario"]), CallContext(shown["now"], shown["user"]), controls)
 
 
 def image_of(service: Service, rows: Mapping[str, Any], sequences: Mapping[str, int]) -> bytes:
@@ -87,13 +87,13 @@ def read_database(service: Service, rows: Mapping[str, Any]) -> Iterator[sqlite3
     Raises:
         sqlite3.Error, LookupError, TypeError, ValueError: The scenario has no such rows.
     """
-    with closing(Database(image_of(service, rows, {}), Tokens(0))) as database:
+    with closing(Database(image_of(service, rows, {}), SeededTokens(0))) as database:
         yield database.connection
 
 
 def plain_image(service: Service, image: bytes) -> dict[str, Any]:
     """Return the rows of a database, and the last numbers that were given, as plain data."""
-    with closing(Database(image, Tokens(0))) as database:
+    with closing(Database(image, SeededTokens(0))) as database:
         connection = database.connection
         return {
             "rows": plain_tables(connection, service.keys),

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CallContext:
     """What a call knows beside its arguments: the time, who is signed in, and which items of a batch fail."""
 
     now: str
@@ -20,7 +20,7 @@ class Context:
     """The positions of the items of a batch that fail."""
 
 
-Call = Callable[[sqlite3.Connection, Mapping[str, Any], Context], Any]
+Call = Callable[[sqlite3.Connection, Mapping[str, Any], CallContext], Any]
 """The body of a tool, which returns a text, or data that is printed as JSON, and raises `Refused` to refuse a call.
 
 It runs inside a transaction, which a refusal undoes. Arguments that the schema requires are present; the defaults of

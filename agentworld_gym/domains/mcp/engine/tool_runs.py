@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.actions.toolset import Problem
-from agentworld_gym.domains.mcp.engine.results import Refused, refusal
+from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal, refusal
 from agentworld_gym.domains.mcp.engine.sql_tools import Called, SqlCall
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.kit.tables.database import Database
 
 
 def run_tool(
-    database: Database, tool: Tool, arguments: Mapping[str, Any], context: Context, end: str | None = None
+    database: Database, tool: Tool, arguments: Mapping[str, Any], context: CallContext, end: str | None = None
 ) -> Called:
     """Call a tool; a tool that may write runs in a transaction that ends with the given statement.
 
@@ -33,17 +33,17 @@ def run_tool(
             connection.execute(end)
     except sqlite3.Error as error:
         raise refusal(error) from error
-    except (Refused, Problem):
+    except (ToolRefusal, UnreadableAction):
         raise
     except Exception as error:  # the code of a tool may raise anything, and the SDK's server prints it like this
-        raise Problem(f"Error calling tool '{tool.name}': {printable(str(error))}") from error
+        raise UnreadableAction(f"Error calling tool '{tool.name}': {printable(str(error))}") from error
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
     return called
 
 
-def _body(tool: Tool, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Called:
+def _body(tool: Tool, connection: sqlite3.Connection, arguments: Mapping[str, Any], context: CallContext) -> Called:
     if isinstance(tool.call, SqlCall):
         return tool.call.run(connection, arguments, context)
     return Called(tool.call(connection, arguments, context), {})

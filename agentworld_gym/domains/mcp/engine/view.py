@@ -20,12 +20,12 @@ from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.mcp.engine.answer import text_of
 from agentworld_gym.domains.mcp.engine.known_values import found_values, given_values
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
-from agentworld_gym.domains.mcp.engine.results import Refused
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal
+from agentworld_gym.domains.mcp.engine.row_sums import marked, summed
 from agentworld_gym.domains.mcp.engine.service import Service
-from agentworld_gym.domains.mcp.engine.sql_tools import Check, SqlCall, Values
+from agentworld_gym.domains.mcp.engine.sql_tools import CallCondition, SqlCall, Values
 from agentworld_gym.domains.mcp.engine.structured_state import read_database, server_of
-from agentworld_gym.domains.mcp.engine.sums import marked, summed
-from agentworld_gym.domains.mcp.engine.tool import Context, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.kit.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
 from agentworld_gym.kit.tables.plain_rows import completed_row
 from agentworld_gym.kit.tables.predicted_rows import predicted_rows
@@ -59,7 +59,7 @@ class ToolView(View):
             SpecError: The state of the task is wrong.
         """
         with closing(ToolMachine.start(state, seed, Controls(controls or {}, control_seed))) as machine:
-            return machine.shown()
+            return machine.visible_state()
 
     def view(self, shown: StructuredState) -> str:
         """Return the last answer of the server.
@@ -98,7 +98,7 @@ class ToolView(View):
         with predicted():
             return (path[1], path[3]) in server_of(shown).service.counting
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a call of a tool that only reads; None after any other action.
 
         Raises:
@@ -109,7 +109,7 @@ class ToolView(View):
             if tool is None or tool.writes:
                 return None
             machine.act(action)
-            return machine.shown()
+            return machine.visible_state()
 
     def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a call that the server refuses; None after any other call.
@@ -125,7 +125,7 @@ class ToolView(View):
         """
         with predicted(), closing(ToolMachine.viewed({**shown, **_NO_CONTROLS})) as machine:
             machine.act(action)
-            return {**shown, "said": machine.shown()["said"]} if machine.refused else None
+            return {**shown, "said": machine.visible_state()["said"]} if machine.refused else None
 
     def fields(self, shown: StructuredState) -> Mapping[str, Scalar]:
         """Return the fields of a state by name, as `ToolMachine.state` tells its own.
@@ -136,7 +136,7 @@ class ToolView(View):
         with predicted(), closing(ToolMachine.viewed(shown)) as machine:
             return machine.state()
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return the rows that a call names, and the next numbers of the tables that it adds rows to.
 
         What the call does to them, and whether it is refused, is not said.
@@ -148,7 +148,7 @@ class ToolView(View):
             service, context, _ = server_of(shown)
             return "\n".join(dict.fromkeys(row.line for row in _concerned(service, context, shown["rows"], action)))
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what a call gives, and what is told of rows.
 
         >>> view = ToolView()
@@ -229,7 +229,7 @@ def _called(service: Service, action: Any) -> Tool | None:
     return tool if tool is not None and isinstance(tool.call, SqlCall) else None
 
 
-def _concerned(service: Service, context: Context, rows: Mapping[str, Any], action: Any) -> list[ConcernedRow]:
+def _concerned(service: Service, context: CallContext, rows: Mapping[str, Any], action: Any) -> list[ConcernedRow]:
     """Return what a call names."""
     tool = _called(service, action)
     arguments = action.get("arguments") or {} if tool is not None else None
@@ -239,11 +239,11 @@ def _concerned(service: Service, context: Context, rows: Mapping[str, Any], acti
         reader, concerns = _Reader(connection), _concerns(tool.call, arguments, context)
         try:
             return [row for concern in concerns for row in concerned_rows(reader, service.keys, concern)]
-        except Refused:  # No row has a number that the database cannot hold.
+        except ToolRefusal:  # No row has a number that the database cannot hold.
             return []
 
 
-def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> Iterator[Concern]:
+def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: CallContext) -> Iterator[Concern]:
     """Yield what a call reads and writes: in its own statements, and for each of the first items of its list."""
     values = call.values(arguments, context)
     lists = {name: value for name, value in arguments.items() if isinstance(value, list)}
@@ -257,6 +257,6 @@ def _concerns(call: SqlCall, arguments: Mapping[str, Any], context: Context) -> 
         yield Concern(statements, scope, lists)
 
 
-def _checked(checks: Sequence[Check]) -> Iterator[Named]:
+def _checked(checks: Sequence[CallCondition]) -> Iterator[Named]:
     """Yield the statements of checks; what a check has to find is known to all after it."""
     yield from (Named(EVERY if check.spec.missing is not None else "", check.sql) for check in checks)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agentworld_gym.base.documents.plain_yaml import load_yaml
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.text.escaping import unescape
-from agentworld_gym.domains.mcp.synth.faults import Fault, spec_errors_as_faults
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault, spec_errors_as_faults
 from agentworld_gym.llm.prompting.parsing import strip_thinking
 
 M = TypeVar("M", bound=BaseModel)
@@ -41,16 +41,16 @@ def block(text: str, *languages: str) -> str:
     """
     answer = _whole_characters(unescape(strip_thinking(text)))
     if not answer.strip():
-        raise Fault("the answer is empty")
+        raise AnswerFault("the answer is empty")
     if len(answer) > MAX_CHARS:
-        raise Fault(f"the answer has {len(answer)} characters, at most {MAX_CHARS} are read")
+        raise AnswerFault(f"the answer has {len(answer)} characters, at most {MAX_CHARS} are read")
     blocks = [(match.group(2).lower(), match.group(3)) for match in _FENCE.finditer(answer)]
     if not blocks:
         return answer.strip()
     named = [body for language, body in blocks if language in languages]
     found = named or [body for language, body in blocks if not language]
     if not found:
-        raise Fault(f"the answer has no block that begins with ```{languages[0]}")
+        raise AnswerFault(f"the answer has no block that begins with ```{languages[0]}")
     return found[-1].strip()
 
 
@@ -70,7 +70,7 @@ def document(text: str, model: type[M]) -> M:
     with spec_errors_as_faults():
         data = _as_texts(load_yaml(block(text, "yaml", "yml", "json"), ANSWER))
         if not isinstance(data, dict):
-            raise Fault(f"the answer is no mapping but {type(data).__name__}")
+            raise AnswerFault(f"the answer is no mapping but {type(data).__name__}")
         return validated(model, data, ANSWER)
 
 
@@ -104,4 +104,4 @@ def _whole_characters(text: str) -> str:
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError as error:
-        raise Fault("the answer holds half a character (a lone surrogate)") from error
+        raise AnswerFault("the answer holds half a character (a lone surrogate)") from error

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agentworld_gym.domains.mcp.synth.draft import Call, Sketch
+from agentworld_gym.domains.mcp.synth.draft import CallDraft, Sketch
 from agentworld_gym.domains.mcp.synth.faults import raise_any
-from agentworld_gym.domains.mcp.synth.machines import Machine, State, played
+from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, played
 
 _SHOWN = 600
 """How much of an answer a fault quotes."""
 
 
-def check_calls(start: Machine, sketches: Sequence[Sketch], prefix: str) -> None:
+def check_calls(start: WorldMachine, sketches: Sequence[Sketch], prefix: str) -> None:
     """Call every tool once rightly and once wrongly; see `call_faults`.
 
     Raises:
@@ -21,7 +21,7 @@ def check_calls(start: Machine, sketches: Sequence[Sketch], prefix: str) -> None
     raise_any(call_faults(start, sketches, prefix))
 
 
-def call_faults(start: Machine, sketches: Sequence[Sketch], prefix: str) -> list[str]:
+def call_faults(start: WorldMachine, sketches: Sequence[Sketch], prefix: str) -> list[str]:
     """Call every tool once rightly and once wrongly, each time on a copy of the start, and return what is wrong.
 
     A right call must not be refused, and has to change the database exactly if the tool writes. A wrong call has to be
@@ -45,8 +45,8 @@ def fails_inside(text: str) -> bool:
     return "Internal Server Error" in text
 
 
-def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Iterator[str]:
-    worked, text, after = _tried(start, Call(name=sketch.name, arguments=sketch.right), prefix)
+def _faults(start: WorldMachine, before: State, sketch: Sketch, prefix: str) -> Iterator[str]:
+    worked, text, after = _tried(start, CallDraft(name=sketch.name, arguments=sketch.right), prefix)
     if not worked:
         yield f"the right call {sketch.right} is refused: {text[:_SHOWN]}"
     elif sketch.writes and after == before:
@@ -55,7 +55,7 @@ def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Itera
         yield f"the right call {sketch.right} changes the database, and the tool is said to read only"
     if sketch.wrong is None:
         return
-    worked, text, after = _tried(start, Call(name=sketch.name, arguments=sketch.wrong), prefix)
+    worked, text, after = _tried(start, CallDraft(name=sketch.name, arguments=sketch.wrong), prefix)
     if worked:
         yield f"the wrong call {sketch.wrong} is not refused: {text[:_SHOWN]}"
     elif fails_inside(text):
@@ -64,7 +64,7 @@ def _faults(start: Machine, before: State, sketch: Sketch, prefix: str) -> Itera
         yield f"the wrong call {sketch.wrong} changes the database"
 
 
-def _tried(start: Machine, call: Call, prefix: str) -> tuple[bool, str, State]:
+def _tried(start: WorldMachine, call: CallDraft, prefix: str) -> tuple[bool, str, State]:
     machine = start.fork()
     try:
         worked, text = played(machine, call, prefix)

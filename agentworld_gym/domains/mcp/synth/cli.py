@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from agentworld_gym.domains.mcp.synth.backends.backend import Backend
-    from agentworld_gym.domains.mcp.synth.check.examined import Examined
-    from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
+    from agentworld_gym.domains.mcp.synth.check.examination import Examined
+    from agentworld_gym.domains.mcp.synth.report import GenerationPrices, SynthReport
 
 synth_app = typer.Typer(cls=Commands, name="synth", no_args_is_help=True, help="Make tool worlds, and check them.")
 
@@ -75,7 +75,7 @@ def make(
     from agentworld_gym.core.domain.spec import SamplingSpec
     from agentworld_gym.domains.mcp.synth.config import SynthConfig
     from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis
-    from agentworld_gym.domains.mcp.synth.report import Prices
+    from agentworld_gym.domains.mcp.synth.report import GenerationPrices
     from agentworld_gym.llm.generators import open_generator
 
     chosen = {"max_tokens": 16_384, **(pairs(sampling, "--sampling") or {})}
@@ -97,7 +97,7 @@ def make(
         with counting("making", worlds, "worlds") as show:
             done = itertools.count(1)
             report = run.run(resume, lambda _: show(next(done)))
-    _tell(report, Prices(prompt=price_in, completion=price_out))
+    _tell(report, GenerationPrices(prompt=price_in, completion=price_out))
     stdout().print(f"Worlds: {out / WORLDS}", markup=False, highlight=False, soft_wrap=True)
     if report.unfinished or not report.made:
         raise typer.Exit(1)
@@ -115,12 +115,12 @@ def report(
     """
     from agentworld_gym.base.documents.strict import read_yaml, validated
     from agentworld_gym.domains.mcp.synth.pipeline import REPORT
-    from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
+    from agentworld_gym.domains.mcp.synth.report import GenerationPrices, SynthReport
 
     if not (folder / REPORT).is_file():
         raise MissingFile(folder / REPORT, "the report of a run of `agentworld synth make`")
     found = validated(SynthReport, read_yaml(folder / REPORT), folder / REPORT)
-    _tell(found, Prices(prompt=price_in, completion=price_out))
+    _tell(found, GenerationPrices(prompt=price_in, completion=price_out))
 
 
 @synth_app.command(
@@ -137,7 +137,7 @@ def check(
 
     Exit 1 if anything does.
     """
-    from agentworld_gym.domains.mcp.synth.check.examined import alike_worlds
+    from agentworld_gym.domains.mcp.synth.check.examination import alike_worlds
     from agentworld_gym.domains.mcp.synth.check.folders import examine
 
     worlds = list(examine(folder))
@@ -175,7 +175,7 @@ def _checked(worlds: Sequence[Examined]) -> Table:
     return table
 
 
-def _tell(found: SynthReport, prices: Prices) -> None:
+def _tell(found: SynthReport, prices: GenerationPrices) -> None:
     console = stdout()
     console.print(_stages(found, prices))
     console.print(_sizes(found))
@@ -186,7 +186,7 @@ def _tell(found: SynthReport, prices: Prices) -> None:
             stderr().print(printable(f"{name}: {reason}"), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def _stages(found: SynthReport, prices: Prices) -> Table:
+def _stages(found: SynthReport, prices: GenerationPrices) -> Table:
     from rich.table import Table
 
     priced = found.cost(prices) > 0
@@ -211,7 +211,7 @@ def _sizes(found: SynthReport) -> Table:
     return table
 
 
-def _lines(found: SynthReport, prices: Prices) -> Iterator[str]:
+def _lines(found: SynthReport, prices: GenerationPrices) -> Iterator[str]:
     waiting = f", {counted(len(found.unfinished), 'world')} waiting" if found.unfinished else ""
     yield f"{counted(found.begun, 'world')} begun, {len(found.made)} made, {len(found.given_up)} given up{waiting}"
     spent = found.cost(prices)

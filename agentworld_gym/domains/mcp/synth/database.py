@@ -7,8 +7,8 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
-from agentworld_gym.domains.mcp.synth.faults import Fault, raise_any
-from agentworld_gym.kit.tables.database import building, empty_image, keys_of, opened, quoted, tables_of
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any
+from agentworld_gym.kit.tables.database import building, empty_image, keys_of, open_image, quoted, tables_of
 from agentworld_gym.kit.tables.statements import CLOCK, statement
 
 MOST_ROWS = 500
@@ -35,9 +35,9 @@ def statements_of(sql: str) -> list[str]:
         Fault: There are too many semicolons, or a character that SQL cannot hold.
     """
     if "\0" in sql:
-        raise Fault("the SQL holds a NUL character")
+        raise AnswerFault("the SQL holds a NUL character")
     if (count := sql.count(";")) > MOST_STATEMENTS:
-        raise Fault(f"there are {count} semicolons, at most {MOST_STATEMENTS} are read")
+        raise AnswerFault(f"there are {count} semicolons, at most {MOST_STATEMENTS} are read")
     found, piece = [], ""
     for part in sql.split(";"):
         piece += part
@@ -71,7 +71,7 @@ def check_schema(sql: str, fewest: int, clock: str | None = None) -> None:
         raise_any(faults)
         keys = keys_of(connection)
         if len(keys) < fewest:
-            raise Fault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
+            raise AnswerFault(f"there are {len(keys)} tables ({', '.join(keys)}), at least {fewest} are wanted")
         computed = {table: _computed(connection, table, columns) for table, (columns, _) in keys.items()}
         image = connection.serialize()
     finally:
@@ -162,7 +162,7 @@ def check_rows(sql: str, statements: Sequence[str], clock: str | None = None) ->
     """
     if clock is not None:
         sql, statements = at(clock, sql), [at(clock, text) for text in statements]
-    connection = opened(empty_image(sql))
+    connection = open_image(empty_image(sql))
     try:
         faults = [f"{_head(text)}: {problem}" for text in statements if (problem := _insert(connection, text))]
         raise_any(faults)
@@ -173,7 +173,7 @@ def check_rows(sql: str, statements: Sequence[str], clock: str | None = None) ->
     for table, rows in tables.items():
         raise_any([f"table {table}: {row}: {fault}" for row in rows if (fault := _unwritable(row))])
     if (total := sum(map(len, tables.values()))) > MOST_ROWS:
-        raise Fault(f"there are {total} rows, at most {MOST_ROWS} are taken")
+        raise AnswerFault(f"there are {total} rows, at most {MOST_ROWS} are taken")
 
 
 def at(clock: str, sql: str) -> str:
@@ -189,13 +189,13 @@ def at(clock: str, sql: str) -> str:
     time = clock.removesuffix("Z").replace("T", " ")
     words = {"current_date": time[:10], "current_time": time[11:]}
 
-    def told(match: re.Match[str]) -> str:
+    def set_clock(match: re.Match[str]) -> str:
         found = match.group()
         if not found.endswith(")"):
             return f"'{words.get(found.lower(), time)}'"
         return f"{found[:-1].rstrip()}{'' if found[:-1].rstrip().endswith('(') else ', '}'{time}')"
 
-    return _ZONE.sub("'+0 seconds'", re.sub(CLOCK, told, sql, flags=re.IGNORECASE))
+    return _ZONE.sub("'+0 seconds'", re.sub(CLOCK, set_clock, sql, flags=re.IGNORECASE))
 
 
 def _unwritable(row: Mapping[str, object]) -> str:
@@ -224,7 +224,7 @@ def _insert(connection: sqlite3.Connection, text: str) -> str:
 
 def filled_image(sql: str, statements: Sequence[str]) -> bytes:
     """Return the database of a world at its start, of statements that were checked."""
-    connection = opened(empty_image(sql))
+    connection = open_image(empty_image(sql))
     try:
         for text in statements:
             connection.execute(text)

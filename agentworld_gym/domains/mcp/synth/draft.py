@@ -49,14 +49,14 @@ class Sentences(Strict):
     """The tasks, a sentence or two each."""
 
 
-class Schema(Strict):
+class DatabaseSchema(Strict):
     """The tables of a world."""
 
     sql: str
     """`CREATE TABLE` and `CREATE INDEX` statements of SQLite."""
 
 
-class Rows(Strict):
+class InitialRows(Strict):
     """What is in the tables at the start."""
 
     statements: tuple[str, ...]
@@ -102,7 +102,7 @@ class Implementation(Strict):
     """A FastAPI app over SQLAlchemy (AWM)."""
 
 
-class Call(Strict):
+class CallDraft(Strict):
     """One call of a tool."""
 
     name: str
@@ -115,7 +115,7 @@ class Call(Strict):
 class Solution(Strict):
     """How a task is done, as an answer of the stage of verifiers says it in either form."""
 
-    solution: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
+    solution: tuple[CallDraft, ...] = Field(default=(), max_length=MOST_CALLS)
     """The calls that do the task."""
 
     answer: str | int | float | None = None
@@ -136,7 +136,7 @@ class Solved(Strict):
     number: int
     """The number of the task among the sentences."""
 
-    solution: tuple[Call, ...]
+    solution: tuple[CallDraft, ...]
     """The calls that do the task."""
 
     answer: str | None = None
@@ -151,12 +151,12 @@ class Solved(Strict):
     free_values: tuple[str, ...] = ()
     """Patterns of stored values that an agent may choose."""
 
-    neighbours: tuple[Call, ...] = ()
+    neighbours: tuple[CallDraft, ...] = ()
     """Wrong calls of neighbouring solutions, which the verifier refused."""
 
 
 @dataclass(frozen=True)
-class Draft:
+class WorldDraft:
     """A world on its way. A field is None until its stage is done."""
 
     brief: Brief
@@ -165,10 +165,10 @@ class Draft:
     sentences: Sentences | None = None
     """The tasks."""
 
-    schema: Schema | None = None
+    schema: DatabaseSchema | None = None
     """The tables."""
 
-    rows: Rows | None = None
+    rows: InitialRows | None = None
     """The rows of the start."""
 
     interface: Interface | None = None

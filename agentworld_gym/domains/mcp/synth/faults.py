@@ -14,10 +14,10 @@ MOST_CHARS = 4_000
 """How long the text of a fault may be."""
 
 
-class Fault(Exception):
+class AnswerFault(Exception):
     """An answer is wrong; the text says why, and goes back to the generator.
 
-    >>> str(Fault("there is no table orders"))
+    >>> str(AnswerFault("there is no table orders"))
     'there is no table orders'
     """
 
@@ -36,7 +36,7 @@ def raise_any(faults: Sequence[str]) -> None:
     if faults:
         left = len(faults) - MOST
         told = [*faults[:MOST], *([f"and {left} more"] if left > 0 else [])]
-        raise Fault("\n".join(told))
+        raise AnswerFault("\n".join(told))
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def spec_errors_as_faults() -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        raise Fault(f"{error.key}: got {_short(error.value)}, expected {error.expected}") from error
+        raise AnswerFault(f"{error.key}: got {_short(error.value)}, expected {error.expected}") from error
 
 
 def _short(value: object) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from agentworld_gym.core.actions.toolset import Problem, Toolset
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.domains.mcp.engine.tool_validation import RESERVED
 from agentworld_gym.domains.mcp.synth.answers import ANSWER
 from agentworld_gym.domains.mcp.synth.draft import Interface, Sketch
-from agentworld_gym.domains.mcp.synth.faults import Fault, raise_any, spec_errors_as_faults
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any, spec_errors_as_faults
 
 
 def check_interface(interface: Interface, fewest: int) -> None:
@@ -26,10 +26,10 @@ def check_interface(interface: Interface, fewest: int) -> None:
     names = Counter(sketch.name for sketch in interface.tools)
     raise_any([f"tool {name}: there are {count} of this name" for name, count in names.items() if count > 1])
     if len(names) < fewest:
-        raise Fault(f"there are {len(names)} tools, at least {fewest} are wanted")
+        raise AnswerFault(f"there are {len(names)} tools, at least {fewest} are wanted")
     for writes, kind in ((True, "changes"), (False, "only reads")):
         if all(sketch.writes is not writes for sketch in interface.tools):
-            raise Fault(f"no tool {kind} the database")
+            raise AnswerFault(f"no tool {kind} the database")
     raise_any([f"tool {sketch.name}: {fault}" for sketch in interface.tools for fault in _faults(sketch)])
 
 
@@ -48,7 +48,7 @@ def _faults(sketch: Sketch) -> Iterator[str]:
         with spec_errors_as_faults():
             toolset = Toolset([{"name": sketch.name, "parameters": {"type": "object", **sketch.parameters}}], ANSWER)
         toolset.call(sketch.name, sketch.right)
-    except (Problem, Fault) as error:
+    except (UnreadableAction, AnswerFault) as error:
         yield f"the right call does not fit the parameters: {error}"
     yield from (f"the right call has {name}, which is no property" for name in sketch.right if name not in properties)
     if properties and sketch.wrong is None:

@@ -37,7 +37,7 @@ class Key(NamedTuple):
 
 
 @dataclass
-class Entry:
+class JournalEntry:
     """One answer, with its verdict once there is one."""
 
     key: Key
@@ -84,11 +84,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._writer = JsonlWriter(path)
         self._lock = threading.Lock()
-        self.entries: dict[Key, Entry] = {}
+        self.entries: dict[Key, JournalEntry] = {}
         for number, row in enumerate(read_jsonl(path), 1):
             _enter(self.entries, row, path, number)
 
-    def find(self, key: Key, prompt: str) -> Entry | None:
+    def find(self, key: Key, prompt: str) -> JournalEntry | None:
         """Return an answer that was given before; None where there is none.
 
         Raises:
@@ -99,16 +99,16 @@ class Journal:
             raise TraceError(f"{self._writer.path}: {'/'.join(map(str, key))} was the answer to another request")
         return entry
 
-    def answered(self, key: Key, prompt: str, completion: Completion, failure: str = "") -> Entry:
+    def answered(self, key: Key, prompt: str, completion: Completion, failure: str = "") -> JournalEntry:
         """Enter an answer."""
         cut_off = completion.finish_reason == "length"
-        entry = Entry(key, prompt, completion.text, completion.usage.as_dict(), cut_off, failure)
+        entry = JournalEntry(key, prompt, completion.text, completion.usage.as_dict(), cut_off, failure)
         row = {"prompt": prompt, "text": entry.text, "tokens": entry.tokens, "cut_off": cut_off, "failure": failure}
         self._write({"key": list(key), **row})
         self.entries[key] = entry
         return entry
 
-    def judged(self, entry: Entry, problem: str, value: Mapping[str, Any] | None, seconds: float) -> None:
+    def judged(self, entry: JournalEntry, problem: str, value: Mapping[str, Any] | None, seconds: float) -> None:
         """Enter the verdict on an answer: what is wrong with it, or what was made of it."""
         entry.checked, entry.problem, entry.seconds = True, problem, seconds
         entry.value = dict(value) if value else None
@@ -124,19 +124,19 @@ class Journal:
         self._writer.close()
 
 
-def read_journal(path: Path) -> Iterator[Entry]:
+def read_journal(path: Path) -> Iterator[JournalEntry]:
     """Yield the answers of a journal in their order, also while its run goes on.
 
     Raises:
         TraceError: The journal cannot be read.
     """
-    entries: dict[Key, Entry] = {}
+    entries: dict[Key, JournalEntry] = {}
     for number, row in enumerate(read_jsonl(path), 1):
         _enter(entries, row, path, number)
     yield from entries.values()
 
 
-def _enter(entries: dict[Key, Entry], row: Mapping[str, Any], path: Path, number: int) -> None:
+def _enter(entries: dict[Key, JournalEntry], row: Mapping[str, Any], path: Path, number: int) -> None:
     check_fields(row, {"key": list}, path, number)
     key = Key(*row["key"]) if len(row["key"]) == len(Key._fields) else None
     if key is None:
@@ -145,7 +145,7 @@ def _enter(entries: dict[Key, Entry], row: Mapping[str, Any], path: Path, number
         check_fields(row, {"prompt": str, "text": str, "tokens": dict}, path, number)
         tokens = {**Usage().as_dict(), **row["tokens"]}
         failure, cut_off = str(row.get("failure", "")), bool(row.get("cut_off"))
-        entries[key] = Entry(key, row["prompt"], row["text"], tokens, cut_off, failure)
+        entries[key] = JournalEntry(key, row["prompt"], row["text"], tokens, cut_off, failure)
         return
     entry = entries.get(key)
     if entry is None:

@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.core.flow import stream_of
 from agentworld_gym.core.flow.request_stream import Deliver, Delivered, RequestStream
-from agentworld_gym.domains.mcp.synth.journal import Entry, Journal, Key
+from agentworld_gym.domains.mcp.synth.journal import Journal, JournalEntry, Key
 
 PASSING = (FailureKind.CONNECTION, FailureKind.TIMEOUT, FailureKind.SERVER, FailureKind.REJECTED)
 """Failures of the generator that say nothing of a world: it waits for the next run."""
@@ -50,9 +50,9 @@ class JournaledGenerator:
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Any]]:
         """Yield the answers as they come, written."""
         for number, answer in self._generator.submit(requests):
-            yield number, self.written(requests[number], answer)
+            yield number, self.write_answer(requests[number], answer)
 
-    def written(self, request: ChatRequest, answer: Completion | Failure) -> Entry | Failure:
+    def write_answer(self, request: ChatRequest, answer: Completion | Failure) -> JournalEntry | Failure:
         """Write an answer, and return its entry."""
         key, prompt = self._places.pop(id(request))
         if isinstance(answer, Completion):
@@ -92,7 +92,9 @@ class _Stream:
             self._deliver(answers)
             return
         try:
-            written = [(number, self._journaled.written(self._open.pop(number), answer)) for number, answer in answers]
+            written = [
+                (number, self._journaled.write_answer(self._open.pop(number), answer)) for number, answer in answers
+            ]
         except Exception as error:  # Whoever waits for the answers shall learn why none comes.
             self._deliver(error)
             return

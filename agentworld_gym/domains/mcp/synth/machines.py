@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agentworld_gym.core.engines import EngineError, Scalar
-from agentworld_gym.domains.mcp.synth.draft import Call
+from agentworld_gym.domains.mcp.synth.draft import CallDraft
 
 
-class Machine(Protocol):
+class WorldMachine(Protocol):
     """One session of a world: `ToolMachine` and `AwmMachine` are such."""
 
     @property
@@ -29,7 +29,7 @@ class Machine(Protocol):
         """Return the bytes of the database."""
         ...
 
-    def fork(self) -> Machine:
+    def fork(self) -> WorldMachine:
         """Return an exact copy."""
         ...
 
@@ -41,7 +41,7 @@ class Machine(Protocol):
 State = Mapping[str, Scalar]
 
 
-def played(machine: Machine, call: Call, prefix: str) -> tuple[bool, str]:
+def played(machine: WorldMachine, call: CallDraft, prefix: str) -> tuple[bool, str]:
     """Make one call, and return whether it worked and what was answered.
 
     Args:

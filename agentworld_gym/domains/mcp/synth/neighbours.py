@@ -8,7 +8,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from agentworld_gym.domains.mcp.synth.draft import Call
+from agentworld_gym.domains.mcp.synth.draft import CallDraft
 from agentworld_gym.domains.mcp.synth.machines import State
 
 VALUES = 3
@@ -17,7 +17,7 @@ VALUES = 3
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def changed_calls(call: Call, state: State) -> Iterator[tuple[str, Call]]:
+def changed_calls(call: CallDraft, state: State) -> Iterator[tuple[str, CallDraft]]:
     """Yield calls that differ in one argument, each with the name of the argument.
 
     Args:
@@ -25,7 +25,8 @@ def changed_calls(call: Call, state: State) -> Iterator[tuple[str, Call]]:
         state: The stored values, from which other values of the same column are taken.
 
     >>> state = {"loans/1/book": "b-7", "loans/2/book": "b-8"}
-    >>> [(name, other.arguments) for name, other in changed_calls(Call(name="lend", arguments={"book": "b-7"}), state)]
+    >>> call = CallDraft(name="lend", arguments={"book": "b-7"})
+    >>> [(name, other.arguments) for name, other in changed_calls(call, state)]
     [('book', {'book': 'b-8'}), ('book', {'book': 'b-7 x'}), ('book', {'book': 'b-8'})]
     """
     for name, value in call.arguments.items():
@@ -88,10 +89,10 @@ def _column(field: str) -> tuple[str, str]:
     return field[: field.index("/")], field[field.rindex("/") + 1 :]
 
 
-def shortened(solution: Sequence[Call], writing: Sequence[int]) -> Iterator[tuple[int, list[Call]]]:
+def shortened(solution: Sequence[CallDraft], writing: Sequence[int]) -> Iterator[tuple[int, list[CallDraft]]]:
     """Yield the solution without one of its writing calls, each with the place of that call.
 
-    >>> [calls for _, calls in shortened([Call(name="a_1"), Call(name="b_2")], [1])]
+    >>> [calls for _, calls in shortened([CallDraft(name="a_1"), CallDraft(name="b_2")], [1])]
     [[Call(name='a_1', arguments={})]]
     """
     for place in writing:

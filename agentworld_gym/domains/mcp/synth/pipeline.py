@@ -21,20 +21,20 @@ from agentworld_gym.core.flow import Flow, Request, Work
 from agentworld_gym.domains.mcp.synth.answers import document
 from agentworld_gym.domains.mcp.synth.backends.backend import Backend
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
-from agentworld_gym.domains.mcp.synth.draft import NOW, USER, Brief, Briefs, Draft, Interface, Schema
-from agentworld_gym.domains.mcp.synth.faults import Fault
-from agentworld_gym.domains.mcp.synth.heap import bound_heap
-from agentworld_gym.domains.mcp.synth.journal import FILE, Entry, Journal, Key
+from agentworld_gym.domains.mcp.synth.draft import NOW, USER, Brief, Briefs, DatabaseSchema, Interface, WorldDraft
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
+from agentworld_gym.domains.mcp.synth.journal import FILE, Journal, JournalEntry, Key
 from agentworld_gym.domains.mcp.synth.journaled_generator import JournaledGenerator
 from agentworld_gym.domains.mcp.synth.prompts import SynthPrompts
 from agentworld_gym.domains.mcp.synth.report import SynthReport, report_of
 from agentworld_gym.domains.mcp.synth.similarity import Profile, alike_brief
+from agentworld_gym.domains.mcp.synth.sqlite_memory import bound_heap
 from agentworld_gym.domains.mcp.synth.stages import (
     INTERFACE,
     SCENARIO,
     SCHEMA,
     VERIFIER,
-    Stage,
+    WorldStage,
     WorldStages,
     profile_of,
 )
@@ -64,7 +64,7 @@ class _Unreached(Exception):
 class _Outcome:
     """What became of a world, or of the scenarios that were not found."""
 
-    draft: Draft | None = None
+    draft: WorldDraft | None = None
     """The finished world."""
 
     given_up: str = ""
@@ -183,9 +183,9 @@ class _Making:
         """
         made = {entry.key[:2]: entry.value for entry in self._journal.entries.values() if entry.value is not None}
         drafts = (
-            Draft(
+            WorldDraft(
                 brief,
-                schema=Schema.model_validate(made[brief.name, SCHEMA]),
+                schema=DatabaseSchema.model_validate(made[brief.name, SCHEMA]),
                 interface=Interface.model_validate(made[brief.name, INTERFACE]),
             )
             for brief in self.briefs
@@ -193,7 +193,7 @@ class _Making:
         )
         return {draft.name: profile_of(draft) for draft in drafts}
 
-    def _others(self, draft: Draft) -> list[Profile]:
+    def _others(self, draft: WorldDraft) -> list[Profile]:
         return [profile for name, profile in self._profiles.items() if name != draft.name]
 
     # Scenarios
@@ -211,15 +211,15 @@ class _Making:
             self.without_scenarios.unreached = str(error)
 
     def _batch(self, number: int, wanted: int) -> Work[None]:
-        def made(draft: Draft, text: str) -> Briefs:
+        def made(draft: WorldDraft, text: str) -> Briefs:
             return self._new_briefs(document(text, Briefs).scenarios, wanted)
 
-        def entered(draft: Draft, briefs: Briefs) -> Draft:
+        def entered(draft: WorldDraft, briefs: Briefs) -> WorldDraft:
             self.briefs += briefs.scenarios
             return draft
 
-        nobody = Draft(Brief(name="scenarios", title="Scenarios", description="Scenarios that are asked for."))
-        stage = Stage(SCENARIO, "scenario", Briefs, made, entered)
+        nobody = WorldDraft(Brief(name="scenarios", title="Scenarios", description="Scenarios that are asked for."))
+        stage = WorldStage(SCENARIO, "scenario", Briefs, made, entered)
         values = {"wanted": wanted, "about": self._run.config.about, "others": [b.model_dump() for b in self.briefs]}
         yield from self._stage(stage, nobody, str(number), 0, values)
 
@@ -238,24 +238,26 @@ class _Making:
             else:
                 alike.append(f"{brief.name} is too much like {other.name}")
         if not new:
-            raise Fault("\n".join(alike))
+            raise AnswerFault("\n".join(alike))
         return Briefs(scenarios=tuple(new[:wanted]))
 
     # Worlds
 
     def _world(self, brief: Brief) -> Work[_Outcome]:
-        draft = Draft(brief)
+        draft = WorldDraft(brief)
         try:
             for stage in self._stages.in_order:
                 draft = yield from self._stage(stage, draft, draft.name, 0, self._values(draft))
                 if stage.name == INTERFACE:
                     self._profiles[draft.name] = profile_of(draft)
-            parts: list[Draft | Exception] = yield [self._task(draft, number) for number in range(len(draft.tasks))]
+            parts: list[WorldDraft | Exception] = yield [
+                self._task(draft, number) for number in range(len(draft.tasks))
+            ]
         except _GivenUp as error:
             return _Outcome(given_up=str(error))
         except _Unreached as error:
             return _Outcome(unreached=str(error))
-        solved = tuple(one for part in parts if isinstance(part, Draft) for one in part.solved)
+        solved = tuple(one for part in parts if isinstance(part, WorldDraft) for one in part.solved)
         for part in parts:
             if isinstance(part, _Unreached):
                 return _Outcome(unreached=str(part))
@@ -264,14 +266,14 @@ class _Making:
             return _Outcome(given_up=f"{len(solved)} of {len(parts)} tasks hold; {failed}")
         return _Outcome(replace(draft, solved=solved))
 
-    def _task(self, draft: Draft, number: int) -> Work[Draft | Exception]:
+    def _task(self, draft: WorldDraft, number: int) -> Work[WorldDraft | Exception]:
         values = {**self._values(draft), "task": draft.tasks[number]}
         try:
             return (yield from self._stage(self._stages.verifier(number), draft, draft.name, number, values))
         except (_GivenUp, _Unreached) as error:
             return error
 
-    def _values(self, draft: Draft) -> dict[str, Any]:
+    def _values(self, draft: WorldDraft) -> dict[str, Any]:
         """Return what the templates show of a world."""
         config = self._run.config
         return {
@@ -288,7 +290,9 @@ class _Making:
 
     # One stage
 
-    def _stage(self, stage: Stage, draft: Draft, world: str, part: int, values: dict[str, Any]) -> Work[Draft]:
+    def _stage(
+        self, stage: WorldStage, draft: WorldDraft, world: str, part: int, values: dict[str, Any]
+    ) -> Work[WorldDraft]:
         """Ask until the check of a stage holds, and return the draft with what it made.
 
         Raises:
@@ -314,7 +318,7 @@ class _Making:
         place = f"task {part + 1}: " if stage.name == VERIFIER else ""
         raise _GivenUp(f"{place}{stage.name}: {problem}")
 
-    def _answer(self, key: Key, messages: list[Message]) -> Work[Entry]:
+    def _answer(self, key: Key, messages: list[Message]) -> Work[JournalEntry]:
         """Return the answer to a request: that of the journal, or else one that is asked for."""
         prompt = digest_of([dict(message) for message in messages])
         entry = self._journal.find(key, prompt)
@@ -322,12 +326,12 @@ class _Making:
             return entry
         seed = crc32(f"{self._run.sampling.seed or 0}/{key}".encode()) if self._journaled.supports_seed else None
         request = self._journaled.expect(ChatRequest(messages, self._run.sampling.seeded(seed)), key, prompt)
-        answer: Entry | Failure = yield Request(self._journaled, request)
+        answer: JournalEntry | Failure = yield Request(self._journaled, request)
         if isinstance(answer, Failure):
             raise _Unreached(f"{answer.kind}: {answer.message}")
         return answer
 
-    def _check(self, stage: Stage, draft: Draft, entry: Entry) -> None:
+    def _check(self, stage: WorldStage, draft: WorldDraft, entry: JournalEntry) -> None:
         """Make of an answer what the stage wants, and enter the verdict into the journal."""
         began = time.perf_counter()
         problem, value = "", None
@@ -336,7 +340,7 @@ class _Making:
         else:
             try:
                 value = stage.made(draft, entry.text).model_dump(mode="json")
-            except Fault as fault:
+            except AnswerFault as fault:
                 problem = f"the answer was cut off at the limit of tokens; {fault}" if entry.cut_off else str(fault)
             except Exception as error:  # A defect of a check costs one answer, not the run.
                 logger.exception("the check of %s failed", entry.key)

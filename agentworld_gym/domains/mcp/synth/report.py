@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.domains.mcp.synth.draft import Draft
-from agentworld_gym.domains.mcp.synth.journal import Entry
+from agentworld_gym.domains.mcp.synth.draft import WorldDraft
+from agentworld_gym.domains.mcp.synth.journal import JournalEntry
 from agentworld_gym.domains.mcp.synth.stages import STAGES, profile_of
 
 PAPER = {"worlds": 1_000.0, "tables": 18.5, "tools": 35.0, "tasks": 10.0}
 """What Agent World Model reports of its own run (arXiv 2602.10090): worlds, and tables, tools and tasks of each."""
 
 
-class Prices(Strict):
+class GenerationPrices(Strict):
     """What tokens cost."""
 
     prompt: float = Field(default=0.0, ge=0)
@@ -27,7 +27,7 @@ class Prices(Strict):
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return what some tokens cost.
 
-        >>> Prices(prompt=0.5, completion=2).cost(1_000_000, 500_000)
+        >>> GenerationPrices(prompt=0.5, completion=2).cost(1_000_000, 500_000)
         1.5
         """
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
@@ -93,20 +93,20 @@ class SynthReport(Strict):
     tasks: float
     """Tasks of a made world that hold, the mean."""
 
-    def cost(self, prices: Prices) -> float:
+    def cost(self, prices: GenerationPrices) -> float:
         """Return what the tokens of all stages cost."""
         return sum(prices.cost(stage.prompt_tokens, stage.completion_tokens) for stage in self.stages)
 
 
-def stage_reports(entries: Iterable[Entry]) -> tuple[StageReport, ...]:
+def stage_reports(entries: Iterable[JournalEntry]) -> tuple[StageReport, ...]:
     """Return what each stage took, by the answers of a journal."""
-    by_stage: dict[str, list[Entry]] = {stage: [] for stage in STAGES}
+    by_stage: dict[str, list[JournalEntry]] = {stage: [] for stage in STAGES}
     for entry in entries:
         by_stage[entry.key.stage].append(entry)
     return tuple(_stage_report(stage, answers) for stage, answers in by_stage.items())
 
 
-def _stage_report(stage: str, answers: Sequence[Entry]) -> StageReport:
+def _stage_report(stage: str, answers: Sequence[JournalEntry]) -> StageReport:
     made = [entry for entry in answers if entry.checked and not entry.problem]
     return StageReport(
         stage=stage,
@@ -121,9 +121,9 @@ def _stage_report(stage: str, answers: Sequence[Entry]) -> StageReport:
 
 
 def report_of(
-    entries: Iterable[Entry],
+    entries: Iterable[JournalEntry],
     begun: int,
-    made: Sequence[Draft],
+    made: Sequence[WorldDraft],
     given_up: dict[str, str],
     unfinished: dict[str, str],
 ) -> SynthReport:

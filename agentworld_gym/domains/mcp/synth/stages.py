@@ -13,8 +13,16 @@ from agentworld_gym.domains.mcp.synth.answers import block, document
 from agentworld_gym.domains.mcp.synth.backends.backend import Backend
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
 from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema, statements_of
-from agentworld_gym.domains.mcp.synth.draft import Draft, Implementation, Interface, Rows, Schema, Sentences, Solved
-from agentworld_gym.domains.mcp.synth.faults import Fault
+from agentworld_gym.domains.mcp.synth.draft import (
+    DatabaseSchema,
+    Implementation,
+    InitialRows,
+    Interface,
+    Sentences,
+    Solved,
+    WorldDraft,
+)
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.interface import check_interface
 from agentworld_gym.domains.mcp.synth.similarity import ALIKE, Profile, nearest
 from agentworld_gym.kit.tables.database import building, keys_of
@@ -38,7 +46,7 @@ TASK_CHARS = 1_000
 
 
 @dataclass(frozen=True)
-class Stage:
+class WorldStage:
     """One stage of a world."""
 
     name: str
@@ -50,14 +58,14 @@ class Stage:
     kind: type[BaseModel]
     """What the stage makes."""
 
-    made: Callable[[Draft, str], BaseModel]
+    made: Callable[[WorldDraft, str], BaseModel]
     """The function that makes it of an answer, and checks it.
 
     Raises:
         Fault: The answer does not hold what the stage asks for.
     """
 
-    enter: Callable[[Draft, Any], Draft]
+    enter: Callable[[WorldDraft, Any], WorldDraft]
     """The function that enters into a draft what was made."""
 
 
@@ -71,17 +79,17 @@ class WorldStages:
     """
 
     def __init__(
-        self, backend: Backend, config: SynthConfig, others: Callable[[Draft], list[Profile]] = lambda draft: []
+        self, backend: Backend, config: SynthConfig, others: Callable[[WorldDraft], list[Profile]] = lambda draft: []
     ) -> None:
         self._backend, self._config, self._others = backend, config, others
         self.in_order = (
-            Stage(TASKS, "tasks", Sentences, self._sentences, lambda draft, made: replace(draft, sentences=made)),
-            Stage(SCHEMA, "schema", Schema, self._schema, lambda draft, made: replace(draft, schema=made)),
-            Stage(ROWS, "rows", Rows, self._rows, lambda draft, made: replace(draft, rows=made)),
-            Stage(
+            WorldStage(TASKS, "tasks", Sentences, self._sentences, lambda draft, made: replace(draft, sentences=made)),
+            WorldStage(SCHEMA, "schema", DatabaseSchema, self._schema, lambda draft, made: replace(draft, schema=made)),
+            WorldStage(ROWS, "rows", InitialRows, self._rows, lambda draft, made: replace(draft, rows=made)),
+            WorldStage(
                 INTERFACE, "interface", Interface, self._interface, lambda draft, made: replace(draft, interface=made)
             ),
-            Stage(
+            WorldStage(
                 IMPLEMENTATION,
                 f"implementation_{backend.name}",
                 Implementation,
@@ -90,9 +98,9 @@ class WorldStages:
             ),
         )
 
-    def verifier(self, number: int) -> Stage:
+    def verifier(self, number: int) -> WorldStage:
         """Return the stage of one task."""
-        return Stage(
+        return WorldStage(
             VERIFIER,
             f"verifier_{self._backend.name}",
             Solved,
@@ -100,42 +108,42 @@ class WorldStages:
             lambda draft, made: replace(draft, solved=(*draft.solved, made)),
         )
 
-    def _sentences(self, draft: Draft, text: str) -> Sentences:
+    def _sentences(self, draft: WorldDraft, text: str) -> Sentences:
         made = document(text, Sentences)
         if len(made.tasks) < self._config.tasks:
-            raise Fault(f"there are {len(made.tasks)} tasks, {self._config.tasks} are wanted")
+            raise AnswerFault(f"there are {len(made.tasks)} tasks, {self._config.tasks} are wanted")
         tasks = made.tasks[: self._config.tasks]
         for place, task in enumerate(tasks):
             if not 10 <= len(task) <= TASK_CHARS:
-                raise Fault(f"task {place + 1} has {len(task)} characters, expected 10 to {TASK_CHARS}")
+                raise AnswerFault(f"task {place + 1} has {len(task)} characters, expected 10 to {TASK_CHARS}")
             for other, earlier in enumerate(tasks[:place]):
                 if fuzz.ratio(task.lower(), earlier.lower()) >= ALIKE_TASKS:
-                    raise Fault(f"tasks {other + 1} and {place + 1} are the same but for a few letters")
+                    raise AnswerFault(f"tasks {other + 1} and {place + 1} are the same but for a few letters")
         return Sentences(tasks=tasks)
 
-    def _schema(self, draft: Draft, text: str) -> Schema:
+    def _schema(self, draft: WorldDraft, text: str) -> DatabaseSchema:
         sql = block(text, "sql", "sqlite")
         check_schema(sql, self._config.fewest_tables, self._backend.clock)
-        return Schema(sql="\n\n".join(f"{statement};" for statement in statements_of(sql)))
+        return DatabaseSchema(sql="\n\n".join(f"{statement};" for statement in statements_of(sql)))
 
-    def _rows(self, draft: Draft, text: str) -> Rows:
+    def _rows(self, draft: WorldDraft, text: str) -> InitialRows:
         statements = tuple(statements_of(block(text, "sql", "sqlite")))
         check_rows(draft.sql, statements, self._backend.clock)
-        return Rows(statements=statements)
+        return InitialRows(statements=statements)
 
-    def _interface(self, draft: Draft, text: str) -> Interface:
+    def _interface(self, draft: WorldDraft, text: str) -> Interface:
         made = document(text, Interface)
         check_interface(made, self._config.fewest_tools)
         degree, other = nearest(profile_of(replace(draft, interface=made)), self._others(draft))
         if other is not None and degree >= ALIKE:
-            raise Fault(
+            raise AnswerFault(
                 f"this world is too much like {other.name} ({degree:.2f} of 1): it has the tables "
                 f"{', '.join(sorted(other.tables))} and the tools {', '.join(sorted(other.tools))}; offer other tools"
             )
         return made
 
 
-def profile_of(draft: Draft) -> Profile:
+def profile_of(draft: WorldDraft) -> Profile:
     """Return what a world that has an interface is compared by."""
     connection = building()
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 OWN = "customer_id = (SELECT customer_id FROM sessions)"
@@ -12,7 +12,7 @@ BALANCES = """UPDATE accounts SET balance = (SELECT round(sum(amount), 2) FROM t
 
 
 @family("bank")
-def duplicate_charge(scene: ToolScene, level: int) -> Draft:
+def duplicate_charge(scene: ToolScene, level: int) -> TaskDraft:
     """The agent disputes the later of two equal charges; at level 2 it also freezes the card, at level 3 it replaces
     it."""
     account = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
@@ -22,7 +22,7 @@ def duplicate_charge(scene: ToolScene, level: int) -> Draft:
         scene.put("cards", account_id=account, last4=str(last4), daily_limit=limit, expires_on="2028-05-01")
         for last4, limit in zip(digits, limits, strict=True)
     )
-    shops = [shop for shop in scene.service.scenario.words["merchants"] if not _known(scene, shop["name"])]
+    shops = [shop for shop in scene.service.scenario.words["merchants"] if not _is_known_shop(scene, shop["name"])]
     shop = scene.pick(shops)
     cents = scene.rng.sample(range(900, 7000), 2)
     amount, other = (cent / 100 for cent in cents)
@@ -112,7 +112,7 @@ def duplicate_charge(scene: ToolScene, level: int) -> Draft:
     return scene.draft(instruction, expert, [*wrong[:1], *more, *sums, *wrong[1:]], checks, answer=total, menu_max=16)
 
 
-def _known(scene: ToolScene, shop: str) -> bool:
+def _is_known_shop(scene: ToolScene, shop: str) -> bool:
     return bool(scene.values("SELECT 1 FROM transactions WHERE has(counterparty, :name)", name=shop.split()[0]))
 
 
@@ -144,7 +144,7 @@ def _others(scene: ToolScene, digits: list[int]) -> list[str]:
 
 
 @family("bank")
-def move_standing_orders(scene: ToolScene, level: int) -> Draft:
+def move_standing_orders(scene: ToolScene, level: int) -> TaskDraft:
     """The agent moves one standing order to another account, at level 2 all of an account, at level 3 with the
     money."""
     old = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
@@ -226,7 +226,7 @@ def move_standing_orders(scene: ToolScene, level: int) -> Draft:
 
 
 @family("bank")
-def pay_bill(scene: ToolScene, level: int) -> Draft:
+def pay_bill(scene: ToolScene, level: int) -> TaskDraft:
     """The agent pays a bill; at level 2 the payee has another IBAN and money is missing, at level 3 the limit is too
     low."""
     source, savings = _account(scene, "Workshop account", "current"), _account(scene, "Reserve", "savings")

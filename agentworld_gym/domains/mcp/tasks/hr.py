@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.core.tasks.json_patterns import Words
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.json_patterns import Phrase
 from agentworld_gym.domains.mcp.tasks.hr_departments import (
     annual_leave,
     count_taken,
@@ -22,7 +22,7 @@ REASON = "not enough days left"
 
 
 @family("hr")
-def decide_leave(scene: ToolScene, level: int) -> Draft:
+def decide_leave(scene: ToolScene, level: int) -> TaskDraft:
     """The agent approves pending leave if enough days are left and refuses it otherwise; at level 3 absences count
     too."""
     team = gather(scene, 2 if level == 1 else 3)
@@ -57,7 +57,7 @@ def decide_leave(scene: ToolScene, level: int) -> Draft:
                 "request_id": request,
                 "status": state,
                 "decided_by": manager,
-                **({} if good else {"note": Words(REASON)}),
+                **({} if good else {"note": Phrase(REASON)}),
             },
         )
         wrong = [
@@ -151,7 +151,7 @@ def _decided(scene: ToolScene, department: int, approved: list[int], refused: li
 
 
 @family("hr")
-def fill_position(scene: ToolScene, level: int) -> Draft:
+def fill_position(scene: ToolScene, level: int) -> TaskDraft:
     """The agent gives a position to the best candidate; at level 2 its salary is bounded, at level 3 somebody leaves
     first."""
     team = gather(scene, 2)
@@ -283,7 +283,7 @@ def _free_trainings(scene: ToolScene) -> list[dict[str, Any]]:
 
 
 @family("hr")
-def training_seats(scene: ToolScene, level: int) -> Draft:
+def training_seats(scene: ToolScene, level: int) -> TaskDraft:
     """The agent passes a seat of a full training on; at level 2 an absent person gives it, at level 3 seniority
     decides."""
     team = gather(scene, 4 if level == 3 else 3)

@@ -10,7 +10,7 @@ from agentworld_gym.domains.mcp.tasks.scene import Tables, ToolScene
 
 
 @dataclass(frozen=True)
-class Team:
+class Department:
     """A department with its head and the employees who report to the head."""
 
     department: int
@@ -20,7 +20,7 @@ class Team:
     members: list[dict[str, Any]]
 
 
-def gather(scene: ToolScene, size: int) -> Team:
+def gather(scene: ToolScene, size: int) -> Department:
     """Arrange a department with at least so many members and no leave in summer; members may come from other ones."""
     head = scene.pick(scene.rows("SELECT * FROM employees WHERE manager_id IS NULL"))
     department, manager = head["department_id"], head["employee_id"]
@@ -41,7 +41,7 @@ def gather(scene: ToolScene, size: int) -> Team:
     members = scene.rows(
         "SELECT employee_id, name FROM employees WHERE manager_id = :m ORDER BY employee_id", m=manager
     )
-    return Team(department, name, manager, head["name"], members)
+    return Department(department, name, manager, head["name"], members)
 
 
 def annual_leave(scene: ToolScene) -> int:

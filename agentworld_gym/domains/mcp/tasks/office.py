@@ -6,9 +6,9 @@ import datetime
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.core.tasks.json_patterns import Words
-from agentworld_gym.domains.mcp.tasks.office_letters import Question, invented, telling, written
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.json_patterns import Phrase
+from agentworld_gym.domains.mcp.tasks.office_letters import LetterQuestion, invented, letter_pattern, telling
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 ME = "nora.feldt@brightwell.example"
@@ -19,7 +19,7 @@ WEEK = ("2026-05-18T00:00:00", "2026-05-23T00:00:00")
 
 
 @family("office")
-def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
+def reschedule_meeting(scene: ToolScene, level: int) -> TaskDraft:
     """The agent moves a meeting to the first hour that is free for all; at higher levels with a room and one more
     guest."""
     others = _colleagues(scene)
@@ -99,7 +99,7 @@ def reschedule_meeting(scene: ToolScene, level: int) -> Draft:
 
 
 @family("office")
-def tidy_invitations(scene: ToolScene, level: int) -> Draft:
+def tidy_invitations(scene: ToolScene, level: int) -> TaskDraft:
     """The agent accepts or declines open invitations by what they collide with."""
     scene.run("UPDATE attendees SET response = 'accepted' WHERE email = :me AND response <> 'declined'", me=ME)
     host, boss, third, fourth = _colleagues(scene)
@@ -148,7 +148,7 @@ def tidy_invitations(scene: ToolScene, level: int) -> Draft:
         closing = "Finish with the title of the meeting that you cancelled."
         answer, wrong = titles[5], [titles[0], titles[1]]
         checks.append(scene.probe(scene.call("get_event", event_id=cancelled), {"status": "cancelled"}))
-        noted = {"title": Words("Prepare", titles[6]), "due": days[2]}
+        noted = {"title": Phrase("Prepare", titles[6]), "due": days[2]}
         checks.append(scene.probe(scene.call("list_todos", status="open"), noted))
         more_distractors = [scene.call("create_todo", title=f"Prepare {titles[1]}", due=days[0])]
     for event, expected in collisions.items():
@@ -181,7 +181,7 @@ def tidy_invitations(scene: ToolScene, level: int) -> Draft:
 
 
 @family("office")
-def answer_mail(scene: ToolScene, level: int) -> Draft:
+def answer_mail(scene: ToolScene, level: int) -> TaskDraft:
     """The agent answers a question by other letters and their attachments."""
     partner = scene.pick(scene.rows("SELECT name, email, company FROM contacts"))
     scene.run(
@@ -190,7 +190,7 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
         partner=partner["email"],
     )
     first, second, _, _ = _colleagues(scene)
-    question: Question = invented(scene, partner["name"], site=level == 3)
+    question: LetterQuestion = invented(scene, partner["name"], site=level == 3)
     right, wrong, worse = question.values
     moments = iter(_moments(scene, 6))
     old = _receive(scene, partner["email"], next(moments), *question.old_letter)
@@ -227,7 +227,7 @@ def answer_mail(scene: ToolScene, level: int) -> Draft:
     checks = [
         scene.probe(
             scene.call("get_thread", thread_id=asked),
-            _sent(written(right)),
+            _sent(letter_pattern(right)),
             lacking=[_sent(telling(word)) for word in question.telltales],
         )
     ]

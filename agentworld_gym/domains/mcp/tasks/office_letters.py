@@ -107,7 +107,7 @@ TOPICS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LetterQuestion:
     """One question with its letters. The first of `keys` and of `found` belong to it, the others are distractors."""
 
     topic: Topic
@@ -188,14 +188,14 @@ _HYPHEN = r"[-\u2010\u2011\u2012\u2013]"
 _NTH = r"(?:st|nd|rd|th)?"
 
 
-def written(value: str) -> str:
+def letter_pattern(value: str) -> str:
     r"""Return a pattern for the ways in which people write a value in a letter, as it stands in JSON.
 
     >>> ways = {"54 euros": ["€54", "54.00 EUR", "54 euros"], "3 June": ["June 3rd", "the 3rd of June", "2026-06-03"],
     ...         "PO-4417": ["po‑4417", "PO 4417"], "gate 3": ["Gate no. 3"], "shelf B4": ["shelf B4"]}
-    >>> all(re.search(written(value), said, re.IGNORECASE) for value, many in ways.items() for said in many)
+    >>> all(re.search(letter_pattern(value), said, re.IGNORECASE) for value, many in ways.items() for said in many)
     True
-    >>> [bool(re.fullmatch(written("3 June"), said)) for said in ("13 June", "3 July", "2026-06-13")]
+    >>> [bool(re.fullmatch(letter_pattern("3 June"), said)) for said in ("13 June", "3 July", "2026-06-13")]
     [False, False, False]
     """
     first, _, second = value.partition(" ")
@@ -221,14 +221,14 @@ def telling(word: str) -> str:
     return rf"0?{word}{_NTH}" if word.isdecimal() else re.escape(word)
 
 
-def invented(scene: ToolScene, sender: str, site: bool) -> Question:
+def invented(scene: ToolScene, sender: str, site: bool) -> LetterQuestion:
     """Draw a question; with `site` it takes one more letter to know what to look up."""
     topic = scene.pick(TOPICS)
     count = min(4, len(topic.keys))
     keys, values = scene.some(topic.keys, count), scene.some(topic.values, count)
     here, there = scene.some(SITES, 2)
     old = scene.pick(scene.service.scenario.words["partner_letters"])
-    return Question(
+    return LetterQuestion(
         topic=topic,
         sender=sender.split()[0],
         keys=tuple(keys),

@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft, Family
+from agentworld_gym.core.tasks.family import Family, TaskDraft
 from agentworld_gym.core.tasks.json_patterns import Fields, shows
-from agentworld_gym.core.tasks.proof import Stage, prove, without_right_answers
 from agentworld_gym.core.tasks.scene import Build, Scene, Unfit, family_of
+from agentworld_gym.core.tasks.validation import ValidationSession, prove, without_right_answers
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.service import load_service
-from agentworld_gym.domains.mcp.tasks.held_out import service_of
-from agentworld_gym.kit.tables.database import has, opened, tables_of, today
+from agentworld_gym.domains.mcp.tasks.held_out_words import service_of
+from agentworld_gym.kit.tables.database import has, open_image, tables_of, today
 
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
 
@@ -106,7 +106,7 @@ class ToolScene(Scene, Tables):
     def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
         Scene.__init__(self, rng, level, split)
         self.scenario, self.service = scenario, load_service(scenario)
-        Tables.__init__(self, opened(service_of(scenario, split).generated("small", rng.getrandbits(31))))
+        Tables.__init__(self, open_image(service_of(scenario, split).generated("small", rng.getrandbits(31))))
         self._problem = unfit_if_refused if self.rules else problem
 
     @property
@@ -166,7 +166,7 @@ class ToolScene(Scene, Tables):
 
     def finishes(self, *answers: object) -> list[str]:
         """Return the `finish` actions with these answers."""
-        return [f"finish: {shown(answer)}" for answer in answers]
+        return [f"finish: {answer_text(answer)}" for answer in answers]
 
     def after(self, actions: Iterable[str]) -> Tables:
         """Return the tables as they are after some calls.
@@ -176,10 +176,10 @@ class ToolScene(Scene, Tables):
             RuntimeError: a call is refused where there are no rules.
         """
         machine = self._machine()
-        stage = Stage("mcp", machine, self._problem)
+        stage = ValidationSession("mcp", machine, self._problem)
         for action in actions:
             stage.perform(action)
-        return Tables(opened(machine.database()))
+        return Tables(open_image(machine.database()))
 
     def draft(
         self,
@@ -189,7 +189,7 @@ class ToolScene(Scene, Tables):
         checks: Sequence[Check],
         answer: float | str | Sequence[str] | None = None,
         menu_max: int | None = None,
-    ) -> Draft:
+    ) -> TaskDraft:
         """Prove the task and return its draft.
 
         Args:
@@ -207,14 +207,14 @@ class ToolScene(Scene, Tables):
         if self.rules:
             instruction = "\n".join([instruction, "", "Rules:", *(f"- {rule}" for rule in self.rules)])
         success = (*checks, self.answers(answer)) if answer is not None else tuple(checks)
-        closing = None if answer is None else shown(answer)
+        closing = None if answer is None else answer_text(answer)
         machine = self._machine()
         greeting = machine.observation
-        prove(Stage("mcp", machine, self._problem), instruction, expert, success, closing)
+        prove(ValidationSession("mcp", machine, self._problem), instruction, expert, success, closing)
         wrong = without_right_answers(distractors, success)
         if isinstance(answer, int | float):
             wrong = self._surrounded(answer, wrong)
-        return Draft(
+        return TaskDraft(
             instruction,
             self._state(),
             success,
@@ -264,7 +264,7 @@ class ToolFamily:
         """Return the family on the databases of a scenario, given by its name or the path of its folder."""
         return family_of(partial(ToolScene, scenario), f"no database of {scenario}")(self.build)
 
-    def __call__(self, rng: random.Random, level: int, split: Split) -> Draft:
+    def __call__(self, rng: random.Random, level: int, split: Split) -> TaskDraft:
         """Draft a task on a database of the family's own scenario."""
         return self.on(self.scenario)(rng, level, split)
 
@@ -290,7 +290,7 @@ def unfit_if_refused(before: str, after: str) -> str:
     return ""
 
 
-def shown(answer: object) -> str:
+def answer_text(answer: object) -> str:
     """Return an answer as it is written: sums with two decimals, names with commas.
 
     >>> shown(12.5), shown(3), shown(["Ada", "Bo"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.core.tasks.json_patterns import Words
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.json_patterns import Phrase
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 Item = tuple[str, int]
@@ -43,7 +43,7 @@ def _customer(scene: ToolScene) -> tuple[int, str]:
 
 
 @family("shop")
-def cancel_duplicate(scene: ToolScene, level: int) -> Draft:
+def cancel_duplicate(scene: ToolScene, level: int) -> TaskDraft:
     """The agent cancels the later of two equal orders, restocks its pieces and refunds its payment."""
     customer, name = _customer(scene)
     last = name.split()[-1]
@@ -120,7 +120,7 @@ def cancel_duplicate(scene: ToolScene, level: int) -> Draft:
 
 
 @family("shop")
-def order_goods(scene: ToolScene, level: int) -> Draft:
+def order_goods(scene: ToolScene, level: int) -> TaskDraft:
     """The agent enters an order by phone: goods by their names, the best valid coupon, payment and shipping."""
     customer, name = _customer(scene)
     basket = _basket(scene, 2 if level == 3 else 1)
@@ -183,7 +183,7 @@ def order_goods(scene: ToolScene, level: int) -> Draft:
 
 
 @family("shop")
-def handle_return(scene: ToolScene, level: int) -> Draft:
+def handle_return(scene: ToolScene, level: int) -> TaskDraft:
     """The agent opens or decides a return of goods, and refunds what was paid for the pieces."""
     customer, name = _customer(scene)
     basket = _basket(scene, 3)
@@ -237,7 +237,7 @@ def handle_return(scene: ToolScene, level: int) -> Draft:
         scene.call("open_return", **pieces),
     ]
     instruction = f'{name} sends all pieces of {title} back, because "{reason}". Open the return with these words.'
-    fields = {"return_id": number, **pieces, "reason": Words(reason)}
+    fields = {"return_id": number, **pieces, "reason": Phrase(reason)}
     checks = [scene.probe(scene.call("list_returns", order_id=first), {**fields, "status": "open"})]
     if level == 3:
         expert += [

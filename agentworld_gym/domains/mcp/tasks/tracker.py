@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 ME = "rhea.lindholm"
@@ -18,7 +18,7 @@ RANK = "CASE priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' TH
 
 
 @family("tracker")
-def triage_issues(scene: ToolScene, level: int) -> Draft:
+def triage_issues(scene: ToolScene, level: int) -> TaskDraft:
     """The agent assigns each new issue to the developer with the least to do at that moment."""
     project, name = _project(scene)
     developers = _staff(scene, project)
@@ -91,7 +91,7 @@ def triage_issues(scene: ToolScene, level: int) -> Draft:
 
 
 @family("tracker")
-def close_duplicates(scene: ToolScene, level: int) -> Draft:
+def close_duplicates(scene: ToolScene, level: int) -> TaskDraft:
     """The agent closes the later of two reports of one fault, and transfers what belongs to it to the earlier one."""
     project, name = _project(scene)
     people = scene.some(_staff(scene, project), 3)
@@ -170,7 +170,7 @@ def close_duplicates(scene: ToolScene, level: int) -> Draft:
 
 
 @family("tracker")
-def roll_sprint(scene: ToolScene, level: int) -> Draft:
+def roll_sprint(scene: ToolScene, level: int) -> TaskDraft:
     """The agent ends a sprint: what is not done goes to the next one as far as it fits and can be done."""
     project, name = _project(scene)
     people = _staff(scene, project)

@@ -34,13 +34,13 @@ _SHORT = 4
 Test = Callable[[str], bool]
 
 
-class Guard:
+class LeakDetector:
     """Tells which texts give an answer away.
 
     A text does so if it holds every part of one of the groups in `secrets`: a number in digits, with separators or in
     words; a date in any form; other text in any case and with any marks between its words.
 
-    >>> guard = Guard([["Aldermoor Glassworks"], ["1,928"], ["Tornsay", "2 November 1868"]])
+    >>> guard = LeakDetector([["Aldermoor Glassworks"], ["1,928"], ["Tornsay", "2 November 1868"]])
     >>> [guard.leaks(text) for text in ("**Aldermoor** glassworks", "the 1928 lens", "Tornsay, lit in 1868")]
     [True, True, False]
     >>> guard.leaks("Tornsay was lit on 1868-11-02")
@@ -80,13 +80,13 @@ def _test(secret: str) -> Test:
     words = _WORD.findall(plain)
     phrase = f" {' '.join(words)} "
 
-    def told(text: str) -> bool:
+    def gives_away(text: str) -> bool:
         folded = text.casefold()
         if len(plain) >= _SHORT and plain in folded:
             return True
         return bool(words) and words[0] in folded and phrase in f" {' '.join(_WORD.findall(folded))} "
 
-    return told
+    return gives_away
 
 
 def _number_test(number: float) -> Test:
@@ -94,11 +94,11 @@ def _number_test(number: float) -> Test:
     digits = f"{abs(number):.12f}".replace(".", "").strip("0") or "0"
     spelled = number in range(100) or (number >= 100 and number % 100 == 0)
 
-    def told(text: str) -> bool:
+    def gives_away(text: str) -> bool:
         near = digits in text.translate(_SEPARATORS) or (spelled and any(word in text.casefold() for word in _SPELLED))
         return near and number in numbers_in(_PADDED.sub("_", text))
 
-    return told
+    return gives_away
 
 
 def quantity(text: str) -> float | None:

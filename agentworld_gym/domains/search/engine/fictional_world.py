@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from agentworld_gym.domains.search.engine.pages import Page, render_pages
+from agentworld_gym.domains.search.engine.pages import WebPage, render_pages
 from agentworld_gym.domains.search.engine.theme import Theme, load_theme
 from agentworld_gym.domains.search.engine.world_database import build_database, read_tables
-from agentworld_gym.kit.tables.database import opened
+from agentworld_gym.kit.tables.database import open_image
 
-__all__ = ["FictionalWorld", "Page", "build_world"]
+__all__ = ["FictionalWorld", "WebPage", "build_world"]
 
 _KEPT = 96
 """The number of worlds that the cache holds; one takes about half a megabyte."""
@@ -26,7 +26,7 @@ class FictionalWorld:
 
     theme: str
     seed: int
-    pages: Sequence[Page] = field(repr=False)
+    pages: Sequence[WebPage] = field(repr=False)
     database: bytes = field(repr=False)
 
     @property
@@ -41,7 +41,7 @@ class FictionalWorld:
 
     def connect(self) -> sqlite3.Connection:
         """Connect to a private copy of the database with all rows; the caller closes the connection."""
-        return opened(self.database)
+        return open_image(self.database)
 
     def tables(self) -> Mapping[str, list[dict[str, Any]]]:
         """All rows, by table."""
@@ -69,7 +69,7 @@ def build_world(theme: str, seed: int) -> FictionalWorld:
     """
     recipe = load_theme(theme)
     database = build_database(recipe, random.Random(f"{theme.rsplit('/', 1)[-1]}/{seed}"))
-    connection = opened(database)
+    connection = open_image(database)
     try:
         tables = read_tables(connection, recipe)
     finally:

@@ -17,7 +17,7 @@ import numpy as np
 
 from agentworld_gym.domains.search.engine.address import Address, address_of
 from agentworld_gym.domains.search.engine.fictional_world import build_world
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 
 COMMON = frozenset(
     re.findall(
@@ -38,13 +38,13 @@ _KEPT = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ParsedQuery:
     """A query that was parsed into words and operators.
 
     `words` are searched for. A page must hold all `phrases` and none of `without`, as written. Where there are `sites`,
     the page lies on one of them; it lies on none of `not_sites`.
 
-    >>> query = Query.of('"Tornsay Light" maker site:lights.example -forum')
+    >>> query = ParsedQuery.of('"Tornsay Light" maker site:lights.example -forum')
     >>> query.words, query.sites, len(query.phrases), len(query.without)
     (('tornsay', 'light', 'maker'), ('lights.example',), 1, 1)
     """
@@ -56,7 +56,7 @@ class Query:
     not_sites: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> Query:
+    def of(cls, text: str) -> ParsedQuery:
         """Parse a query; any text is a query, and only the start of a long one counts."""
         words: list[str] = []
         phrases: list[re.Pattern[str]] = []
@@ -82,7 +82,7 @@ class Query:
             tuple(sites[True]),
         )
 
-    def allows(self, page: Page) -> bool:
+    def allows(self, page: WebPage) -> bool:
         """Return whether the operators of the query allow a page."""
         if self.sites or self.not_sites:
             address = address_of(page.url)
@@ -122,17 +122,17 @@ class Scores(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
+class PageIndex:
     """The pages of one web and the words on them; an index never changes, and all sessions of the web share it."""
 
-    pages: Sequence[Page]
+    pages: Sequence[WebPage]
     addresses: Mapping[Address, int] = field(repr=False)
     hosts: frozenset[str] = field(repr=False)
     _vocabulary: Mapping[str, int] = field(repr=False)
     _scores: Scores | None = field(repr=False)
 
     @classmethod
-    def of(cls, pages: Sequence[Page]) -> Index:
+    def of(cls, pages: Sequence[WebPage]) -> PageIndex:
         """Index some pages; those that a query finds equally good keep the order of their addresses."""
         pages = sorted(pages, key=lambda page: page.url)
         addresses = {address: n for n, page in enumerate(pages) if (address := address_of(page.url)) is not None}
@@ -151,12 +151,12 @@ class Index:
             tuple(pages), addresses, frozenset(address.host for address in addresses), vocabulary, _bm25(documents)
         )
 
-    def find(self, address: Address) -> Page | None:
+    def find(self, address: Address) -> WebPage | None:
         """Return the page at an address, if there is one."""
         number = self.addresses.get(address)
         return None if number is None else self.pages[number]
 
-    def ranked(self, query: Query) -> Iterator[Page]:
+    def ranked(self, query: ParsedQuery) -> Iterator[WebPage]:
         """Return the pages that a query finds, the best first.
 
         Pages that share a word with the query come first. Unless the query has operators, pages that are like the best
@@ -204,7 +204,7 @@ def _bm25(documents: Sequence[list[int]]) -> Scores | None:
     return ready
 
 
-def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Index:
+def index_of(theme: str | None, seed: int, stated: tuple[WebPage, ...] = ()) -> PageIndex:
     """Return the index of a theme's world, with the pages of the state, which replace those of the same address.
 
     Raises:
@@ -218,23 +218,23 @@ def index_of(theme: str | None, seed: int, stated: tuple[Page, ...] = ()) -> Ind
 
 
 @lru_cache(maxsize=_KEPT)
-def _world_index(theme: str, seed: int) -> Index:
-    return Index.of(build_world(theme, seed).pages)
+def _world_index(theme: str, seed: int) -> PageIndex:
+    return PageIndex.of(build_world(theme, seed).pages)
 
 
 @lru_cache(maxsize=_KEPT)
-def _changed_index(theme: str, seed: int, pages: tuple[Page, ...]) -> Index:
+def _changed_index(theme: str, seed: int, pages: tuple[WebPage, ...]) -> PageIndex:
     replaced = {address_of(page.url) for page in pages}
     theme_pages = _world_index(theme, seed).pages
-    return Index.of([*(page for page in theme_pages if address_of(page.url) not in replaced), *pages])
+    return PageIndex.of([*(page for page in theme_pages if address_of(page.url) not in replaced), *pages])
 
 
 @lru_cache(maxsize=_KEPT)
-def _own_index(pages: tuple[Page, ...]) -> Index:
-    return Index.of(pages)
+def _own_index(pages: tuple[WebPage, ...]) -> PageIndex:
+    return PageIndex.of(pages)
 
 
-def _same(index: Index, page: Page) -> bool:
+def _same(index: PageIndex, page: WebPage) -> bool:
     address = address_of(page.url)
     original = index.find(address) if address else None
     return original is not None and (original.title, original.date, original.body) == (page.title, page.date, page.body)

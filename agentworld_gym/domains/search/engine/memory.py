@@ -28,13 +28,15 @@ def operate(notes: dict[str, str], arguments: Mapping[str, Any]) -> str:
     """
     operation = arguments.get("operation")
     if operation == "retrieve_all":
-        return _shown(notes, list(notes)) or EMPTY
+        return _list_notes(notes, list(notes)) or EMPTY
     if operation == "remove_all":
         notes.clear()
         return CLEARED
     if operation in _WITH_DICT:
         items = _items(arguments.get("dict"))
-        return f"Error: operation '{operation}' needs 'dict'." if items is None else _kept(notes, operation, items)
+        return (
+            f"Error: operation '{operation}' needs 'dict'." if items is None else _store_notes(notes, operation, items)
+        )
     if operation in _WITH_KEYS:
         keys = _keys(arguments.get("key_list"))
         if keys is None:
@@ -43,14 +45,14 @@ def operate(notes: dict[str, str], arguments: Mapping[str, Any]) -> str:
         if not present:
             return NOT_FOUND
         if operation == "retrieve":
-            return _shown(notes, present)
+            return _list_notes(notes, present)
         for key in present:
             del notes[key]
         return f"Successfully removed items of {present} from memory."
     return f"Error: unknown operation '{operation[:80] if isinstance(operation, str) else ''}'."
 
 
-def _kept(notes: dict[str, str], operation: str, items: Mapping[str, str]) -> str:
+def _store_notes(notes: dict[str, str], operation: str, items: Mapping[str, str]) -> str:
     known = {key: text for key, text in items.items() if operation == "add" or key in notes}
     if not known:
         return NOT_FOUND
@@ -59,7 +61,7 @@ def _kept(notes: dict[str, str], operation: str, items: Mapping[str, str]) -> st
     return f"Successfully {done.format([*known])}."
 
 
-def _shown(notes: Mapping[str, str], keys: Sequence[str]) -> str:
+def _list_notes(notes: Mapping[str, str], keys: Sequence[str]) -> str:
     return "\n".join(f"{key}: {notes[key]}" for key in keys)
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.search.engine.answer_leaks import quantity
 from agentworld_gym.domains.search.engine.index import exact
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 from agentworld_gym.domains.search.engine.state import Hidden
 
 _SITES = (
@@ -91,7 +91,7 @@ class Forger:
     controls: Controls
 
     @classmethod
-    def of(cls, hidden: Hidden, pages: Sequence[Page], controls: Controls) -> Forger:
+    def of(cls, hidden: Hidden, pages: Sequence[WebPage], controls: Controls) -> Forger:
         """Return the forger of a task with these pages."""
         spoken = f"{hidden.question} {' '.join(text for group in hidden.secrets for text in group)}".casefold()
         names = {name for page in pages for name in _NAME.findall(page.body) if name.casefold() not in spoken}
@@ -128,7 +128,7 @@ class Forger:
             return ()
         return [name for name in self.names if len(name.split()) == len(part.split())] or self.names
 
-    def copy(self, page: Page, newest: str | None) -> Page:
+    def copy(self, page: WebPage, newest: str | None) -> WebPage:
         """Return a misleading site's copy of a page: the same words, an older date, and other figures and answers."""
 
         def draw(about: object) -> float:
@@ -137,7 +137,7 @@ class Forger:
         host, site = _SITES[int(draw("site") * len(_SITES))]
         subject = page.title.rpartition(" - ")[0] or page.title
         slug = re.sub(r"[^a-z0-9]+", "-", subject.lower()).strip("-")[:60]
-        return Page(
+        return WebPage(
             f"https://{host}/{slug}-{int(draw('number') * 90_000) + 10_000}",
             f"{subject} - {site}",
             _years_before(page.date or newest, 2 + int(draw("age") * 6)),
@@ -146,7 +146,7 @@ class Forger:
         )
 
 
-def corrected(page: Page) -> str:
+def corrected(page: WebPage) -> str:
     """Return a page whose figures have been corrected, and that says so."""
     return f"{page.body}\n*Corrected: earlier versions of this page gave other figures.*\n"
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentworld_gym.core.engines import Controls, Kind
 from agentworld_gym.domains.search.engine.address import Address, address_of
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 
 LONGEST = 20_000
 """The number of characters of the longest page that is shown."""
@@ -52,10 +52,10 @@ class OpenedPage(NamedTuple):
 class Web(NamedTuple):
     """The web as the reader sees it: pages by address, the hosts that exist, and the text of a page."""
 
-    find: Callable[[Address], Page | None]
+    find: Callable[[Address], WebPage | None]
     has_host: Callable[[str], bool]
-    body: Callable[[Page], str]
-    is_given: Callable[[Page], bool]
+    body: Callable[[WebPage], str]
+    is_given: Callable[[WebPage], bool]
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Reader:
         page_and_text = self._part(address, web)
         return _missing(address, web, _echoed(url)) if page_and_text is None else page_and_text[1]
 
-    def _part(self, address: Address, web: Web) -> tuple[Page, str] | None:
+    def _part(self, address: Address, web: Web) -> tuple[WebPage, str] | None:
         """Return the page and the text at an address: the whole page, or the part of it that the address names."""
         page, number = web.find(address), 1
         if page is None and (match := _PAGE_NUMBER.search(address.query)):
@@ -118,7 +118,7 @@ class Reader:
             return None
         return page, _with_next(page.url, parts, number)
 
-    def _is_split(self, page: Page, web: Web) -> bool:
+    def _is_split(self, page: WebPage, web: Web) -> bool:
         return self.controls.strikes("pagination", page.url) and len(web.body(page)) >= LONG_PAGE
 
     def _failure(self, key: str, url_echo: str) -> str | None:

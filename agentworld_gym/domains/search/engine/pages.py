@@ -20,10 +20,10 @@ from agentworld_gym.domains.search.engine.world_database import Tables
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """One page of the web.
 
-    >>> Page("https://a.example/x", "X", None, "news", "# X").key
+    >>> WebPage("https://a.example/x", "X", None, "news", "# X").key
     ''
     """
 
@@ -41,7 +41,7 @@ class Page:
     """The recipe and the row from which the page is made, if it is made from them."""
 
 
-class Row(SimpleNamespace):
+class TemplateRow(SimpleNamespace):
     """A row in a template: a column that refers to a row is that row, and the rows that refer to it are lists.
 
     Such a list has the name of the table that refers, or `<table>_by_<column>` from its second reference to the same
@@ -55,7 +55,7 @@ class Row(SimpleNamespace):
         return f"Row({getattr(self, 'id', '')})"
 
 
-def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[Page, ...]:
+def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[WebPage, ...]:
     """Render all pages of a world, by address.
 
     Raises:
@@ -63,7 +63,7 @@ def render_pages(theme: Theme, source: str, seed: int, tables: Tables) -> tuple[
     """
     recipes = _compiled(source)
     linked = _linked(theme, tables)
-    pages: dict[str, Page] = {}
+    pages: dict[str, WebPage] = {}
     for name, recipe in theme.pages.items():
         for it in linked[recipe.of] if recipe.of else [None]:
             page = _rendered(theme, name, recipe, recipes[name], it, linked, seed)
@@ -113,8 +113,14 @@ def _compiled(source: str) -> dict[str, _Texts]:
 
 
 def _rendered(
-    theme: Theme, name: str, recipe: PageRecipe, texts: _Texts, it: Row | None, linked: dict[str, list[Row]], seed: int
-) -> Page | None:
+    theme: Theme,
+    name: str,
+    recipe: PageRecipe,
+    texts: _Texts,
+    it: TemplateRow | None,
+    linked: dict[str, list[TemplateRow]],
+    seed: int,
+) -> WebPage | None:
     key = f"{name}/{it.id}" if it is not None else name
     site = theme.sites[recipe.site or recipe.kind]
     chance = _Chance(f"{seed}/{key}")
@@ -130,7 +136,7 @@ def _rendered(
         raise _broken(theme, name, error) from error
     if isinstance(recipe.date, tuple):
         date = chance.day(*recipe.date)
-    return Page(url, f"{title} - {site.name}", date, recipe.kind, _tidy(body), key)
+    return WebPage(url, f"{title} - {site.name}", date, recipe.kind, _tidy(body), key)
 
 
 def _broken(theme: Theme, name: str, error: Exception) -> SpecError:
@@ -138,9 +144,9 @@ def _broken(theme: Theme, name: str, error: Exception) -> SpecError:
     return SpecError(theme.path / f"{name}.md.j2", f"pages.{name}", message, "templates that render for every row")
 
 
-def _linked(theme: Theme, tables: Tables) -> dict[str, list[Row]]:
+def _linked(theme: Theme, tables: Tables) -> dict[str, list[TemplateRow]]:
     """Return the rows of all tables with the rows they refer to, and with lists of the rows that refer to them."""
-    linked = {name: [Row(**cells) for cells in rows] for name, rows in tables.items()}
+    linked = {name: [TemplateRow(**cells) for cells in rows] for name, rows in tables.items()}
     for name, table in theme.tables.items():
         seen: set[str] = set()
         for column, target in table.refs().items():

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from agentworld_gym.base.text.dates import month_first
 from agentworld_gym.core.engines import Controls, Span
 from agentworld_gym.domains.search.engine.address import Address, address_of
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
-from agentworld_gym.domains.search.engine.index import Index, Query
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
+from agentworld_gym.domains.search.engine.index import PageIndex, ParsedQuery
 from agentworld_gym.domains.search.engine.misinformation import Forger, corrected
 from agentworld_gym.domains.search.engine.page_reader import Web
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 from agentworld_gym.domains.search.engine.snippets import snippet, wanted_of
 from agentworld_gym.domains.search.engine.state import Hidden
 
@@ -42,9 +42,9 @@ class ResultList(NamedTuple):
 class SearchEngine:
     """The web as one task sees it: a shared index, what the task hides, and the controls in force."""
 
-    index: Index
+    index: PageIndex
     """The index of the web, which other tasks may share."""
-    guard: Guard
+    guard: LeakDetector
     """The guard that keeps the answer out of results."""
     controls: Controls
     """The perturbations in force."""
@@ -52,15 +52,15 @@ class SearchEngine:
     """The addresses of the pages in the task's state."""
     forger: Forger
     """The maker of wrong texts."""
-    decoys: Mapping[str, Page] = field(default_factory=dict)
+    decoys: Mapping[str, WebPage] = field(default_factory=dict)
     """Misleading pages, each by the address of the page from which it is made."""
-    behind: Mapping[Address | None, Page] = field(default_factory=dict)
+    behind: Mapping[Address | None, WebPage] = field(default_factory=dict)
     """The same misleading pages by their own addresses."""
 
     @classmethod
-    def of(cls, index: Index, pages: Sequence[Page], hidden: Hidden, controls: Controls) -> SearchEngine:
+    def of(cls, index: PageIndex, pages: Sequence[WebPage], hidden: Hidden, controls: Controls) -> SearchEngine:
         """Return the search engine of a task; `pages` are those that the task's state gives."""
-        guard = Guard(hidden.secrets)
+        guard = LeakDetector(hidden.secrets)
         forger = Forger.of(hidden, pages if controls else (), controls)
         newest = max((page.date for page in pages if page.date), default=None)
         decoys = {
@@ -85,7 +85,7 @@ class SearchEngine:
             listed: The addresses that were shown before.
             first: The number of the first result.
         """
-        asked = Query.of(query)
+        asked = ParsedQuery.of(query)
         hits = self._hits(asked, query)
         wanted = wanted_of(asked)
         text, spans = "", []
@@ -125,7 +125,7 @@ class SearchEngine:
             text += results.text
         return ResultList(text or NOTHING, spans, urls)
 
-    def _hits(self, asked: Query, query: str) -> list[Page]:
+    def _hits(self, asked: ParsedQuery, query: str) -> list[WebPage]:
         safe = (page for page in self.index.ranked(asked) if not self.guard.leaks(f"{page.title}\n{page.url}"))
         hits = list(islice(safe, PER_QUERY))
         if self.decoys and self.controls:
@@ -137,31 +137,31 @@ class SearchEngine:
             hits = hits[: 3 + int(self.controls.draw("incomplete-results", query, "how many") * 4)]
         return hits
 
-    def _quoted(self, page: Page) -> str:
+    def _quoted(self, page: WebPage) -> str:
         """Return the text that a snippet quotes: that of the page, or what stood there before it was corrected."""
         return self.forger.forged(page.body, page.url) if self._is_stale(page) else page.body
 
-    def _body(self, page: Page) -> str:
+    def _body(self, page: WebPage) -> str:
         return corrected(page) if self._is_stale(page) else page.body
 
-    def _is_stale(self, page: Page) -> bool:
+    def _is_stale(self, page: WebPage) -> bool:
         return self.controls.strikes("stale-data", page.url) and address_of(page.url) not in self.behind
 
-    def _is_given(self, page: Page) -> bool:
+    def _is_given(self, page: WebPage) -> bool:
         return page.url in self.given and not self._is_stale(page)
 
-    def _find(self, address: Address) -> Page | None:
+    def _find(self, address: Address) -> WebPage | None:
         return self.index.find(address) or self.behind.get(address)
 
     def _has_host(self, host: str) -> bool:
         return host in self.index.hosts or any(address is not None and address.host == host for address in self.behind)
 
 
-def _host(page: Page) -> str:
+def _host(page: WebPage) -> str:
     address = address_of(page.url)
     return address.host if address else ""
 
 
-def _names(query: Query, page: Page) -> bool:
+def _names(query: ParsedQuery, page: WebPage) -> bool:
     """Return whether a query names a page closely: words of its title in quotes, or its site."""
     return any(phrase.search(page.title) for phrase in query.phrases) or _host(page) in query.sites

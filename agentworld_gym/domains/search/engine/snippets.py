@@ -6,8 +6,8 @@ import re
 import sys
 from functools import lru_cache
 
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
-from agentworld_gym.domains.search.engine.index import COMMON, Query, words_of
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
+from agentworld_gym.domains.search.engine.index import COMMON, ParsedQuery, words_of
 
 LONGEST = 200
 """The number of characters of the longest quotation of one passage; a snippet has up to two."""
@@ -54,7 +54,7 @@ def _sentences(lines: list[str]) -> list[str]:
     return _END.split(" ".join(" ".join(lines).split())) if lines else []
 
 
-def wanted_of(query: Query) -> frozenset[str]:
+def wanted_of(query: ParsedQuery) -> frozenset[str]:
     """Return the words that a snippet for a query should show; common words are used only where there are no others."""
     return frozenset(query.words) - COMMON or frozenset(query.words)
 
@@ -65,16 +65,16 @@ def _places(body: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((passage, tuple(map(sys.intern, words_of(passage)))) for passage in passages(body))
 
 
-def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
+def snippet(body: str, wanted: frozenset[str], guard: LeakDetector) -> str:
     """Return the passage of a page that has most of the wanted words, or two passages, cut sentences ending in `...`.
 
     A passage that gives the answer away is skipped. If all do, the first one is cut off before the answer.
 
-    >>> guard = Guard([["Aldermoor"]])
+    >>> guard = LeakDetector([["Aldermoor"]])
     >>> page = "# Lens\\n\\nThe lens came from Aldermoor. It was brought in crates. It served until 1927."
-    >>> snippet(page, wanted_of(Query.of("lens crates")), guard)
+    >>> snippet(page, wanted_of(ParsedQuery.of("lens crates")), guard)
     'It was brought in crates. It served until 1927.'
-    >>> snippet("# Lens\\n\\nThe lens came from Aldermoor.", wanted_of(Query.of("lens")), guard)
+    >>> snippet("# Lens\\n\\nThe lens came from Aldermoor.", wanted_of(ParsedQuery.of("lens")), guard)
     'The lens came from ...'
     """
     candidates = _places(body)
@@ -94,7 +94,7 @@ def snippet(body: str, wanted: frozenset[str], guard: Guard) -> str:
 
 
 def _lengthened(
-    quotation: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: Guard
+    quotation: str, first: int, places: tuple[str, ...], rated: list[int], wanted: frozenset[str], guard: LeakDetector
 ) -> str:
     """Extend a short quotation by a second passage: another one with wanted words, or the next one of the page."""
     for second in [*[n for n in rated if n != first][:2], first + 1]:

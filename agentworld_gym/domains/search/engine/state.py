@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.domains.search.engine.address import address_of
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 
 
 def _as_text(value: Any) -> Any:
@@ -42,11 +42,11 @@ class StatedPage(Strict):
             raise ValueError("an address such as https://site.example/path")
         return url
 
-    def page(self) -> Page:
+    def page(self) -> WebPage:
         """Return the page as the engine serves it."""
         title = " ".join(self.title.split())
         body = self.content.strip() + "\n"
-        return Page(self.url, title, self.date, "", body if body.startswith("# ") else f"# {title}\n\n{body}")
+        return WebPage(self.url, title, self.date, "", body if body.startswith("# ") else f"# {title}\n\n{body}")
 
 
 class SearchState(Strict):

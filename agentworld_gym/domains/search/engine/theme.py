@@ -43,7 +43,7 @@ Date = Annotated[str, BeforeValidator(_date), Field(pattern=r"^\d{4}-\d{2}-\d{2}
 Value = str | int | float
 
 
-class Column(Strict):
+class ThemeColumn(Strict):
     """How the values of a column are made; exactly one recipe is given."""
 
     text: str | None = None
@@ -74,7 +74,7 @@ class Column(Strict):
     """The share of rows that have a value."""
 
     @model_validator(mode="after")
-    def _one_recipe(self) -> Column:
+    def _one_recipe(self) -> ThemeColumn:
         recipes = ("text", "pick", "number", "date", "days", "ref", "sql")
         present = [recipe for recipe in recipes if getattr(self, recipe) is not None]
         if len(present) != 1:
@@ -84,7 +84,7 @@ class Column(Strict):
         return self
 
 
-class Table(Strict):
+class ThemeTable(Strict):
     """One table: `rows` of them, or some rows for `each` combination of rows of other tables or of values."""
 
     one: str
@@ -100,11 +100,11 @@ class Table(Strict):
     and never to the same one; with `{year: [1, 2]}` the column holds the values."""
     count: tuple[int, int] = (1, 1)
     """The least and the greatest number of rows for each combination."""
-    columns: dict[Name, Column] = Field(default_factory=dict)
+    columns: dict[Name, ThemeColumn] = Field(default_factory=dict)
     """The recipes of the other columns."""
 
     @model_validator(mode="after")
-    def _one_size(self) -> Table:
+    def _one_size(self) -> ThemeTable:
         if (self.rows is None) == (not self.each):
             raise ValueError("exactly one of rows, each")
         return self
@@ -119,7 +119,7 @@ class Table(Strict):
         return [*self.each, *self.columns]
 
 
-class Site(Strict):
+class ThemeSite(Strict):
     """One site of the web."""
 
     host: str = Field(pattern=r"^[a-z0-9.-]+\.example$")
@@ -150,7 +150,7 @@ class PageRecipe(Strict):
     """The date of a page: a Jinja text or a range of days; without it a page has no date."""
 
 
-class Route(Strict):
+class ReferenceRoute(Strict):
     """A way to refer to a thing by another one: the column `by` of the table `start` refers to the thing."""
 
     start: Name
@@ -165,7 +165,7 @@ class Route(Strict):
     """The query that finds that page, with `{}` for the thing that the route starts from."""
 
 
-class Step(Strict):
+class PathStep(Strict):
     """One page on the way to an answer, and the query that finds it."""
 
     page: str
@@ -176,7 +176,7 @@ class Step(Strict):
     """The SQL expression for the `id` of the row that the page is about."""
 
 
-class Question(Strict):
+class QuestionPattern(Strict):
     """A pattern of questions about a thing `{subject}`, and maybe about a second thing `{other}`."""
 
     family: str
@@ -197,7 +197,7 @@ class Question(Strict):
     """The tolerance of an answer that is a number."""
     key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     """The name of the note that the agent should keep."""
-    steps: tuple[Step, ...] = Field(min_length=1)
+    steps: tuple[PathStep, ...] = Field(min_length=1)
     """The pages on the way to the answer."""
 
 
@@ -210,19 +210,19 @@ class Theme(Strict):
     """What makes the theme unlike the web that a model knows."""
     now: Date
     """The day of every episode."""
-    sites: dict[str, Site]
+    sites: dict[str, ThemeSite]
     """The sites by the kind of their pages, or by a name that page recipes give."""
     words: dict[Name, tuple[Value, ...]] = Field(default_factory=dict)
     """The word lists."""
-    tables: dict[Name, Table]
+    tables: dict[Name, ThemeTable]
     """The tables in the order in which they are filled."""
     consistent: dict[str, str] = Field(default_factory=dict)
     """Queries by what they test; each must find nothing in any world of the theme."""
     pages: dict[str, PageRecipe]
     """The page recipes by name."""
-    routes: tuple[Route, ...] = ()
+    routes: tuple[ReferenceRoute, ...] = ()
     """The ways to refer to a thing by another one."""
-    questions: tuple[Question, ...] = ()
+    questions: tuple[QuestionPattern, ...] = ()
     """The patterns of questions."""
     path: Path = Path()
     """The folder of the theme."""
@@ -231,30 +231,32 @@ class Theme(Strict):
     def _names_are_known(self) -> Theme:
         for name, table in self.tables.items():
             for column, target in table.refs().items():
-                _known(target, self.tables, f"tables.{name}.{column}: a table")
+                _require_known(target, self.tables, f"tables.{name}.{column}: a table")
             if table.label not in table.names():
                 raise ValueError(f"tables.{name}.label: one of its columns, not {table.label!r}")
         for name, recipe in self.pages.items():
-            _known(recipe.site or recipe.kind, self.sites, f"pages.{name}: a site")
+            _require_known(recipe.site or recipe.kind, self.sites, f"pages.{name}: a site")
             if recipe.of is not None:
-                _known(recipe.of, self.tables, f"pages.{name}.of: a table")
+                _require_known(recipe.of, self.tables, f"pages.{name}.of: a table")
         for index, route in enumerate(self.routes):
-            _known(route.start, self.tables, f"routes.{index}.start: a table")
-            _known(route.by, self.tables[route.start].refs(), f"routes.{index}.by: a reference of {route.start}")
-            _known(route.page, self.pages, f"routes.{index}.page: a page")
+            _require_known(route.start, self.tables, f"routes.{index}.start: a table")
+            _require_known(
+                route.by, self.tables[route.start].refs(), f"routes.{index}.by: a reference of {route.start}"
+            )
+            _require_known(route.page, self.pages, f"routes.{index}.page: a page")
         for index, question in enumerate(self.questions):
-            _known(question.about, self.tables, f"questions.{index}.about: a table")
-            _known(question.other or question.about, self.tables, f"questions.{index}.other: a table")
+            _require_known(question.about, self.tables, f"questions.{index}.about: a table")
+            _require_known(question.other or question.about, self.tables, f"questions.{index}.other: a table")
             for step in question.steps:
-                _known(step.page, self.pages, f"questions.{index}.steps: a page")
+                _require_known(step.page, self.pages, f"questions.{index}.steps: a page")
         return self
 
-    def target(self, route: Route) -> str:
+    def target(self, route: ReferenceRoute) -> str:
         """Return the table to which a route leads."""
         return self.tables[route.start].refs()[route.by]
 
 
-def _known(name: str, among: Mapping[str, Any], what: str) -> None:
+def _require_known(name: str, among: Mapping[str, Any], what: str) -> None:
     if name not in among:
         raise ValueError(f"{what} among {', '.join(sorted(among))}, not {name!r}")
 

@@ -36,7 +36,7 @@ class FictionalWeb:
             raise AnswerError(f"a search of {len(queries)} queries: expected 1 to {MAX_QUERIES}")
         return self.engine.answer(queries).text
 
-    def opened(self, address: str) -> str:
+    def read_page(self, address: str) -> str:
         """Return what the page reader shows at an address where nothing fails."""
         return self.reader.text(address, self.engine.web)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.domains.search.engine.theme import Column, Table, Theme, Value
+from agentworld_gym.domains.search.engine.theme import Theme, ThemeColumn, ThemeTable, Value
 from agentworld_gym.kit.tables.database import building, quoted
 
 Cells = dict[str, Any]
@@ -55,7 +55,7 @@ class _Draw:
 
     def __init__(self, theme: Theme, name: str, tables: Tables, rng: random.Random) -> None:
         self.theme, self.name, self.tables, self.rng = theme, name, tables, rng
-        self.table: Table = theme.tables[name]
+        self.table: ThemeTable = theme.tables[name]
         self.refs = self.table.refs()
         self.used: dict[str, set[Any]] = {name: set() for name in self.table.columns}
 
@@ -83,7 +83,7 @@ class _Draw:
     def _choices(self, source: str | tuple[Value, ...]) -> list[Any]:
         return [row["id"] for row in self._of(source, "each")] if isinstance(source, str) else list(source)
 
-    def _cell(self, name: str, column: Column, row: Cells) -> Any:
+    def _cell(self, name: str, column: ThemeColumn, row: Cells) -> Any:
         if column.sql is not None or (column.maybe < 1 and self.rng.random() >= column.maybe):
             return None
         if column.ref is not None:
@@ -97,7 +97,7 @@ class _Draw:
                 return value
         raise self._problem(name, "unique", True, f"more than {len(self.used[name])} different values")
 
-    def _value(self, name: str, column: Column, row: Cells) -> Any:
+    def _value(self, name: str, column: ThemeColumn, row: Cells) -> Any:
         if column.text is not None:
             return column.text.format_map(_Words(self, name, row))
         if column.pick is not None:
@@ -112,7 +112,7 @@ class _Draw:
         low, high = column.days
         return (start + datetime.timedelta(days=self.rng.randint(int(low), int(high)))).isoformat()
 
-    def _number(self, name: str, column: Column, within: tuple[float, float], row: Cells) -> int | float:
+    def _number(self, name: str, column: ThemeColumn, within: tuple[float, float], row: Cells) -> int | float:
         low, high = within
         value = low + column.step * self.rng.randint(0, int((high - low) / column.step + 1e-9))
         if column.plus is not None:
@@ -120,7 +120,7 @@ class _Draw:
         value = round(value, 6)
         return int(value) if value == int(value) and column.step == int(column.step) else value
 
-    def _reference(self, name: str, column: Column, row: Cells) -> int | None:
+    def _reference(self, name: str, column: ThemeColumn, row: Cells) -> int | None:
         assert column.ref is not None
         among = self._of(column.ref, name)
         if column.same is not None:
@@ -172,7 +172,7 @@ class _Words(dict[str, Any]):
         return self._draw.rng.choice(self._draw._words(self._column, name))
 
 
-def _store(connection: sqlite3.Connection, name: str, table: Table, rows: list[Cells]) -> None:
+def _store(connection: sqlite3.Connection, name: str, table: ThemeTable, rows: list[Cells]) -> None:
     columns = ["id", *table.names()]
     defined = ", ".join(map(quoted, columns[1:]))
     connection.execute(f"CREATE TABLE {quoted(name)} (id INTEGER PRIMARY KEY, {defined})")
@@ -181,7 +181,7 @@ def _store(connection: sqlite3.Connection, name: str, table: Table, rows: list[C
     connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", values)
 
 
-def _complete(connection: sqlite3.Connection, theme: Theme, name: str, table: Table) -> None:
+def _complete(connection: sqlite3.Connection, theme: Theme, name: str, table: ThemeTable) -> None:
     """Fill the columns that are made by SQL, in their order."""
     for column, recipe in table.columns.items():
         if recipe.sql is not None:

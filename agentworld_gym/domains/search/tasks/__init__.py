@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.core.tasks.family import Draft, Family
+from agentworld_gym.core.tasks.family import Family, TaskDraft
 from agentworld_gym.domains.search.tasks.question_tasks import draft
 
 
 def _family(questions: str, nearest: int = 0) -> Family:
-    def family(rng: random.Random, level: int, split: Split) -> Draft:
+    def family(rng: random.Random, level: int, split: Split) -> TaskDraft:
         return draft(rng, level, split, questions, level - 1 + nearest)
 
     return family

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.base.text.dates import iso
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.control_cases import ControlCase, Solver
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
 from agentworld_gym.domains.search.engine.index import COMMON, words_of
 from agentworld_gym.domains.search.engine.page_reader import TRUNCATED
 from agentworld_gym.domains.search.engine.state import Hidden
@@ -32,7 +32,7 @@ _PAGES = 8
 _BATCH = 5
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """One result of a search, with its date in ISO form."""
 
     url: str
@@ -64,7 +64,7 @@ class Habits:
 def states(offer: str, text: str) -> bool:
     """Tell whether a text states an answer; of a list or a table it has to state every part."""
     groups = Hidden(answer=offer).secrets
-    return all(Guard([group]).leaks(text) for group in groups)
+    return all(LeakDetector([group]).leaks(text) for group in groups)
 
 
 def reading(habits: Habits) -> Solver:
@@ -109,11 +109,11 @@ def _read(url: str, habits: Habits) -> Steps:
     return f"{text}\n{(yield from _read(following[1], habits))}" if following else text
 
 
-def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
+def _again(query: str, hits: list[SearchHit]) -> Generator[str, str, list[SearchHit]]:
     """Return the query with its names in quotes, once for the sites that have shown up and once for all others."""
     quoted = _NAME.sub(lambda match: f'"{match[0]}"', query)
     hosts = list(dict.fromkeys(hit.url.split("/")[2] for hit in hits))[: _BATCH - 1]
-    collected: list[Hit] = []
+    collected: list[SearchHit] = []
     for asked in (quoted, " ".join(_NAME.findall(query)) or query):
         elsewhere = " ".join([asked, *(f"-site:{host}" for host in hosts)])
         queries = [elsewhere, *(f"{asked} site:{host}" for host in hosts)]
@@ -121,7 +121,7 @@ def _again(query: str, hits: list[Hit]) -> Generator[str, str, list[Hit]]:
     return collected
 
 
-def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
+def _rated(query: str, hits: list[SearchHit], newest: bool) -> list[SearchHit]:
     """Return each result once, first those whose subject has most of the names in the query, then most of its words.
 
     With `newest`, only the newest page of every subject is returned; a page of a site without dates counts as current.
@@ -134,14 +134,14 @@ def _rated(query: str, hits: list[Hit], newest: bool) -> list[Hit]:
     asked = set(words_of(query)) - COMMON
     names = _NAME.findall(query)
 
-    def fit(hit: Hit) -> tuple[int, int]:
+    def fit(hit: SearchHit) -> tuple[int, int]:
         return sum(name in hit.subject for name in names), len(asked & set(words_of(hit.subject)))
 
     return sorted(kept, key=fit, reverse=True)
 
 
-def _hits(seen: str) -> list[Hit]:
-    return [Hit(url, title, snippet, iso(day)) for url, title, snippet, day in _HIT.findall(seen)]
+def _hits(seen: str) -> list[SearchHit]:
+    return [SearchHit(url, title, snippet, iso(day)) for url, title, snippet, day in _HIT.findall(seen)]
 
 
 def _call(name: str, **arguments: Any) -> str:

@@ -9,9 +9,9 @@ from itertools import zip_longest
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.domains.search.engine.fictional_world import Page
-from agentworld_gym.domains.search.tasks.questions import Asked, ask
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.domains.search.engine.fictional_world import WebPage
+from agentworld_gym.domains.search.tasks.questions import ProvedQuestion, ask
 
 MENU = {1: 13, 2: 15, 3: 16}
 """How many actions the menu of each level offers."""
@@ -25,7 +25,7 @@ _HINTS = {
 }
 
 
-def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> Draft:
+def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> TaskDraft:
     """Draft a task of a family about a thing that is described by way of `hops` others."""
     asked = ask(rng, split, family, hops)
     # The agent notes the thing that is described by others, or the answer if the question names the thing itself.
@@ -40,7 +40,7 @@ def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) 
     )
     wrong_notes = [_memory("add", dict={key: other}) for other in (asked.others[:2] if hops else asked.wrong[:3])]
     decoys = _decoys(rng, asked)
-    return Draft(
+    return TaskDraft(
         instruction=_instruction(rng, asked, key),
         state=_state(asked, decoys),
         success=success,
@@ -57,7 +57,7 @@ def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) 
     )
 
 
-def _instruction(rng: random.Random, asked: Asked, key: str) -> str:
+def _instruction(rng: random.Random, asked: ProvedQuestion, key: str) -> str:
     if asked.hops:
         note = rng.choice(
             (
@@ -75,7 +75,7 @@ def _instruction(rng: random.Random, asked: Asked, key: str) -> str:
     return " ".join(part for part in (asked.text, _HINTS.get(asked.form), note) if part)
 
 
-def _way(asked: Asked, note: str) -> tuple[str, ...]:
+def _way(asked: ProvedQuestion, note: str) -> tuple[str, ...]:
     """Return the expert's actions: it searches for each page, opens it, and notes the thing or the answer once it is
     known."""
     before, after = asked.stops[: asked.hops], asked.stops[asked.hops :]
@@ -89,14 +89,14 @@ def _way(asked: Asked, note: str) -> tuple[str, ...]:
     return tuple(way) if asked.hops else (*way, note)
 
 
-def _distractors(asked: Asked, notes: Sequence[str], decoys: Sequence[Page]) -> tuple[str, ...]:
+def _distractors(asked: ProvedQuestion, notes: Sequence[str], decoys: Sequence[WebPage]) -> tuple[str, ...]:
     wrong = [f"finish: {answer}" for answer in asked.wrong[:6]]
     opens = [_open(page) for page in decoys]
     vague = [_search(asked.noun), _memory("retrieve_all")]
     return tuple([*wrong[:3], *notes, *opens[:1], *wrong[3:5], *opens[1:2], *wrong[5:], *vague, *opens[2:]])
 
 
-def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
+def _decoys(rng: random.Random, asked: ProvedQuestion) -> list[WebPage]:
     """Return pages that the expert does not need: the same kinds of pages of other things, other pages, then any."""
     recipes = asked.world.recipe.pages
     on_the_way = {stop.page.key for stop in asked.stops}
@@ -111,13 +111,13 @@ def _decoys(rng: random.Random, asked: Asked) -> list[Page]:
     return list(pages.values())[: max(2, PAGES_IN_PLAY - len(asked.stops))]
 
 
-def _thing(asked: Asked, key: str) -> tuple[str | None, str]:
+def _thing(asked: ProvedQuestion, key: str) -> tuple[str | None, str]:
     """Return the table and the row that a page is about."""
     recipe, _, row = key.partition("/")
     return asked.world.recipe.pages[recipe].of, row
 
 
-def _state(asked: Asked, decoys: Sequence[Page]) -> dict[str, Any]:
+def _state(asked: ProvedQuestion, decoys: Sequence[WebPage]) -> dict[str, Any]:
     pages = sorted([*(stop.page for stop in asked.stops), *decoys], key=lambda page: page.url)
     return {
         "theme": asked.world.theme,
@@ -135,7 +135,7 @@ def _search(*queries: str) -> str:
     return _call("web_search", {"query": queries[0]} if len(queries) == 1 else {"queries": list(queries)})
 
 
-def _open(page: Page) -> str:
+def _open(page: WebPage) -> str:
     return _call("web_extractor", {"url": page.url})
 
 

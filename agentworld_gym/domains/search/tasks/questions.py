@@ -13,10 +13,17 @@ from typing import Any
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Expect, Split, split_seed
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
-from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld, Page, build_world
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
+from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld, WebPage, build_world
 from agentworld_gym.domains.search.engine.state import Hidden
-from agentworld_gym.domains.search.engine.theme import Question, Route, Table, Theme, load_theme, theme_names
+from agentworld_gym.domains.search.engine.theme import (
+    QuestionPattern,
+    ReferenceRoute,
+    Theme,
+    ThemeTable,
+    load_theme,
+    theme_names,
+)
 
 WORLDS: Mapping[Split, int] = {"train": 8, "validation": 4, "test": 4}
 """How many worlds of each theme every split has; no world is in two splits."""
@@ -34,11 +41,11 @@ class Stop:
     """One page on the way to an answer, and a query that finds it."""
 
     query: str
-    page: Page
+    page: WebPage
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProvedQuestion:
     """A question with all that proves its answer."""
 
     world: FictionalWorld
@@ -72,12 +79,12 @@ class Asked:
 class _Hop:
     """One step by a route, from a row to the one it refers to."""
 
-    route: Route
+    route: ReferenceRoute
     row: int
     name: str
 
 
-def ask(rng: random.Random, split: Split, family: str, hops: int) -> Asked:
+def ask(rng: random.Random, split: Split, family: str, hops: int) -> ProvedQuestion:
     """Draw a question of a family about a thing that is described by way of `hops` others, in a random world of the
     split.
 
@@ -105,7 +112,7 @@ def world_of_split(theme: str, split: Split, number: int) -> FictionalWorld:
     return build_world(theme if split == "train" else f"{theme}+{split}", split_seed(split, number))
 
 
-def pose(rng: random.Random, world: FictionalWorld, question: Question, hops: int) -> Asked | None:
+def pose(rng: random.Random, world: FictionalWorld, question: QuestionPattern, hops: int) -> ProvedQuestion | None:
     """Draw one question of a pattern about a random thing; return None if the pattern does not fit that thing.
 
     Raises:
@@ -129,14 +136,14 @@ class _Maker:
     """A maker of one question of a pattern; its methods return None if something does not fit."""
 
     def __init__(
-        self, world: FictionalWorld, connection: sqlite3.Connection, rng: random.Random, question: Question
+        self, world: FictionalWorld, connection: sqlite3.Connection, rng: random.Random, question: QuestionPattern
     ) -> None:
         self.world, self.connection, self.rng, self.question = world, connection, rng, question
         self.theme: Theme = world.recipe
-        self.table: Table = self.theme.tables[question.about]
+        self.table: ThemeTable = self.theme.tables[question.about]
         self.pages = _pages(world.theme, world.seed)
 
-    def make(self, hops: int) -> Asked | None:
+    def make(self, hops: int) -> ProvedQuestion | None:
         question = self.question
         other = question.other or question.about
         bound = {"id": self._any(question.about), "other": self._any(other)}
@@ -154,13 +161,13 @@ class _Maker:
         text = self.rng.choice(question.ask).format_map(values)
         text = text[:1].upper() + text[1:]
         stops = self._stops(path, bound, {**values, "subject": subject})
-        guard = Guard(Hidden(answer=answer).secrets)
+        guard = LeakDetector(Hidden(answer=answer).secrets)
         if stops is None or self._gives_away(guard, answer, text, stops) or self._skips(guard, path, subject):
             return None
         wrong = self._wrong(bound, result, expect)
         if len(wrong) < WRONG_MIN:
             return None
-        return Asked(
+        return ProvedQuestion(
             world=self.world,
             form=question.form,
             text=text,
@@ -225,13 +232,13 @@ class _Maker:
             return None
         return dict(zip([column[0] for column in cursor.description], row, strict=True))
 
-    def _gives_away(self, guard: Guard, answer: str, text: str, stops: Sequence[Stop]) -> bool:
+    def _gives_away(self, guard: LeakDetector, answer: str, text: str, stops: Sequence[Stop]) -> bool:
         """Tell whether the answer stands in the question, or in a title or address that a search has to show."""
         if self.question.form == "text" and answer.casefold() in _titles(self.world.theme, self.world.seed):
             return True
         return guard.leaks(text) or any(guard.leaks(f"{stop.page.title}\n{stop.page.url}") for stop in stops)
 
-    def _skips(self, guard: Guard, path: Sequence[_Hop], subject: str) -> bool:
+    def _skips(self, guard: LeakDetector, path: Sequence[_Hop], subject: str) -> bool:
         """Tell whether some page leads past a thing on the way, so that fewer pages would be enough."""
         names = [*(hop.name for hop in path), subject]
         for first, third in zip(names, names[2:], strict=False):
@@ -288,7 +295,7 @@ class _Maker:
 
 
 @lru_cache(maxsize=64)
-def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
+def _askable(family: str, hops: int) -> Mapping[str, Sequence[QuestionPattern]]:
     """Return the questions of a family about things that so many hops can lead to, by theme."""
     questions_of = {}
     for name in theme_names():
@@ -305,7 +312,7 @@ def _askable(family: str, hops: int) -> Mapping[str, Sequence[Question]]:
 
 
 @lru_cache(maxsize=64)
-def _pages(theme: str, seed: int) -> Mapping[str, Page]:
+def _pages(theme: str, seed: int) -> Mapping[str, WebPage]:
     return {page.key: page for page in build_world(theme, seed).pages}
 
 
@@ -321,7 +328,7 @@ def _tells(result: Sequence[Sequence[Any]]) -> bool:
     return bool(cells) and None not in cells and (len(cells) > 1 or len(_text(cells[0])) > 1)
 
 
-def _answer(question: Question, result: Sequence[Sequence[Any]]) -> tuple[str, Expect]:
+def _answer(question: QuestionPattern, result: Sequence[Sequence[Any]]) -> tuple[str, Expect]:
     """Return a result as the text that an agent finishes with, and the test of such a text."""
     rows = [tuple(_text(cell) for cell in row) for row in result]
     match question.form:

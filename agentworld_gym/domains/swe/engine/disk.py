@@ -7,9 +7,9 @@ from typing import Any
 
 from bashkit import Bash
 
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.files import File, Files
-from agentworld_gym.domains.swe.engine.git.history import History
+from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.state import FOLDERS, SYSTEM
 
 MAX_FILE = 4_000_000
@@ -17,16 +17,16 @@ MAX_FILE = 4_000_000
 
 def texts_of(files: Files) -> dict[str, str | Callable[[], str]]:
     """Return the files that can be given to the shell as text."""
-    return {path: file.text for path, file in files.items() if file.shown == file.text}
+    return {path: file.text for path, file in files.items() if file.display_text == file.text}
 
 
-def fill(bash: Bash, episode: Episode) -> None:
+def fill(bash: Bash, episode: RepositoryEpisode) -> None:
     """Write to the disk what the shell's constructor could not: folders, binary files, permissions, `.git`."""
     disk = bash.fs()
     for folder in sorted({*FOLDERS, *episode.files.folders}):
         disk.mkdir(folder, recursive=True)
     for path, file in episode.files.items():
-        if file.shown != file.text:
+        if file.display_text != file.text:
             disk.write_file(path, file.text.encode("utf-8", "surrogateescape"))
         if file.mode != 0o644:
             disk.chmod(path, file.mode)
@@ -37,7 +37,7 @@ def fill(bash: Bash, episode: Episode) -> None:
             disk.write_file(path, text.encode())
 
 
-def git_folder(history: History) -> dict[str, str]:
+def git_folder(history: GitHistory) -> dict[str, str]:
     """Return the few files of `.git` that people look at."""
     head = f"ref: refs/heads/{history.branch}\n" if history.branch is not None else f"{history.detached}\n"
     config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
@@ -57,12 +57,12 @@ def git_folder(history: History) -> dict[str, str]:
     }
 
 
-def has_git(episode: Episode, disk: Any) -> bool:
+def has_git(episode: RepositoryEpisode, disk: Any) -> bool:
     """Return whether the disk still holds version control."""
     return bool(disk.exists(f"{episode.root}/.git/HEAD"))
 
 
-def times(episode: Episode) -> Iterator[str]:
+def times(episode: RepositoryEpisode) -> Iterator[str]:
     """Yield commands that give the files their times, one command for each time."""
     from shlex import quote
 
@@ -101,7 +101,7 @@ def read(disk: Any) -> tuple[dict[str, tuple[str, int]], set[str]]:
     return files, folders
 
 
-def take_back(episode: Episode, disk: Any, modes: Mapping[str, int], free: Collection[str]) -> list[str]:
+def take_back(episode: RepositoryEpisode, disk: Any, modes: Mapping[str, int], free: Collection[str]) -> list[str]:
     """Make the disk's files those of the episode, and return the read-only files whose change was undone.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentworld_gym.core.engines.controls import Controls
 from agentworld_gym.domains.swe.engine.files import File, Files, relative
-from agentworld_gym.domains.swe.engine.git.history import LAST_COMMIT, History
+from agentworld_gym.domains.swe.engine.git.history import LAST_COMMIT, GitHistory
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 from agentworld_gym.domains.swe.engine.state import FOLDERS, RepositoryState
 
@@ -43,7 +43,7 @@ class BackgroundShell:
 
 
 @dataclass
-class Episode:
+class RepositoryEpisode:
     """Everything that an action can see or change.
 
     Its values are replaced and never changed in place, except `files`.
@@ -57,7 +57,7 @@ class Episode:
     """The seed of the episode."""
     files: Files
     """The files of the episode."""
-    history: History | None
+    history: GitHistory | None
     """The content of `.git`, or `None` without version control."""
     sandbox: PythonSandbox
     """The sandbox in which Python runs."""
@@ -95,12 +95,12 @@ class Episode:
     """The texts of the files at the start."""
 
     @classmethod
-    def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> Episode:
+    def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> RepositoryEpisode:
         """Return the episode at its start, before perturbations are laid out."""
         files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root, *FOLDERS))
         episode = cls(state.root, state.version, seed, files, None, sandbox, controls, initial=state.files)
         if state.git is not None:
-            episode.history = History.of(state.git, episode.work())
+            episode.history = GitHistory.of(state.git, episode.work())
         return episode
 
     @property
@@ -112,7 +112,7 @@ class Episode:
         """Return the texts of the working tree by path from the root."""
         return {relative(path, self.root): self.files[path].text for path in self.files.below(self.root)}
 
-    def copy(self) -> Episode:
+    def copy(self) -> RepositoryEpisode:
         """Return an exact copy."""
         twin = copy(self)
         twin.files = self.files.copy()

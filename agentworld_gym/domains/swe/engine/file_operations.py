@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domains.swe.engine import perturbations
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine import faults
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.files import DiskFull, absolute, relative
 from agentworld_gym.domains.swe.engine.git.diff import lines
-from agentworld_gym.domains.swe.engine.patterns import BadPattern, Pattern, glob_matches, ignored
+from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern, glob_matches, ignored
 from agentworld_gym.domains.swe.engine.results import Match, Refused
 from agentworld_gym.domains.swe.engine.state import SYSTEM
 
@@ -68,7 +68,7 @@ def rows_of(text: str) -> list[str]:
     return [line.removesuffix("\n") for line in lines(text)]
 
 
-def read(episode: Episode, path: str) -> list[str]:
+def read(episode: RepositoryEpisode, path: str) -> list[str]:
     """Return the lines of a file.
 
     Raises:
@@ -77,18 +77,18 @@ def read(episode: Episode, path: str) -> list[str]:
     file = episode.files.get(path)
     if file is None:
         raise _missing(episode, path)
-    if file.shown != file.text or "\0" in file.text:
+    if file.display_text != file.text or "\0" in file.text:
         raise Refused("binary", path=path)
     return rows_of(file.text)
 
 
-def _missing(episode: Episode, path: str) -> Refused:
+def _missing(episode: RepositoryEpisode, path: str) -> Refused:
     if path in episode.files.folders or path == "/":
         return Refused("is a directory", path=path)
     return Refused("no file", path=path)
 
 
-def write(episode: Episode, path: str, text: str) -> bool:
+def write(episode: RepositoryEpisode, path: str, text: str) -> bool:
     """Write a file, with missing folders, and return whether there was one before.
 
     Raises:
@@ -112,7 +112,7 @@ def write(episode: Episode, path: str, text: str) -> bool:
     return file is not None
 
 
-def exists(episode: Episode, path: str) -> bool:
+def exists(episode: RepositoryEpisode, path: str) -> bool:
     """Return whether there is a file.
 
     Raises:
@@ -142,7 +142,7 @@ def replaced(path: str, text: str, old: str, new: str, expected: int | None = 1)
     return text.replace(old, new), count, text[: text.index(old)].count("\n")
 
 
-def names(episode: Episode, path: str) -> tuple[list[str], list[str]]:
+def names(episode: RepositoryEpisode, path: str) -> tuple[list[str], list[str]]:
     """Return the names of the folders and of the files in a folder, each sorted.
 
     Raises:
@@ -154,12 +154,12 @@ def names(episode: Episode, path: str) -> tuple[list[str], list[str]]:
     return episode.files.names(path)
 
 
-def _need_folder(episode: Episode, path: str) -> None:
+def _need_folder(episode: RepositoryEpisode, path: str) -> None:
     if path not in episode.files.folders and path != "/":
         raise Refused("no directory", path=path)
 
 
-def _candidates(episode: Episode, path: str) -> list[str]:
+def _candidates(episode: RepositoryEpisode, path: str) -> list[str]:
     """Return the files below a path that a search reads: those that git would not ignore."""
     if path in episode.files:
         return [path]
@@ -171,7 +171,7 @@ def _candidates(episode: Episode, path: str) -> list[str]:
     return [name for name in episode.files.below(path) if not ignored(relative(name, episode.root).lstrip("/"), rules)]
 
 
-def find(episode: Episode, pattern: str, path: str) -> tuple[int, list[str]]:
+def find(episode: RepositoryEpisode, pattern: str, path: str) -> tuple[int, list[str]]:
     """Return how many files below a folder match a pattern, and the paths that a search returns, the newest first.
 
     Raises:
@@ -181,12 +181,12 @@ def find(episode: Episode, pattern: str, path: str) -> tuple[int, list[str]]:
     start = 0 if pattern.startswith("/") else len(path.rstrip("/")) + 1
     paths = [name for name in _candidates(episode, path) if glob_matches(pattern, name[start:])]
     paths.sort(key=lambda name: (-episode.files[name].mtime, name))
-    kept = min(perturbations.kept_matches(episode, len(paths), "glob", pattern, path), MAX_MATCHES)
+    kept = min(faults.kept_matches(episode, len(paths), "glob", pattern, path), MAX_MATCHES)
     return len(paths), paths[:kept]
 
 
 def search(
-    episode: Episode, text: str, path: str, only: str | None = None, ignore_case: bool = False
+    episode: RepositoryEpisode, text: str, path: str, only: str | None = None, ignore_case: bool = False
 ) -> tuple[int, list[Match]]:
     """Return how many lines below a path match a regular expression, and those that a search returns, by file.
 
@@ -203,7 +203,7 @@ def search(
     if path not in episode.files and path not in episode.files.folders and path != "/":
         raise Refused("no path", path=path)
     try:
-        pattern = Pattern(text, ignore_case)
+        pattern = LinearPattern(text, ignore_case)
     except BadPattern:
         raise Refused("bad pattern", pattern=text[:200]) from None
     matches: list[Match] = []
@@ -215,5 +215,5 @@ def search(
         if "\0" not in body:
             found = enumerate(rows_of(body), 1)
             matches.extend(Match(name, number, row) for number, row in found if pattern.matches(row))
-    kept = perturbations.kept_matches(episode, len(matches), "grep", text, path, only)
+    kept = faults.kept_matches(episode, len(matches), "grep", text, path, only)
     return len(matches), matches[: min(kept, MAX_MATCHES)]

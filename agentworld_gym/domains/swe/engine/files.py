@@ -34,7 +34,7 @@ class File:
         return bool(self.mode & 0o200)
 
     @property
-    def shown(self) -> str:
+    def display_text(self) -> str:
         """The text, or a note in place of bytes that are not text."""
         try:
             self.text.encode()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 
 
-def flat_state(episode: Episode) -> dict[str, Scalar]:
+def flat_state(episode: RepositoryEpisode) -> dict[str, Scalar]:
     """Return every file by its path, the to-do list, version control and the processes in the background."""
-    fields: dict[str, Scalar] = {path: file.shown for path, file in sorted(episode.files.items())}
+    fields: dict[str, Scalar] = {path: file.display_text for path, file in sorted(episode.files.items())}
     for path, file in episode.files.items():
         if file.mode != 0o644:
             fields[f"mode/{path}"] = f"{file.mode:o}"

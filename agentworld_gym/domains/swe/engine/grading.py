@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename, join
 
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.swe.engine import perturbations
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine import faults
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.programs import PYTHON_SECONDS, is_text
 from agentworld_gym.domains.swe.engine.python.grading.grader import grade
 
@@ -15,7 +15,7 @@ STEERING = ("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini
 """The files that decide which tests run and how."""
 
 
-def passes(episode: Episode, tests: Mapping[str, str | None]) -> bool:
+def passes(episode: RepositoryEpisode, tests: Mapping[str, str | None]) -> bool:
     """Return whether all tests of these files pass, and the files of the start that they rely on are unchanged.
 
     The files that must be unchanged are test files without a text and those that configure the test run.
@@ -34,12 +34,12 @@ def passes(episode: Episode, tests: Mapping[str, str | None]) -> bool:
     steering = [path for path in {*episode.files, *episode.initial} if basename(path) in STEERING]
     if set(_same(episode, steering)) != set(steering):
         return False
-    files = perturbations.executed_texts(episode, {path: file.text for path, file in episode.files.items()}, [])
+    files = faults.executed_texts(episode, {path: file.text for path, file in episode.files.items()}, [])
     readable = {path: text for path, text in files.items() if is_text(text)}
     return grade(episode.sandbox, readable, texts, root=episode.root, timeout_s=PYTHON_SECONDS).whole
 
 
-def _same(episode: Episode, paths: list[str]) -> Iterator[str]:
+def _same(episode: RepositoryEpisode, paths: list[str]) -> Iterator[str]:
     """Yield those of the given files that are as they were at the start."""
     for path in paths:
         file = episode.files.get(path)

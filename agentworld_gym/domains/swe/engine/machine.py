@@ -9,20 +9,20 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.envelope import Envelope
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
-from agentworld_gym.domains.swe.engine import perturbations
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine import faults
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.flat_state import flat_state
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 from agentworld_gym.domains.swe.engine.results import BackgroundRead, Listed, Refused, Result, Said, Started
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
 from agentworld_gym.domains.swe.engine.state import RepositoryState
+from agentworld_gym.domains.swe.engine.structured_state.call_answers import answer_text, noted_call, said_of
 from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, keep, kept_episode, shown_episode
 from agentworld_gym.domains.swe.engine.structured_state.results import plain_result, result_of
-from agentworld_gym.domains.swe.engine.structured_state.said import answer_text, noted_call, said_of
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import TestRun
 from agentworld_gym.domains.swe.engine.tools import read_call, use
-from agentworld_gym.domains.terminal.engine.apart import LineLost
+from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 
 _METADATA = re.compile(
     r"(?m)^(?:Output: )?(?:"
@@ -68,7 +68,7 @@ class SweEngine:
         return SweMachine.restore(structured_state)
 
 
-class SweMachine(RestorableMachine[Episode]):
+class SweMachine(RestorableMachine[RepositoryEpisode]):
     r"""One episode in a repository.
 
     >>> machine = SweEngine("monty").start({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
@@ -89,7 +89,7 @@ class SweMachine(RestorableMachine[Episode]):
 
     noun = "repository"
 
-    def __init__(self, episode: Episode) -> None:
+    def __init__(self, episode: RepositoryEpisode) -> None:
         listing = PRINTERS[FIRST](Listed(episode.root, *episode.files.names(episode.root)))
         self._name, self._arguments, self._note = "", dict[str, Any](), dict[str, Any]()
         self._result: Result = Said(f"Working directory: {episode.root}\n{listing}")
@@ -105,11 +105,11 @@ class SweMachine(RestorableMachine[Episode]):
         """
         repository = RepositoryState.of(state)
         try:
-            episode = Episode.of(repository, seed, controls, sandbox)
+            episode = RepositoryEpisode.of(repository, seed, controls, sandbox)
         except UnicodeEncodeError as error:
             raise SpecError("task state", "files", str(error), "valid Unicode") from error
         if controls:
-            perturbations.lay_out(episode)
+            faults.lay_out(episode)
         return cls(episode)
 
     def observation_in(self, dialect: str) -> str:
@@ -120,7 +120,7 @@ class SweMachine(RestorableMachine[Episode]):
         """
         if dialect not in PRINTERS:
             raise EngineError(f"the repository speaks {' and '.join(PRINTERS)}, not {dialect!r}")
-        return self._shown(dialect)
+        return self._answer_text(dialect)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -177,10 +177,10 @@ class SweMachine(RestorableMachine[Episode]):
         if isinstance(self._result, Envelope) and "pytest" in self._result.command:
             run = TestRun(episode.files.texts(), self._result.command, self._note["path"], self._result.output)
             self._runs = (*self._runs, run)
-        self._observation = self._shown(FIRST)
+        self._observation = self._answer_text(FIRST)
         return self._observation
 
-    def _shown(self, dialect: str) -> str:
+    def _answer_text(self, dialect: str) -> str:
         return answer_text(self._open(), dialect, self._result, self._name, self._arguments)
 
     def state(self) -> dict[str, Scalar]:
@@ -191,7 +191,7 @@ class SweMachine(RestorableMachine[Episode]):
         last = {"result": plain_result(self._result), "name": self._name, "arguments": self._arguments}
         return {**kept_episode(self._open()), **last, "note": self._note}
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
         episode = self._open()
         for run in self._runs:
@@ -209,7 +209,7 @@ class SweMachine(RestorableMachine[Episode]):
         machine = cls(episode)
         machine._result, machine._note = result_of(kept["result"]), kept["note"]
         machine._name, machine._arguments = kept["name"], kept["arguments"]
-        machine._observation = machine._shown(FIRST)
+        machine._observation = machine._answer_text(FIRST)
         return machine
 
     def passes(self, tests: Mapping[str, str | None]) -> bool:
@@ -222,7 +222,7 @@ class SweMachine(RestorableMachine[Episode]):
 
         return passes(self._open(), tests)
 
-    def _part_from(self, system: Episode) -> None:
+    def _part_from(self, system: RepositoryEpisode) -> None:
         self._system = system.copy()
 
 

@@ -17,12 +17,12 @@ class BadPattern(Exception):
     """The text is not a regular expression, or the expression is too large."""
 
 
-class Pattern:
+class LinearPattern:
     r"""A regular expression without look-around and back references, which is searched for in linear time.
 
     Python's `re` may take exponential time. The engine behind `jsonschema-rs`, a dependency of the package, does not.
 
-    >>> found = Pattern(r"def \w+\(")
+    >>> found = LinearPattern(r"def \w+\(")
     >>> found.matches("    def main():"), found.matches("default")
     (True, False)
 

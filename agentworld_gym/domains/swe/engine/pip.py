@@ -6,8 +6,8 @@ import re
 
 from bashkit import BuiltinResult
 
-from agentworld_gym.domains.swe.engine import perturbations
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine import faults
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 
 INSTALLED = {
     "iniconfig": "2.0.0",
@@ -55,7 +55,7 @@ Commands:
 """
 
 
-def pip(episode: Episode, argv: list[str]) -> BuiltinResult:
+def pip(episode: RepositoryEpisode, argv: list[str]) -> BuiltinResult:
     """Answer `pip ARGV`."""
     words = [word for word in argv if word not in ("-q", "--quiet", "-v", "--no-input", "--disable-pip-version-check")]
     place = f"/usr/lib/python{'.'.join(episode.version.split('.')[:2])}/site-packages"
@@ -79,7 +79,7 @@ def pip(episode: Episode, argv: list[str]) -> BuiltinResult:
     if name == "install":
         return _install(episode, rest, place)
     if name in ("download", "index", "wheel", "search"):
-        return _unreachable("pytest") if not perturbations.reachable(episode) else _not_found(rest)
+        return _unreachable("pytest") if not faults.reachable(episode) else _not_found(rest)
     if name == "uninstall":
         return BuiltinResult("", MANAGED, 1)
     return BuiltinResult("", f'ERROR: unknown command "{name}"\n', 1)
@@ -95,7 +95,7 @@ def _show(names: list[str], place: str) -> BuiltinResult:
     return BuiltinResult(text, errors, 0 if installed else 1)
 
 
-def _install(episode: Episode, argv: list[str], place: str) -> BuiltinResult:
+def _install(episode: RepositoryEpisode, argv: list[str], place: str) -> BuiltinResult:
     wanted = [word for word in argv if not word.startswith("-")]
     if not wanted:
         return BuiltinResult(
@@ -113,12 +113,12 @@ def _install(episode: Episode, argv: list[str], place: str) -> BuiltinResult:
         if name in INSTALLED:
             out.append(f"Requirement already satisfied: {word} in {place} ({INSTALLED[name]})\n")
             continue
-        failed = _unreachable(name) if not perturbations.reachable(episode) else _not_found([word])
+        failed = _unreachable(name) if not faults.reachable(episode) else _not_found([word])
         return BuiltinResult("".join(out) + failed.stdout, failed.stderr, 1)
     return BuiltinResult("".join(out), "", 0)
 
 
-def _project(episode: Episode) -> str:
+def _project(episode: RepositoryEpisode) -> str:
     file = episode.files.get(f"{episode.root}/pyproject.toml")
     text = file.text if file is not None else ""
     name, version = _NAME.search(text), _VERSION.search(text)

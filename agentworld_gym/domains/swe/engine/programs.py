@@ -9,14 +9,14 @@ from typing import Any
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.swe.engine import perturbations
+from agentworld_gym.domains.swe.engine import faults
 from agentworld_gym.domains.swe.engine.disk import has_git, read
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.program import run_git
 from agentworld_gym.domains.swe.engine.pip import pip
 from agentworld_gym.domains.terminal.engine.builtins.date_sleep import LONGEST, sleep
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 PYTHON_SECONDS = 10.0
 ON_PATH = (
@@ -31,12 +31,12 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass
-class Run:
+class ProgramRun:
     """One command line while it runs: the episode, the shell's own clock, and how to stop it."""
 
-    episode: Episode
+    episode: RepositoryEpisode
     """The episode whose files the command sees."""
-    context: Context
+    context: ShellContext
     """The context of the shell."""
     timeout: int | None
     """The timeout that the caller asked for, in milliseconds."""
@@ -54,7 +54,7 @@ class Run:
     @property
     def limit(self) -> int:
         """The time in milliseconds after which the command is stopped."""
-        return self.timeout or perturbations.DEFAULT_TIMEOUT
+        return self.timeout or faults.DEFAULT_TIMEOUT
 
     def hang(self, out: str = "", errors: str = "") -> BuiltinResult:
         """Let the command run until its time is over: that of `timeout`, if it is the first to be over."""
@@ -66,10 +66,10 @@ class Run:
         return BuiltinResult(out, errors, 143)
 
 
-Program = Callable[[Run, BuiltinContext], str | BuiltinResult]
+Program = Callable[[ProgramRun, BuiltinContext], str | BuiltinResult]
 
 
-def programs(run: Run) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
+def programs(run: ProgramRun) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
     """Return every program, bound to a running command line."""
 
     def bound(program: Program) -> Callable[[BuiltinContext], str | BuiltinResult]:
@@ -78,7 +78,7 @@ def programs(run: Run) -> dict[str, Callable[[BuiltinContext], str | BuiltinResu
     return {name: bound(program) for name, program in PROGRAMS.items()}
 
 
-def _git(run: Run, call: BuiltinContext) -> BuiltinResult:
+def _git(run: ProgramRun, call: BuiltinContext) -> BuiltinResult:
     episode = run.episode
     files, _ = read(call.fs)
     start = episode.root + "/"
@@ -89,7 +89,7 @@ def _git(run: Run, call: BuiltinContext) -> BuiltinResult:
         before = dict(work)
         command = GitCall(
             episode.history, work, episode.root, call.cwd, episode.now, call.stdin or "",
-            lambda: perturbations.reachable(episode),
+            lambda: faults.reachable(episode),
         )  # fmt: skip
         answer = run_git(command, call.argv)
         _apply(call.fs, start, before, work)
@@ -118,7 +118,7 @@ def _apply(disk: Any, start: str, before: Mapping[str, str], after: Mapping[str,
             disk.chmod(start + name, 0o644)
 
 
-def _python(run: Run, call: BuiltinContext) -> str | BuiltinResult:
+def _python(run: ProgramRun, call: BuiltinContext) -> str | BuiltinResult:
     argv = list(call.argv)
     while (argv and argv[0] in ("-u", "-B", "-s", "-S", "-E", "-I", "-O", "-q")) or argv[:1] == ["-W"]:
         del argv[: 2 if argv[0] == "-W" else 1]
@@ -153,14 +153,14 @@ def _python(run: Run, call: BuiltinContext) -> str | BuiltinResult:
     return _executed(run, call, argv, call.stdin or "")
 
 
-def _pytest(run: Run, call: BuiltinContext) -> str | BuiltinResult:
+def _pytest(run: ProgramRun, call: BuiltinContext) -> str | BuiltinResult:
     return _executed(run, call, ["-m", "pytest", *call.argv], call.stdin or "")
 
 
-def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, file_name: str = "") -> BuiltinResult:
+def _executed(run: ProgramRun, call: BuiltinContext, argv: list[str], stdin: str, file_name: str = "") -> BuiltinResult:
     episode = run.episode
     on_disk = {path: text for path, (text, _) in read(call.fs)[0].items()}
-    texts = perturbations.executed_texts(episode, on_disk, argv)
+    texts = faults.executed_texts(episode, on_disk, argv)
     readable = {path: text for path, text in texts.items() if is_text(text)}
     env = {name: value for name, value in call.env.items() if _ENV_NAME.fullmatch(name)}
     result = episode.sandbox.run(readable, argv, cwd=call.cwd, stdin=stdin, env=env, timeout_s=_seconds(run))
@@ -178,7 +178,7 @@ def _executed(run: Run, call: BuiltinContext, argv: list[str], stdin: str, file_
     errors = result.stderr.replace('File "<string>"', f'File "{file_name}"') if file_name else result.stderr
     if result.timed_out:
         return run.hang(result.stdout, errors)
-    if perturbations.is_test_run(argv) and perturbations.is_stopped(episode, on_disk, run.timeout):
+    if faults.is_test_run(argv) and faults.is_stopped(episode, on_disk, run.timeout):
         lines = result.stdout.splitlines(keepends=True)
         return run.hang("".join(lines[: min(2, len(lines) // 2)]))
     return BuiltinResult(result.stdout, errors, result.exit_code)
@@ -189,7 +189,7 @@ def is_text(text: str) -> bool:
     return "\0" not in text and (text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text))
 
 
-def _seconds(run: Run) -> float:
+def _seconds(run: ProgramRun) -> float:
     """Return the number of real seconds that a program may run."""
     return max(min(PYTHON_SECONDS, run.limit / 1000), 0.5)
 
@@ -205,25 +205,25 @@ def _venv(argv: list[str]) -> BuiltinResult:
     )  # fmt: skip
 
 
-def _pip(run: Run, call: BuiltinContext) -> BuiltinResult:
+def _pip(run: ProgramRun, call: BuiltinContext) -> BuiltinResult:
     return pip(run.episode, call.argv)
 
 
-def _sleep(run: Run, call: BuiltinContext) -> str | BuiltinResult:
+def _sleep(run: ProgramRun, call: BuiltinContext) -> str | BuiltinResult:
     answer = sleep(run.context, call)
     if (run.context.clock.now - run.started) * 1000 >= run.limit:
         return run.hang()
     return answer
 
 
-def _pager(run: Run, call: BuiltinContext) -> str | BuiltinResult:
+def _pager(run: ProgramRun, call: BuiltinContext) -> str | BuiltinResult:
     """Print everything, as a pager without a terminal does."""
     return (
         _cat(call, [word for word in call.argv if not word.startswith(("-", "+"))]) if call.argv else call.stdin or ""
     )
 
 
-def _top(run: Run, call: BuiltinContext) -> BuiltinResult:
+def _top(run: ProgramRun, call: BuiltinContext) -> BuiltinResult:
     return BuiltinResult("", "top: failed tty get\n", 1)
 
 
@@ -239,13 +239,13 @@ def _cat(call: BuiltinContext, names: list[str]) -> BuiltinResult:
     return BuiltinResult("".join(out), "".join(errors), int(bool(errors)))
 
 
-def _which(run: Run, call: BuiltinContext) -> BuiltinResult:
+def _which(run: ProgramRun, call: BuiltinContext) -> BuiltinResult:
     names = [word for word in call.argv if not word.startswith("-")]
     paths = [f"/usr/bin/{name.rpartition('/')[2]}\n" for name in names if name.rpartition("/")[2] in ON_PATH.split()]
     return BuiltinResult("".join(paths), "", int(len(paths) < len(names) or not names))
 
 
-def _kill(run: Run, call: BuiltinContext) -> BuiltinResult:
+def _kill(run: ProgramRun, call: BuiltinContext) -> BuiltinResult:
     errors = []
     processes = dict(run.episode.processes)
     for word in call.argv:
@@ -260,7 +260,7 @@ def _kill(run: Run, call: BuiltinContext) -> BuiltinResult:
     return BuiltinResult("", "".join(errors), int(bool(errors)))
 
 
-def _ps(run: Run, call: BuiltinContext) -> str:
+def _ps(run: ProgramRun, call: BuiltinContext) -> str:
     rows = sorted(run.episode.processes.items())
     if call.argv and call.argv[0].lstrip("-").startswith(("a", "e", "f")):
         head = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"

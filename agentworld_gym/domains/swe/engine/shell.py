@@ -15,25 +15,25 @@ from bashkit import Bash, BashError, ExecutionProfile
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.base.text.envelope import Envelope, bounded
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.swe.engine import disk, perturbations
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine import disk, faults
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
+from agentworld_gym.domains.swe.engine.episode_transfer import SeenParts, changed, packed, text_or_bytes, unpacked
 from agentworld_gym.domains.swe.engine.file_operations import number_of
 from agentworld_gym.domains.swe.engine.files import DiskFull, absolute, relative
 from agentworld_gym.domains.swe.engine.messages import printed, syntax_error, unfinished
-from agentworld_gym.domains.swe.engine.parcel import Known, changed, packed, text_or_bytes, unpacked
-from agentworld_gym.domains.swe.engine.programs import PROGRAMS, Run, programs
+from agentworld_gym.domains.swe.engine.programs import PROGRAMS, ProgramRun, programs
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
 from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.results import Refused
 from agentworld_gym.domains.swe.engine.state import HOME
-from agentworld_gym.domains.terminal.engine.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.clock import Clock
-from agentworld_gym.domains.terminal.engine.context import Context
-from agentworld_gym.domains.terminal.engine.harmless import harmless
+from agentworld_gym.domains.terminal.engine.clock import VirtualClock
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
+from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 from agentworld_gym.domains.terminal.engine.script_rewriting import clock_variables, rewritten
+from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
 from agentworld_gym.domains.terminal.engine.shell import need_shell_files
 
 MAX_COMMANDS = 5_000
@@ -55,7 +55,7 @@ _OUTCOME: Mapping[str, tuple[type, ...]] = MappingProxyType(
 _TIMED = re.compile(r"\b(?:ls|stat|find|date|tar|test|touch|cp|diff)\b|-nt\b|-ot\b")
 
 
-def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background: bool = False) -> Envelope:
+def run(episode: RepositoryEpisode, arguments: Mapping[str, Any], folder: str, background: bool = False) -> Envelope:
     """Run a command, which may change the episode, and return what it did.
 
     Args:
@@ -91,11 +91,13 @@ def run(episode: Episode, arguments: Mapping[str, Any], folder: str, background:
         "timeout": timeout,
         "background": background,
     }
-    if harmless(f"{command}\n", commands, PROGRAMS):
+    if is_safe_script(f"{command}\n", commands, PROGRAMS):
         return _run(episode, commands, **given)
-    known = Known()
+    known = SeenParts()
     job = {"episode": packed(episode, known), "sandbox": episode.sandbox.name, "given": given}
-    become, outcome = done_apart(_APART, job, LAST_RESORT_SECONDS, partial(_came_back, episode, known, command, place))
+    become, outcome = run_isolated(
+        _APART, job, LAST_RESORT_SECONDS, partial(_came_back, episode, known, command, place)
+    )
     become()
     return outcome
 
@@ -106,7 +108,7 @@ def done(job: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         job: What `run` asks for.
     """
-    given, name, known = job["given"], job["sandbox"], Known()
+    given, name, known = job["given"], job["sandbox"], SeenParts()
     sandbox = NO_SANDBOX if name == NO_SANDBOX.name else open_sandbox(name)
     episode = unpacked(job["episode"], known, sandbox)
     try:
@@ -121,7 +123,7 @@ def done(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _came_back(
-    episode: Episode, known: Known, command: str, place: str, answer: Mapping[str, Any]
+    episode: RepositoryEpisode, known: SeenParts, command: str, place: str, answer: Mapping[str, Any]
 ) -> tuple[Callable[[], None], Envelope]:
     """Return what makes the episode the one that came back, and what came of the command."""
     outcome = {name: checked(answer["outcome"][name], *kinds) for name, kinds in _OUTCOME.items()}
@@ -131,7 +133,7 @@ def _came_back(
     return changed(episode, answer["episode"], known), Envelope(command, place, **outcome)
 
 
-def folder_of(episode: Episode, directory: Any) -> str:
+def folder_of(episode: RepositoryEpisode, directory: Any) -> str:
     """Return the folder in which a command runs; an absent one is the root of the repository.
 
     Raises:
@@ -148,7 +150,7 @@ def folder_of(episode: Episode, directory: Any) -> str:
 
 
 def _run(
-    episode: Episode,
+    episode: RepositoryEpisode,
     commands: list[SimpleCommand],
     *,
     command: str,
@@ -157,15 +159,15 @@ def _run(
     timeout: int | None,
     background: bool,
 ) -> Envelope:
-    context = Context(
+    context = ShellContext(
         user="dev",
         host="box",
         home=HOME,
-        clock=Clock(float(episode.now)),
+        clock=VirtualClock(float(episode.now)),
         random=Random(f"swe {episode.seed} {episode.step}"),
         modes=disk.modes_of(episode.files),
     )
-    run = Run(episode, context, timeout)
+    run = ProgramRun(episode, context, timeout)
     pids = _started(episode, commands, command, background)
     try:
         text, code = _executed(run, command, commands, folder)
@@ -183,14 +185,14 @@ def _run(
         if run.stopped:
             episode.processes = {**episode.processes, pids[-1]: command}
         return Envelope(command, place, text, exit_code=None if run.stopped else code, pids=pids)
-    text = perturbations.cut(episode, text, "output", command, place)
+    text = faults.cut(episode, text, "output", command, place)
     if run.stopped:
         stopped = f"Command timed out after {run.limit} ms."
         return Envelope(command, place, text, stopped, signal=TERMINATED, pids=pids, timeout=run.limit)
     return Envelope(command, place, text, exit_code=code, pids=pids)
 
 
-def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str) -> tuple[str, int]:
+def _executed(run: ProgramRun, command: str, commands: list[SimpleCommand], folder: str) -> tuple[str, int]:
     """Run a command, make its files those of the episode, and return what it printed and its exit status.
 
     Raises:
@@ -232,7 +234,7 @@ def _executed(run: Run, command: str, commands: list[SimpleCommand], folder: str
     return text, result.exit_code or int(bool(refused))
 
 
-def _shell(run: Run, folder: str) -> Bash:
+def _shell(run: ProgramRun, folder: str) -> Bash:
     context, episode = run.context, run.episode
     need_shell_files()
     with deferred_interrupt():
@@ -247,12 +249,14 @@ def _shell(run: Run, folder: str) -> Bash:
     return bash
 
 
-def _in_order(run: Run, out: str, err: str) -> list[tuple[str, str]]:
+def _in_order(run: ProgramRun, out: str, err: str) -> list[tuple[str, str]]:
     chunks = run.context.chunks.pop((out, err), [(out, err)])
     return [piece for out, err in chunks for piece in ([("", err), (out, "")] if err in run.early else [(out, err)])]
 
 
-def _interpreter(run: Run, *, more: Mapping[str, Callable[..., Any]] = MappingProxyType({}), **given: Any) -> Bash:
+def _interpreter(
+    run: ProgramRun, *, more: Mapping[str, Callable[..., Any]] = MappingProxyType({}), **given: Any
+) -> Bash:
     return Bash(
         username=run.context.user,
         hostname=run.context.host,
@@ -265,7 +269,7 @@ def _interpreter(run: Run, *, more: Mapping[str, Callable[..., Any]] = MappingPr
     )
 
 
-def _started(episode: Episode, commands: list[SimpleCommand], command: str, background: bool) -> list[int]:
+def _started(episode: RepositoryEpisode, commands: list[SimpleCommand], command: str, background: bool) -> list[int]:
     """Return numbers for the processes that a command leaves in the background; those that only sleep stay alive."""
     jobs = [simple for simple in commands if simple.background and simple.words]
     count = len(jobs) + background

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from agentworld_gym.domains.swe.engine.episode import BackgroundShell, Episode, Todo
+from agentworld_gym.domains.swe.engine.episode import BackgroundShell, RepositoryEpisode, Todo
 from agentworld_gym.domains.swe.engine.file_operations import (
     MAX_LINES,
     Arguments,
@@ -51,14 +51,14 @@ MODES = ("content", "files_with_matches", "count")
 _STATUSES = ("pending", "in_progress", "completed")
 
 
-def read_file(episode: Episode, arguments: Arguments) -> Result:
+def read_file(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Read a file from the line `offset` on, which is counted from 0."""
     path = path_of(arguments, "absolute_path")
     start, count = number_of(arguments, "offset", -1), number_of(arguments, "limit", 1)
     return Read(path, read(episode, path), max(start or 0, 0), min(count or MAX_LINES, MAX_LINES))
 
 
-def read_many_files(episode: Episode, arguments: Arguments) -> Result:
+def read_many_files(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Read all files that match one of the paths or patterns, which begin at the root of the repository."""
     paths: dict[str, None] = {}
     for pattern in _texts(arguments, "paths"):
@@ -79,13 +79,13 @@ def _texts(arguments: Arguments, key: str) -> list[str]:
     return texts[:64]
 
 
-def write_file(episode: Episode, arguments: Arguments) -> Result:
+def write_file(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Write a file, with missing folders."""
     path = path_of(arguments, "file_path")
     return Written(path, write(episode, path, text_of(arguments, "content")))
 
 
-def edit(episode: Episode, arguments: Arguments) -> Result:
+def edit(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Replace a text in a file, once, as often as expected, or everywhere; an empty text creates the file."""
     path = path_of(arguments, "file_path")
     old, new = text_of(arguments, "old_string"), text_of(arguments, "new_string")
@@ -99,7 +99,7 @@ def edit(episode: Episode, arguments: Arguments) -> Result:
     return Edited(path, old, new, everywhere, count, first, rows_of(text))
 
 
-def multi_edit(episode: Episode, arguments: Arguments) -> Result:
+def multi_edit(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Make all replacements of a list in a file, or none."""
     path, edits = path_of(arguments, "file_path"), arguments.get("edits")
     if not isinstance(edits, list) or not edits or not all(isinstance(entry, Mapping) for entry in edits):
@@ -115,7 +115,7 @@ def multi_edit(episode: Episode, arguments: Arguments) -> Result:
     return EditedTogether(path, made)
 
 
-def list_directory(episode: Episode, arguments: Arguments) -> Result:
+def list_directory(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """List a folder without the names that match a pattern."""
     path, patterns = path_of(arguments, "path"), _texts(arguments, "ignore")
     folders, files = (
@@ -125,13 +125,13 @@ def list_directory(episode: Episode, arguments: Arguments) -> Result:
     return Listed(path, folders, files)
 
 
-def glob(episode: Episode, arguments: Arguments) -> Result:
+def glob(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Search files by their paths."""
     pattern, path = text_of(arguments, "pattern"), path_of(arguments, "path", episode.root)
     return FilesFound(pattern, path, *find(episode, pattern, path))
 
 
-def search_file_content(episode: Episode, arguments: Arguments) -> Result:
+def search_file_content(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Search the lines of files."""
     text, path = text_of(arguments, "pattern"), path_of(arguments, "path", episode.root)
     only = text_of(arguments, "include", "")
@@ -159,7 +159,7 @@ def _default_mode(arguments: Arguments) -> str:
     return "files_with_matches" if "output_mode" in arguments else "content"
 
 
-def todo_write(episode: Episode, arguments: Arguments) -> Result:
+def todo_write(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Replace the to-do list; entries without an id are numbered."""
     todos = arguments.get("todos")
     if not isinstance(todos, list):
@@ -179,7 +179,7 @@ def todo_write(episode: Episode, arguments: Arguments) -> Result:
     return TodosWritten()
 
 
-def save_memory(episode: Episode, arguments: Arguments) -> Result:
+def save_memory(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Save a fact."""
     fact = text_of(arguments, "fact").strip()
     if not fact:
@@ -188,7 +188,7 @@ def save_memory(episode: Episode, arguments: Arguments) -> Result:
     return Remembered(fact)
 
 
-def run_shell_command(episode: Episode, arguments: Arguments) -> Result:
+def run_shell_command(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Run a command, which may be left in the background."""
     # The shell is a compiled library; only episodes that run a command load it.
     from agentworld_gym.domains.swe.engine.shell import folder_of, run
@@ -203,7 +203,7 @@ def run_shell_command(episode: Episode, arguments: Arguments) -> Result:
     return Started(name, outcome)
 
 
-def read_background(episode: Episode, arguments: Arguments) -> Result:
+def read_background(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """Read what a command in the background printed since the last time."""
     name, shell = _shell(episode, text_of(arguments, "bash_id"))
     read_out = BackgroundShell(shell.command, "", shell.exit_code, shell.running, shell.pid)
@@ -214,7 +214,7 @@ def read_background(episode: Episode, arguments: Arguments) -> Result:
     return BackgroundRead("failed" if shell.exit_code else "completed", shell.exit_code, shell.output, time)
 
 
-def kill_background(episode: Episode, arguments: Arguments) -> Result:
+def kill_background(episode: RepositoryEpisode, arguments: Arguments) -> Result:
     """End a command in the background."""
     name, shell = _shell(episode, text_of(arguments, "shell_id"))
     if shell.pid not in episode.processes:
@@ -223,13 +223,13 @@ def kill_background(episode: Episode, arguments: Arguments) -> Result:
     return Killed(name, shell.command)
 
 
-def _shell(episode: Episode, name: str) -> tuple[str, BackgroundShell]:
+def _shell(episode: RepositoryEpisode, name: str) -> tuple[str, BackgroundShell]:
     if name not in episode.shells:
         raise Refused("argument", problem=f"No shell found with ID: {name[:100]}")
     return name, episode.shells[name]
 
 
-TOOLS: Mapping[str, Callable[[Episode, Arguments], Result]] = {
+TOOLS: Mapping[str, Callable[[RepositoryEpisode, Arguments], Result]] = {
     "BashOutput": read_background,
     "KillShell": kill_background,
     "MultiEdit": multi_edit,
@@ -247,7 +247,7 @@ TOOLS: Mapping[str, Callable[[Episode, Arguments], Result]] = {
 """The tools by name."""
 
 
-def use(episode: Episode, name: str, arguments: Arguments) -> Result:
+def use(episode: RepositoryEpisode, name: str, arguments: Arguments) -> Result:
     """Call a tool; a refused call is a result too."""
     tool = TOOLS.get(name)
     if tool is None:

@@ -14,15 +14,15 @@ from typing import Any
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.domain.view import Choices, Entries, StructuredState, View, predicted
 from agentworld_gym.core.engines import Controls, Scalar
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.flat_state import flat_state
 from agentworld_gym.domains.swe.engine.machine import SweMachine
 from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
+from agentworld_gym.domains.swe.engine.structured_state.call_answers import READING, noted_call, reasons_of, text_of
+from agentworld_gym.domains.swe.engine.structured_state.call_context import context_lines
 from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, marked_files, timed_files
 from agentworld_gym.domains.swe.engine.structured_state.known_values import found_values, given_values, named_places
 from agentworld_gym.domains.swe.engine.structured_state.read_only import only_reads
-from agentworld_gym.domains.swe.engine.structured_state.said import READING, noted_call, reasons_of, text_of
-from agentworld_gym.domains.swe.engine.structured_state.told import told_lines
 from agentworld_gym.domains.swe.engine.tools import SHELL
 
 
@@ -47,7 +47,7 @@ class SweView(View):
         Raises:
             SpecError: The state of the task is wrong.
         """
-        return SweMachine.start(state, seed, Controls(controls or {}, control_seed), NO_SANDBOX).shown()
+        return SweMachine.start(state, seed, Controls(controls or {}, control_seed), NO_SANDBOX).visible_state()
 
     def view(self, shown: StructuredState) -> str:
         """Return the last answer.
@@ -83,7 +83,7 @@ class SweView(View):
         with predicted():
             return flat_state(_episode(shown))
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return what stands at the paths that a call names.
 
         What the call does to it, and whether it is refused, is not said.
@@ -92,9 +92,9 @@ class SweView(View):
             AnswerError: This is no state of a repository.
         """
         with predicted():
-            return "\n".join(told_lines(_episode(shown), action))
+            return "\n".join(context_lines(_episode(shown), action))
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         r"""Return the values to which a change can refer: what a call gives, and what it finds.
 
         >>> view = SweView()
@@ -132,7 +132,7 @@ class SweView(View):
         with predicted():
             return (reasons_of(shown["said"].get("tool", "")),)
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a call that only reads; None after any other action.
 
         Raises:
@@ -182,5 +182,5 @@ class SweView(View):
             return {**usual, "message": entry.get("message"), "files": entry.get("files"), **entry}
 
 
-def _episode(shown: Mapping[str, Any]) -> Episode:
+def _episode(shown: Mapping[str, Any]) -> RepositoryEpisode:
     return episode_of(shown, NO_SANDBOX)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from agentworld_gym.core.domain.task import Check, Split
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.swe.tasks.actions import edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
 from agentworld_gym.domains.swe.tasks.repairs import PYTHON
@@ -19,7 +19,7 @@ NEWS = "\nQuestions go to the people in AUTHORS.\n"
 AUTHORS = "Rosa Lindqvist\nTomas Keller\n"
 
 
-def publish(rng: random.Random, level: int, split: Split) -> Draft:
+def publish(rng: random.Random, level: int, split: Split) -> TaskDraft:
     """The agent repairs a bug, or two at level 3, commits and pushes; from level 2 on the remote is ahead."""
     template = rng.choice(list(templates().values()))
     repository = draw_repository(rng, template, split)
@@ -48,7 +48,7 @@ def publish(rng: random.Random, level: int, split: Split) -> Draft:
             "files": {"README.md": files[f"{ROOT}/README.md"] + NEWS, "AUTHORS": AUTHORS},
         }
     ]
-    return Draft(
+    return TaskDraft(
         instruction=_instruction(bugs, level, message),
         state={
             "root": ROOT,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentworld_gym.core.domain.task import Check, Split
-from agentworld_gym.core.tasks.family import Draft, Family
+from agentworld_gym.core.tasks.family import Family, TaskDraft
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
 from agentworld_gym.domains.swe.tasks.repository import ROOT, Mutation, Repository, draw_repository, templates
@@ -19,7 +19,7 @@ MENU = {1: 11, 2: 12, 3: 16}
 def repair(kind: str) -> Family:
     """Return the family of tasks with bugs of one kind."""
 
-    def family(rng: random.Random, level: int, split: Split) -> Draft:
+    def family(rng: random.Random, level: int, split: Split) -> TaskDraft:
         template = rng.choice([template for template in templates().values() if kind in template.kinds()])
         repository = draw_repository(rng, template, split)
         bug = rng.choice([mutation for mutation in repository.mutations if mutation.kind == kind])
@@ -31,7 +31,7 @@ def repair(kind: str) -> Family:
     return family
 
 
-def _one_bug(rng: random.Random, repository: Repository, bug: Mutation, level: int) -> Draft:
+def _one_bug(rng: random.Random, repository: Repository, bug: Mutation, level: int) -> TaskDraft:
     path = f"{ROOT}/{bug.file}"
     if level == 1:
         instruction = (
@@ -54,7 +54,7 @@ def _one_bug(rng: random.Random, repository: Repository, bug: Mutation, level: i
     return _draft(repository, [bug], instruction, expert, distractors, [suite_passes(repository)], MENU[level])
 
 
-def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutation]) -> Draft:
+def _two_bugs(rng: random.Random, repository: Repository, bugs: Sequence[Mutation]) -> TaskDraft:
     first, second = sorted(bugs, key=lambda bug: (bug.kind != "broken_import", bug.test))
     paths = sorted((first.file, second.file))
     symptoms = [first.symptom, second.symptom]
@@ -101,13 +101,13 @@ def _draft(
     distractors: Sequence[str],
     checks: Sequence[Check],
     menu: int,
-) -> Draft:
+) -> TaskDraft:
     files = repository.broken(*bugs)
     folders = sorted({path.split("/")[2] for path in files if path.count("/") > 2})
     names = sorted(path.removeprefix(f"{ROOT}/") for path in files if path.count("/") == 2)
     listing = "\n".join([*(f"[DIR] {name}" for name in folders), *names])
     version = repository.values["version"]
-    return Draft(
+    return TaskDraft(
         instruction=instruction,
         state={
             "root": ROOT,

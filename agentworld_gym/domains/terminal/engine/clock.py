@@ -6,7 +6,7 @@ from bisect import bisect_right
 from time import time
 
 
-class Clock:
+class VirtualClock:
     """Virtual time in seconds since the epoch, which only counted work moves.
 
     The sandbox stamps files with the host's clock. Each time the virtual clock moves, a table notes from which host
@@ -35,7 +35,7 @@ class Clock:
     def virtual(self, stamp: float) -> float:
         """Return the virtual time of a host time stamp, in whole seconds, because the sandbox sets no finer times.
 
-        >>> clock = Clock(1000.0)
+        >>> clock = VirtualClock(1000.0)
         >>> clock.virtual(time()), clock.virtual(5.0)
         (1000.0, 5.0)
         """
@@ -43,6 +43,6 @@ class Clock:
             return float(int(stamp))
         return float(int(self._virtuals[max(bisect_right(self._hosts, stamp) - 1, 0)]))
 
-    def restarted(self) -> Clock:
+    def restarted(self) -> VirtualClock:
         """Return a clock at the same virtual time, for a copy whose files are about to be stamped afresh."""
-        return Clock(self.now, self.start)
+        return VirtualClock(self.now, self.start)

@@ -12,8 +12,8 @@ from typing import Any
 
 from bashkit import FileSystem
 
-from agentworld_gym.domains.terminal.engine.apart import checked
-from agentworld_gym.domains.terminal.engine.clock import Clock
+from agentworld_gym.domains.terminal.engine.clock import VirtualClock
+from agentworld_gym.domains.terminal.engine.isolated_shell import checked
 
 MAX_COMMANDS = 20_000
 _PLAIN: Mapping[str, type] = MappingProxyType(
@@ -23,7 +23,7 @@ _PLAIN: Mapping[str, type] = MappingProxyType(
 
 
 @dataclass(slots=True)
-class Context:
+class ShellContext:
     """The identity, clock, random numbers, history and files of one shell."""
 
     user: str
@@ -32,7 +32,7 @@ class Context:
     """The name of the machine."""
     home: str
     """The user's home folder."""
-    clock: Clock
+    clock: VirtualClock
     """The virtual clock."""
     random: Random
     """The source of random numbers."""
@@ -111,7 +111,7 @@ class Context:
         }
 
     @classmethod
-    def restore(cls, fields: Mapping[str, Any]) -> Context:
+    def restore(cls, fields: Mapping[str, Any]) -> ShellContext:
         """Return the context of these fields, the inverse of `fields`.
 
         Raises:
@@ -122,14 +122,14 @@ class Context:
         random.setstate((version, tuple(numbers), gauss))
         now, start = (checked(moment, int, float) for moment in fields["clock"])
         return cls(
-            clock=Clock(now, start),
+            clock=VirtualClock(now, start),
             random=random,
             history=[checked(line, str) for line in fields["history"]],
             modes={path: checked(mode, int) for path, mode in fields["modes"].items()},
             **{name: checked(fields[name], kind) for name, kind in _PLAIN.items()},
         )
 
-    def become(self, other: Context) -> None:
+    def become(self, other: ShellContext) -> None:
         """Take over all that a script can change of a context, while none runs."""
         for name in ("names_host", "names_sleep", "clock", "random"):
             setattr(self, name, getattr(other, name))
@@ -145,7 +145,7 @@ class Context:
         for leave in reversed(self.shells):
             leave()
 
-    def copy(self) -> Context:
+    def copy(self) -> ShellContext:
         """Return an independent copy with equal contents and without files."""
         random = Random(0)
         random.setstate(self.random.getstate())

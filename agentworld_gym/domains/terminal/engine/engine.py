@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, Machine
+from agentworld_gym.domains.terminal.engine.faults import FaultyTerminal
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
-from agentworld_gym.domains.terminal.engine.perturbations import PerturbedTerminal
 
 
 class TerminalEngine:
@@ -32,4 +32,4 @@ class TerminalEngine:
             SpecError: the state is wrong; the error names the key, its value and what was expected.
         """
         machine = TerminalMachine.start(state, seed)
-        return PerturbedTerminal(machine, controls) if controls else machine
+        return FaultyTerminal(machine, controls) if controls else machine

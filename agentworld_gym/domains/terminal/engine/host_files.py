@@ -9,7 +9,7 @@ from uuid import UUID
 
 from bashkit import Bash, FileSystem
 
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _NAMED = re.compile(r"random|uptime|/proc\b|/dev\b(?!/(?:null|zero|full|tty|fd|std\w+)\b)")
 _RANDOM_BYTES = 65_536
@@ -26,7 +26,7 @@ def names_host(text: str) -> bool:
 
 
 @contextmanager
-def replaced_host_files(bash: Bash, context: Context) -> Iterator[None]:
+def replaced_host_files(bash: Bash, context: ShellContext) -> Iterator[None]:
     """Replace `/dev` and `/proc` for a while by copies whose files follow the seed and the virtual clock.
 
     A script is run as it was typed; it reads another file of the same name.

@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.core.domain.view import StructuredState
 from agentworld_gym.domains.terminal.engine.builtins.mkdir_rm_chmod import changed_mode
 from agentworld_gym.domains.terminal.engine.command_line import CommandLine, absolute
-from agentworld_gym.domains.terminal.engine.reading import is_program, printed, words_of
+from agentworld_gym.domains.terminal.engine.read_only_programs import is_program, printed, words_of
 from agentworld_gym.domains.terminal.engine.structured_state import at, members_of
 
 _BRACES = re.compile("[{}]")

@@ -12,9 +12,9 @@ from typing import Any
 
 from agentworld_gym.core.engines import EngineError, RestorableMachine, Scalar
 from agentworld_gym.domains.terminal.engine import shell as shells
-from agentworld_gym.domains.terminal.engine.apart import LineLost
+from agentworld_gym.domains.terminal.engine.command_entry import CommandEntry, entered_command
 from agentworld_gym.domains.terminal.engine.completion import completion
-from agentworld_gym.domains.terminal.engine.entered import Entered, entered_command
+from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 from agentworld_gym.domains.terminal.engine.keyboard import (
     CLEAR,
     CLEARED,
@@ -30,13 +30,13 @@ from agentworld_gym.domains.terminal.engine.keyboard import (
     split_keys,
 )
 from agentworld_gym.domains.terminal.engine.parser import SimpleCommand
-from agentworld_gym.domains.terminal.engine.reading import answered
+from agentworld_gym.domains.terminal.engine.read_only_programs import answered
 from agentworld_gym.domains.terminal.engine.screen import MAX_CHARS, capture
-from agentworld_gym.domains.terminal.engine.shell import USUAL_MODES, Outcome, Shell, keeps_sleep, takes_time
+from agentworld_gym.domains.terminal.engine.shell import USUAL_MODES, ScriptOutcome, Shell, keeps_sleep, takes_time
 from agentworld_gym.domains.terminal.engine.state import TerminalState
 from agentworld_gym.domains.terminal.engine.structured_state import plain_terminal
 from agentworld_gym.domains.terminal.engine.typed_input import fed, reads_typed, streams
-from agentworld_gym.domains.terminal.engine.unfinished import UnfinishedScript
+from agentworld_gym.domains.terminal.engine.unfinished_script import UnfinishedScript
 
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
@@ -74,7 +74,7 @@ class TerminalMachine(RestorableMachine[Shell]):
         self._until = 0.0
         self._unfinished: UnfinishedScript | None = None
         self.carried = self.prompt()
-        self._asked: Entered | None = None
+        self._asked: CommandEntry | None = None
         super().__init__(shell, capture(self.carried))
 
     @classmethod
@@ -129,17 +129,17 @@ class TerminalMachine(RestorableMachine[Shell]):
             elif kind == "symlink":
                 fields[f"{path}#link"] = str(files.read_link(path))
             elif kind == "file":
-                fields[path] = _told(files.read_file(path))
+                fields[path] = _describe_content(files.read_file(path))
         return fields
 
     def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         return self.fields()
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
         return self.shown_as(self._asked, self._observation)
 
-    def shown_as(self, asked: Entered | None, observation: str) -> dict[str, Any]:
+    def shown_as(self, asked: CommandEntry | None, observation: str) -> dict[str, Any]:
         """Return what the view reads of the machine where a command was answered in another way than by itself."""
         about = {"typed": self.typed, "pending": "" if self.running else self._line.pending, "status": self._status}
         return answered(plain_terminal(self._open(), about), asked, observation)
@@ -169,7 +169,7 @@ class TerminalMachine(RestorableMachine[Shell]):
         for name in _PLAIN:
             setattr(machine, name, fields[name])
         asked, unfinished = fields["asked"], fields["unfinished"]
-        machine._asked = None if asked is None else Entered(*asked)
+        machine._asked = None if asked is None else CommandEntry(*asked)
         machine._unfinished = None if unfinished is None else UnfinishedScript.restore(unfinished)
         return machine
 
@@ -264,7 +264,7 @@ class TerminalMachine(RestorableMachine[Shell]):
             cwd = "~" + cwd[len(context.home) :]
         return f"{context.user}@{context.host}:{cwd}{'#' if context.uid == 0 else '$'} "
 
-    def entered(self, screen: str, keys: Any) -> Entered | None:
+    def entered(self, screen: str, keys: Any) -> CommandEntry | None:
         """Return what keys enter on a screen; see `entered_command`."""
         pending = "" if self.running else self._line.pending
         prompt = CONTINUATION if pending else self.prompt()
@@ -357,7 +357,7 @@ class TerminalMachine(RestorableMachine[Shell]):
         self._line.running = outcome.stuck
         printed.append(outcome.text + done)
 
-    def _run(self, shell: Shell, entered: EnteredScript, status: int, until: float) -> Outcome:
+    def _run(self, shell: Shell, entered: EnteredScript, status: int, until: float) -> ScriptOutcome:
         try:
             return shell.run(entered, status, until)
         except LineLost:
@@ -417,7 +417,7 @@ class TerminalMachine(RestorableMachine[Shell]):
             script = replace(script, shown=shown)
         self._unfinished, self._line.running = script, True
 
-    def _feed(self, script: UnfinishedScript, printed: list[str]) -> Outcome:
+    def _feed(self, script: UnfinishedScript, printed: list[str]) -> ScriptOutcome:
         """Run a script anew, in a copy of the shell from before, with all that was typed for it."""
         before, now = self._open(), self._open().context.clock.now
         self._system = script.shell.copy()
@@ -445,7 +445,7 @@ LAST_HOUR = 3600.0
 """For how many virtual seconds things go on when an episode is over."""
 
 
-def _told(content: bytes) -> str:
+def _describe_content(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

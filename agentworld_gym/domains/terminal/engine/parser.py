@@ -70,7 +70,7 @@ class Parser(Lexer):
         """Read the whole script."""
         self._list(frozenset())
         if self.token.kind != "end":
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
 
     def _nested(self, closers: frozenset[str]) -> None:
         self.depth += 1
@@ -82,7 +82,7 @@ class Parser(Lexer):
         if self.token.kind == "end":
             raise Incomplete
         if self.token.text not in closers or len(self.commands) == before:
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
 
     def _list(self, closers: frozenset[str]) -> None:
         while True:
@@ -93,7 +93,7 @@ class Parser(Lexer):
             if token.kind == "operator" and token.text != "(" and not _REDIRECT.match(token.text):
                 if closers and token.text == ")":
                     return
-                raise Unexpected(_shown(token))
+                raise Unexpected(_token_text(token))
             first = len(self.commands)
             self._and_or()
             token = self.token
@@ -105,7 +105,7 @@ class Parser(Lexer):
             elif token.kind == "end" or token.text in closers:
                 return
             else:
-                raise Unexpected(_shown(token))
+                raise Unexpected(_token_text(token))
 
     def _newlines(self) -> None:
         while self.token.kind == "operator" and self.token.text == "\n":
@@ -165,7 +165,7 @@ class Parser(Lexer):
             self._redirects(first)
             return
         if token.kind == "word" and token.text in _CLOSERS and token.text != "in":
-            raise Unexpected(_shown(token))
+            raise Unexpected(_token_text(token))
         self._simple()
 
     def _arithmetic(self, start: int) -> None:
@@ -187,7 +187,7 @@ class Parser(Lexer):
         if operator.text.startswith(("<", "0<")):
             command.reads = True
         if self.token.kind != "word":
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
         self._advance()
 
     def _peek_heredoc(self) -> Token:
@@ -221,7 +221,7 @@ class Parser(Lexer):
                 self._function(command)
                 return
             elif empty and not command.words:
-                raise Unexpected(_shown(token))
+                raise Unexpected(_token_text(token))
             else:
                 return
 
@@ -230,7 +230,7 @@ class Parser(Lexer):
         if self.token.kind == "end":
             raise Unexpected("newline")
         if self.token.text != ")":
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
         self._advance()
         self._body()
         command.words, command.spans = [], []
@@ -245,7 +245,7 @@ class Parser(Lexer):
         if self.token.kind == "end":
             raise Incomplete
         if self.token.text != text:
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
         self._advance()
 
     def _if(self) -> None:
@@ -280,7 +280,7 @@ class Parser(Lexer):
             self._arithmetic(self.token.start)
         else:
             if self.token.kind != "word":
-                raise Unexpected(_shown(self.token))
+                raise Unexpected(_token_text(self.token))
             self._advance()
             self._newlines()
             if self.token.kind == "word" and self.token.text == "in":
@@ -297,7 +297,7 @@ class Parser(Lexer):
     def _case(self) -> None:
         self._advance()
         if self.token.kind != "word":
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
         self._advance()
         self._newlines()
         self._word("in")
@@ -335,7 +335,7 @@ class Parser(Lexer):
     def _declared(self) -> None:
         self._advance()
         if self.token.kind != "word":
-            raise Unexpected(_shown(self.token))
+            raise Unexpected(_token_text(self.token))
         self._advance()
         if self.token.text == "(":
             self._advance()
@@ -356,5 +356,5 @@ _COMPOUND = {
 }
 
 
-def _shown(token: Token) -> str:
+def _token_text(token: Token) -> str:
     return "newline" if token.kind == "end" or token.text == "\n" else token.text

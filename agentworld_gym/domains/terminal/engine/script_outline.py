@@ -56,7 +56,7 @@ class Outline:
     """Whether a command is not waited for."""
 
 
-class Loop(NamedTuple):
+class WordLoop(NamedTuple):
     """A loop over words."""
 
     name: str
@@ -112,7 +112,7 @@ def is_wrong(script: str) -> bool:
     return False
 
 
-def loop_of(text: str) -> Loop | None:
+def loop_of(text: str) -> WordLoop | None:
     """Return the loop over words that a text is.
 
     >>> loop_of("for f in *.txt; do cp $f $f.bak; done")
@@ -121,7 +121,7 @@ def loop_of(text: str) -> Loop | None:
     found = _FOR.fullmatch(text.strip())
     if found is None or "<<" in text or outlined(_ended(found[3])) is None:
         return None
-    return Loop(found[1], found[2].strip(), _ended(found[3]))
+    return WordLoop(found[1], found[2].strip(), _ended(found[3]))
 
 
 def choice_of(text: str) -> Choice | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agentworld_gym.domains.terminal.engine.builtins.common import MAX_WIDTH
 from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 from agentworld_gym.domains.terminal.engine.parser import SimpleCommand
 
 ON_TERMINAL = " -C --quoting-style=shell-escape"
@@ -33,14 +33,14 @@ MAX_COLUMNS = 256
 _CLOCKED = re.compile(r"SECONDS|EPOCH|\bbash\b|\bsh\b|\bsource\b|\./|(?:^|[;&|]\s*)\. ")
 
 
-def rewritten(script: str, commands: Sequence[SimpleCommand], context: Context) -> str:
+def rewritten(script: str, commands: Sequence[SimpleCommand], context: ShellContext) -> str:
     """Return the script in the form in which the sandbox runs it.
 
     >>> from random import Random
-    >>> from agentworld_gym.domains.terminal.engine.clock import Clock
+    >>> from agentworld_gym.domains.terminal.engine.clock import VirtualClock
     >>> from agentworld_gym.domains.terminal.engine.parser import parse
     >>> script = "ls x | wc; touch -d '1 day ago' f"
-    >>> rewritten(script, parse(script), Context("dev", "box", "/home/dev", Clock(86400.0), Random(0)))
+    >>> rewritten(script, parse(script), ShellContext("dev", "box", "/home/dev", Clock(86400.0), Random(0)))
     "ls x | wc; touch -d '@0' f"
     """
     now = context.clock.now
@@ -138,14 +138,14 @@ def _clocked(command: SimpleCommand, now: float) -> list[tuple[int, int, str]]:
             code = re.sub(call, text, code)
         return re.sub(r"strftime\(([^(),]*)\)", rf"strftime(\1, {int(now)})", code)
 
-    def told(text: str) -> str:
+    def set_clock(text: str) -> str:
         return re.sub(r"\\\([^()]*\)", lambda found: asked(found[0]), text) if command.words[0] == "jq" else text
 
     if command.words[0] != "jq" and "strftime(" in word:
         changed = asked(word)  # the format of `strftime` is a text
     else:
         pieces = literal.split(word)
-        changed = "".join(told(piece) if n % 2 else asked(piece) for n, piece in enumerate(pieces))
+        changed = "".join(set_clock(piece) if n % 2 else asked(piece) for n, piece in enumerate(pieces))
     return [] if changed == word else [(*command.spans[place], changed)]
 
 

@@ -22,15 +22,15 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.base.process.open_files import TooManyFiles, need_files
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.terminal.engine.apart import checked, done_apart, only_the_engines_errors
 from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.clock import Clock
-from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, Context
-from agentworld_gym.domains.terminal.engine.harmless import harmless
+from agentworld_gym.domains.terminal.engine.clock import VirtualClock
+from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, ShellContext
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
+from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
 from agentworld_gym.domains.terminal.engine.messages import bash_output
 from agentworld_gym.domains.terminal.engine.script_rewriting import clock_variables, rewritten
+from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
 from agentworld_gym.domains.terminal.engine.state import TerminalState, moment, system_files
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ def keeps_sleep(entered: EnteredScript) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScriptOutcome:
     """What a script printed, in order, and how it ended."""
 
     text: str
@@ -110,7 +110,7 @@ class Outcome:
     """The virtual time at which the sleep ends in which the script was left; none where it was not left."""
 
     @classmethod
-    def restore(cls, fields: Mapping[str, Any]) -> Outcome:
+    def restore(cls, fields: Mapping[str, Any]) -> ScriptOutcome:
         """Return the outcome of these fields, as `asdict` gives them.
 
         Raises:
@@ -134,7 +134,7 @@ class Shell:
     seconds: float | None = None
     """How long a script may run whose work is not counted, in seconds; None for `LAST_RESORT_SECONDS`."""
 
-    def __init__(self, context: Context, bash: Bash, cwd: str) -> None:
+    def __init__(self, context: ShellContext, bash: Bash, cwd: str) -> None:
         self.context = context
         self._bash: Bash | None = bash
         self._restore: tuple[bytes, dict[str, float]] | None = None
@@ -152,11 +152,11 @@ class Shell:
         Raises:
             SpecError: the files, folders and links of the state cannot be made.
         """
-        context = Context(
+        context = ShellContext(
             user=state.user,
             host=state.host,
             home=state.home,
-            clock=Clock(moment(state.clock).timestamp()),
+            clock=VirtualClock(moment(state.clock).timestamp()),
             random=Random(f"terminal {seed}"),
             max_commands=max_commands,
             names_host=any(names_host(file.content) for file in state.files.values()),
@@ -232,7 +232,7 @@ class Shell:
         folders = self.bash.shell_state().variables.get("PATH", "").split(":")
         return any(self.files.exists(normpath(join(self.cwd, folder, name))) for folder in folders)
 
-    def run(self, entered: EnteredScript, status: int, until: float = inf) -> Outcome:
+    def run(self, entered: EnteredScript, status: int, until: float = inf) -> ScriptOutcome:
         """Run a complete script, up to the sleep that ends after a virtual time.
 
         A script that was left in a sleep cannot go on. To see more of it, a copy of the shell from before is run up to
@@ -247,10 +247,10 @@ class Shell:
             LineLost: the script broke the process in which it ran, or did not end there; the shell is as before.
             EngineError: the script did not end within a very generous wall-clock time.
         """
-        if self.plain and harmless(entered.script, entered.commands, scripts=self):
+        if self.plain and is_safe_script(entered.script, entered.commands, scripts=self):
             return self.run_here(entered, status, until)
         job = {"entered": entered.fields(), "status": status, "until": until}
-        return self._done_apart(job, Outcome.restore)
+        return self._done_apart(job, ScriptOutcome.restore)
 
     def _done_apart(self, job: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """Do something in a process of its own, and become the shell that is there afterwards."""
@@ -261,7 +261,7 @@ class Shell:
             return Shell.restore({**answer["shell"], "start": start}), read(answer["outcome"])
 
         job = {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}
-        after, outcome = done_apart(_APART, job, LAST_RESORT_SECONDS, came_back)
+        after, outcome = run_isolated(_APART, job, LAST_RESORT_SECONDS, came_back)
         self.close()
         self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None
         self.context.become(after.context)
@@ -280,7 +280,7 @@ class Shell:
         self._restore, self._afresh = None, False
         return self.bash.execute_sync(commands).stdout
 
-    def run_here(self, entered: EnteredScript, status: int, until: float = inf) -> Outcome:
+    def run_here(self, entered: EnteredScript, status: int, until: float = inf) -> ScriptOutcome:
         """Run a complete script in this process, as `run` does; one that is not harmless may break it.
 
         Raises:
@@ -335,7 +335,7 @@ class Shell:
         if stuck is None:
             limit = LAST_RESORT_SECONDS if self.seconds is None else self.seconds
             raise EngineError(f"a command did not end within {limit:g} s of real time")
-        return Outcome(text, result.exit_code, stuck, context.wakes)
+        return ScriptOutcome(text, result.exit_code, stuck, context.wakes)
 
     def last_background(self) -> str:
         """The process number of the last background job."""
@@ -379,7 +379,7 @@ class Shell:
         twin._bash, twin._restore = None, (_bytes(fields["snapshot"]), times)
         twin._afresh, twin.cwd, twin._plain = checked(fields["afresh"], bool), checked(fields["cwd"], str), None
         twin._start = _Start(fields["start"]["cwd"], _bytes(fields["start"]["snapshot"]))
-        twin.context = Context.restore(fields["context"])
+        twin.context = ShellContext.restore(fields["context"])
         return twin
 
     def afresh(self) -> Shell:
@@ -492,7 +492,7 @@ def _bytes(text: str) -> bytes:
     return b64decode(text, validate=True)
 
 
-def _furnish(context: Context, state: TerminalState) -> None:
+def _furnish(context: ShellContext, state: TerminalState) -> None:
     files, modes = context.files, context.modes
     assert files is not None
     place = ""
@@ -539,13 +539,13 @@ def _fresh_system() -> frozenset[str]:
 
 
 def _interpreter(
-    context: Context, seconds: float | None, *, more: Mapping[str, Callable[..., Any]], **given: Any
+    context: ShellContext, seconds: float | None, *, more: Mapping[str, Callable[..., Any]], **given: Any
 ) -> Bash:
     settings = _settings(context, seconds)
     return Bash(**given, **{**settings, "custom_builtins": {**settings["custom_builtins"], **more}})
 
 
-def _settings(context: Context, seconds: float | None = None) -> dict[str, Any]:
+def _settings(context: ShellContext, seconds: float | None = None) -> dict[str, Any]:
     return {
         "username": context.user,
         "hostname": context.host,

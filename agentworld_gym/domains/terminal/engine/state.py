@@ -34,7 +34,7 @@ def _absolute(path: str) -> str:
     return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-class FileState(Strict):
+class TerminalFile(Strict):
     """One file of a terminal's initial state."""
 
     content: str = ""
@@ -69,7 +69,7 @@ class TerminalState(Strict):
     """The working directory; by default the home folder."""
     clock: str = "2026-03-02T09:00:00"
     """The ISO time at which the episode starts."""
-    files: dict[str, FileState] = Field(default_factory=dict)
+    files: dict[str, TerminalFile] = Field(default_factory=dict)
     """The files by absolute path, each as a mapping or as its text alone."""
     dirs: tuple[str, ...] = ()
     """Folders that exist beside those of the files."""

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.view import StructuredState
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.terminal.engine.command_entry import CommandEntry, first_entered
 from agentworld_gym.domains.terminal.engine.command_line import command_line, script_reads
-from agentworld_gym.domains.terminal.engine.entered import Entered, first_entered
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, TooDeep, Unexpected, parse
-from agentworld_gym.domains.terminal.engine.reading import printed, words_of
+from agentworld_gym.domains.terminal.engine.read_only_programs import printed, words_of
 from agentworld_gym.domains.terminal.engine.script_outline import choice_of, loop_of, outlined
 from agentworld_gym.domains.terminal.engine.structured_state import bare_prompt, plain_terminal, shell_of
 
@@ -31,7 +31,7 @@ _DELETED = re.compile(r"(find\s.*-type\s+f\b.*?)\s-delete", re.DOTALL)
 _GROUP = re.compile(r"\{\s(.*?);?\s*\}", re.DOTALL)
 
 
-class Step(NamedTuple):
+class CommandStep(NamedTuple):
     """One command of a line, or an empty line."""
 
     command: str
@@ -60,24 +60,24 @@ class Typed(NamedTuple):
     text: str
 
 
-def steps_of(asked: Entered) -> list[Step | Typed]:
+def steps_of(asked: CommandEntry) -> list[CommandStep | Typed]:
     """Return what keys enter: a line, and what is typed after it."""
     part = bool(asked.rest)
     line = asked.line if asked.enters else None
-    step = Step(asked.command, ";", line, True, asked.typed, asked.status, part=part, pending=asked.pending)
+    step = CommandStep(asked.command, ";", line, True, asked.typed, asked.status, part=part, pending=asked.pending)
     return [step, *([Typed(asked.rest)] if part else [])]
 
 
-def inner_steps(shown: StructuredState, step: Step | Typed) -> Sequence[Step | Typed] | None:
+def inner_steps(shown: StructuredState, step: CommandStep | Typed) -> Sequence[CommandStep | Typed] | None:
     """Return the steps of which a step consists in a state; None where it consists of no others.
 
     >>> from agentworld_gym.domains.terminal.engine.view import TerminalView
     >>> shown = TerminalView().begin({"files": {"/home/dev/a": "", "/home/dev/b": ""}}, seed=0)
-    >>> [inner.command for inner in inner_steps(shown, Step("mkdir d && cd d; ls"))]
+    >>> [inner.command for inner in inner_steps(shown, CommandStep("mkdir d && cd d; ls"))]
     ['mkdir d', 'cd d', 'ls']
-    >>> [inner.sets for inner in inner_steps(shown, Step("for f in *; do cp $f $f.old; done"))]
+    >>> [inner.sets for inner in inner_steps(shown, CommandStep("for f in *; do cp $f $f.old; done"))]
     [('f', 'a'), ('f', 'b')]
-    >>> inner_steps({**shown, "status": 1}, Step("cd d", "&&"))
+    >>> inner_steps({**shown, "status": 1}, CommandStep("cd d", "&&"))
     ()
     """
     if isinstance(step, Typed):
@@ -88,7 +88,7 @@ def inner_steps(shown: StructuredState, step: Step | Typed) -> Sequence[Step | T
     if not step.command:
         return None
     if step.sets is not None:  # The variable of a round is set before its first command.
-        return [step._replace(command="", part=True), Step(step.command, part=True)]
+        return [step._replace(command="", part=True), CommandStep(step.command, part=True)]
     parts = _parts(shown, step.command)
     if parts is None:
         return None
@@ -98,31 +98,33 @@ def inner_steps(shown: StructuredState, step: Step | Typed) -> Sequence[Step | T
     return [first._replace(line=step.line, first=step.first, part=True), *others]
 
 
-def _later(step: Step | Typed) -> Step | Typed:
-    return step._replace(first=False) if isinstance(step, Step) else step
+def _later(step: CommandStep | Typed) -> CommandStep | Typed:
+    return step._replace(first=False) if isinstance(step, CommandStep) else step
 
 
-def _parts(shown: StructuredState, command: str) -> list[Step] | None:
+def _parts(shown: StructuredState, command: str) -> list[CommandStep] | None:
     outline = outlined(command)
     if outline is None or outline.background or script_reads(command):
         return None
     if len(outline.pieces) > 1:
-        return [Step(piece.text, piece.link) for piece in outline.pieces] if len(outline.pieces) <= MOST else None
+        return (
+            [CommandStep(piece.text, piece.link) for piece in outline.pieces] if len(outline.pieces) <= MOST else None
+        )
     if (loop := loop_of(command)) is not None and (line := command_line(command)) is None:
         words = words_of(shown, [loop.words])
-        return [Step(loop.body, sets=(loop.name, word)) for word in words] if len(words) <= MOST else None
+        return [CommandStep(loop.body, sets=(loop.name, word)) for word in words] if len(words) <= MOST else None
     if (choice := choice_of(command)) is not None:
         return _chosen(shown, choice)
     if found := _GROUP.fullmatch(command):
-        return [Step(found[1])]
+        return [CommandStep(found[1])]
     line = command_line(command)
     if line is None or line.is_filter:
         return None
     commands = [*_handed(shown, command)]
-    return [Step(one) for one in commands] if 0 < len(commands) <= MOST else None
+    return [CommandStep(one) for one in commands] if 0 < len(commands) <= MOST else None
 
 
-def _chosen(shown: StructuredState, choice: Any) -> list[Step] | None:
+def _chosen(shown: StructuredState, choice: Any) -> list[CommandStep] | None:
     if not script_reads(choice.condition):
         return None
     line = command_line(choice.condition)
@@ -130,7 +132,7 @@ def _chosen(shown: StructuredState, choice: Any) -> list[Step] | None:
     if found is None:
         return None
     body = choice.otherwise if found.status else choice.then
-    return [Step(choice.condition), Step(body) if body else Step("", status=0)]
+    return [CommandStep(choice.condition), CommandStep(body) if body else CommandStep("", status=0)]
 
 
 def _handed(shown: StructuredState, command: str) -> Iterator[str]:
@@ -166,7 +168,7 @@ Act = Callable[[StructuredState, Any], StructuredState]
 """What becomes of a state by a step that consists of no others."""
 
 
-def played(before: StructuredState, steps: Sequence[Step | Typed], noted: Act) -> list[StructuredState] | None:
+def played(before: StructuredState, steps: Sequence[CommandStep | Typed], noted: Act) -> list[StructuredState] | None:
     """Run the steps of a line in a sandbox and return the state after each; None where one holds the screen.
 
     This is how recorded sessions are told step by step. No world plays in this way.
@@ -181,7 +183,7 @@ def played(before: StructuredState, steps: Sequence[Step | Typed], noted: Act) -
         with closing(shell_of(before)) as shell:
             status = int(before.get("status", 0))
 
-            def run(state: StructuredState, step: Step) -> StructuredState:
+            def run(state: StructuredState, step: CommandStep) -> StructuredState:
                 nonlocal status
                 asked = noted(state, step)
                 if step.sets is not None:

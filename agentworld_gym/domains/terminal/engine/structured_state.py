@@ -23,7 +23,7 @@ from agentworld_gym.core.domain.view import StructuredState
 from agentworld_gym.domains.terminal.engine.keyboard import CONTINUATION
 from agentworld_gym.domains.terminal.engine.screen import capture
 from agentworld_gym.domains.terminal.engine.shell import SYSTEM, Shell
-from agentworld_gym.domains.terminal.engine.state import FileState, TerminalState
+from agentworld_gym.domains.terminal.engine.state import TerminalFile, TerminalState
 
 Node = dict[str, Any]
 """A file, folder, link or archive as plain data."""
@@ -82,7 +82,7 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
         SpecError, LookupError, TypeError, ValueError: The state is none of a terminal.
     """
     require_files(shown)
-    files: dict[str, FileState] = {}
+    files: dict[str, TerminalFile] = {}
     folders: list[str] = []
     links: dict[str, str] = {}
     archives: dict[str, bytes] = {}
@@ -93,7 +93,7 @@ def shell_of(shown: Mapping[str, Any]) -> Shell:
         elif "link" in node:
             links[path] = node["link"]
         elif "text" in node:
-            files[path] = FileState(content=node["text"])
+            files[path] = TerminalFile(content=node["text"])
         else:
             archives[path] = packed(node["tar"]) if "tar" in node else b64decode(node["bytes"], validate=True)
         if "mode" in node:

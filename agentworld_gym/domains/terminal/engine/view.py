@@ -15,9 +15,9 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.view import StructuredState, View, predicted
 from agentworld_gym.core.engines import Controls, Restorable, Scalar
+from agentworld_gym.domains.terminal.engine.command_entry import INTERRUPT, CommandEntry, entered_command
 from agentworld_gym.domains.terminal.engine.command_line import CommandLine, command_line
 from agentworld_gym.domains.terminal.engine.engine import TerminalEngine
-from agentworld_gym.domains.terminal.engine.entered import INTERRUPT, Entered, entered_command
 from agentworld_gym.domains.terminal.engine.known_values import (
     found_values,
     given_values,
@@ -26,9 +26,9 @@ from agentworld_gym.domains.terminal.engine.known_values import (
     told_programs,
 )
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
-from agentworld_gym.domains.terminal.engine.reading import printed
+from agentworld_gym.domains.terminal.engine.read_only_programs import printed
 from agentworld_gym.domains.terminal.engine.screen import capture
-from agentworld_gym.domains.terminal.engine.steps import Step, Typed, inner_steps, played, stepped, steps_of
+from agentworld_gym.domains.terminal.engine.steps import CommandStep, Typed, inner_steps, played, stepped, steps_of
 from agentworld_gym.domains.terminal.engine.structured_state import (
     ANSWER,
     bare_prompt,
@@ -70,7 +70,7 @@ class TerminalView(View):
         """
         with closing(TerminalEngine().start(state, seed, Controls(controls or {}, control_seed))) as machine:
             assert isinstance(machine, Restorable)
-            return machine.shown()
+            return machine.visible_state()
 
     def view(self, shown: StructuredState) -> str:
         """Return the capture of a state.
@@ -148,14 +148,14 @@ class TerminalView(View):
             AnswerError: This is no state of a terminal.
         """
         with predicted():
-            if isinstance(action, Step | Typed):
+            if isinstance(action, CommandStep | Typed):
                 return inner_steps(shown, action)
             asked = self._asked(shown, action)
             return None if asked is None else steps_of(asked)
 
     def silent(self, action: Any) -> bool:
         """Whether a step is none that has an answer: an empty line, or text that stays on the line."""
-        return isinstance(action, Step) and not action.command
+        return isinstance(action, CommandStep) and not action.command
 
     def joined(self, shown: StructuredState) -> StructuredState:
         """Return the state after the last step of an action, with all that its steps have printed."""
@@ -170,7 +170,7 @@ class TerminalView(View):
         with predicted():
             return played(shown, self.steps(shown, action) or (), self.noted)
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after a command whose programs only read and print; None after any other action.
 
         A probe begins at a prompt of its own: what stands on the line is gone, and so is a program that holds the
@@ -196,7 +196,7 @@ class TerminalView(View):
         with predicted(), closing(TerminalMachine(shell_of(shown))) as machine:
             return machine.state()
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return whether the programs of a command only read, and what stands where it may write.
 
         What the command does, and whether it fails, is not said.
@@ -210,14 +210,14 @@ class TerminalView(View):
 
             def tell(state: StructuredState, step: Any) -> StructuredState:
                 if not self.silent(step):
-                    told.append(self._told(state, step, seen, f"{len(told) + 1}:"))
-                return state if not isinstance(step, Step) or step.sets is None else self.noted(state, step)
+                    told.append(self._describe_step(state, step, seen, f"{len(told) + 1}:"))
+                return state if not isinstance(step, CommandStep) or step.sets is None else self.noted(state, step)
 
             asked = self.steps(shown, action)
             stepped(shown, [action] if asked is None else asked, self._all_steps, tell)
             return f"\n{NEXT}\n".join(told)
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: what a command gives, and what stands at its operands.
 
         >>> view = TerminalView()
@@ -260,7 +260,7 @@ class TerminalView(View):
         left = "^C\n" if keys in ("C-c", INTERRUPT) else ""
         return {"screen": capture(f"{screen_of(shown)}\n{left}{at_prompt}"), "prompt": at_prompt}
 
-    def _told(self, shown: StructuredState, action: Any, seen: dict[str, str], step: str) -> str:
+    def _describe_step(self, shown: StructuredState, action: Any, seen: dict[str, str], step: str) -> str:
         line = self._line(shown, action)
         if line is None:
             return ""
@@ -272,25 +272,25 @@ class TerminalView(View):
 
     def _all_steps(self, shown: StructuredState, action: Any) -> Sequence[Any] | None:
         """Return the steps of an action, whether or not a list leaves them out."""
-        if not isinstance(action, Step | Typed):
+        if not isinstance(action, CommandStep | Typed):
             return None
-        return inner_steps(shown, action._replace(link=";") if isinstance(action, Step) else action)
+        return inner_steps(shown, action._replace(link=";") if isinstance(action, CommandStep) else action)
 
     def _line(self, shown: StructuredState, action: Any) -> CommandLine | None:
         step = self._step(shown, action)
         return None if step is None else command_line(step.command)
 
-    def _step(self, shown: StructuredState, action: Any) -> Step | None:
-        if isinstance(action, Step):
+    def _step(self, shown: StructuredState, action: Any) -> CommandStep | None:
+        if isinstance(action, CommandStep):
             return action
         asked = self._asked(shown, action)
         if asked is None:
             return None
         first = steps_of(asked)[0]
-        assert isinstance(first, Step)
+        assert isinstance(first, CommandStep)
         return first
 
-    def _asked(self, shown: StructuredState, action: Any) -> Entered | None:
+    def _asked(self, shown: StructuredState, action: Any) -> CommandEntry | None:
         typed, pending = str(shown.get("typed", "")), str(shown.get("pending", ""))
         return entered_command(screen_of(shown), bare_prompt(shown), action, typed, pending)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.core.domain.task import Expect
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.terminal.tasks.scene import TerminalScene, family, prints
 from agentworld_gym.kit.vocabulary import KEYS
 
@@ -12,7 +12,7 @@ MODES = ("600", "640", "660", "700", "740", "750", "755", "770")
 
 
 @family
-def edit_in_place(scene: TerminalScene, level: int) -> Draft:
+def edit_in_place(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent saves a copy of the file that holds a word, then replaces the word."""
     old, replacement, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("txt", old)
@@ -60,7 +60,7 @@ def edit_in_place(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def permissions(scene: TerminalScene, level: int) -> Draft:
+def permissions(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent copies a script and gives the copy, and at higher levels the script, the mode that a policy names."""
     word, folder = scene.word(), scene.folder()
     found, second, third = scene.siblings("sh", word)
@@ -113,7 +113,7 @@ def permissions(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def change_config(scene: TerminalScene, level: int) -> Draft:
+def change_config(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent saves a copy of the configuration in use, then changes a value in it."""
     key, other_key, third_key = (scene.fresh(KEYS) for _ in range(3))
     wanted, found, second = scene.word(), scene.file("conf"), scene.file("conf")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.terminal.tasks.scene import TerminalScene, family, prints, prints_names
 
 
 @family
-def create_files(scene: TerminalScene, level: int) -> Draft:
+def create_files(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent makes the folder that a plan names, and writes a file in it with lines that stand elsewhere."""
     plan, other_plan, text, other_text = (scene.file("txt") for _ in range(4))
     folder, wrong_folder, spare, name = scene.folder(), scene.folder(), scene.folder(), scene.file("log")
@@ -48,7 +48,7 @@ def create_files(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def copy_move(scene: TerminalScene, level: int) -> Draft:
+def copy_move(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent moves, copies and renames files that it knows by a word in them, in an order that matters."""
     word, other_word, folder, added = scene.word(), scene.word(), scene.folder(), scene.word()
     if level == 1:
@@ -110,7 +110,7 @@ def copy_move(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def archive(scene: TerminalScene, level: int) -> Draft:
+def archive(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent archives files that it knows by a word in them, and only then removes the originals."""
     word, other_word, folder = scene.word(), scene.word(), scene.folder()
     found, second, third = scene.siblings("log", word)

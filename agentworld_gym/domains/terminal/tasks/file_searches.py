@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.terminal.tasks.scene import TerminalScene, family, numbers, prints
 
 
 @family
-def find_file(scene: TerminalScene, level: int) -> Draft:
+def find_file(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent finds a file in a subfolder and copies it before it is overwritten; from level 2 on another file names
     it."""
     places = [f"{scene.folder()}/{scene.folder()}", scene.folder(), scene.folder()]
@@ -60,7 +60,7 @@ def find_file(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def count_lines(scene: TerminalScene, level: int) -> Draft:
+def count_lines(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent counts lines and writes the numbers down."""
     word, mark, folder = scene.word(), scene.word(), scene.folder()
     source, other = scene.file("log"), scene.file("log")
@@ -102,7 +102,7 @@ def count_lines(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def filter_lines(scene: TerminalScene, level: int) -> Draft:
+def filter_lines(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent keeps the lines that a note asks for, and counts them."""
     keep, drop, wrong, folder = scene.word(), scene.word(), scene.word(), scene.folder()
     note, source, other = scene.file("txt"), scene.file("log"), scene.file("log")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Scene, family_of
-from agentworld_gym.kit.vocabulary import FOLDERS, NAMES, STEMS, WORDS, Pool
+from agentworld_gym.kit.vocabulary import FOLDERS, NAMES, STEMS, WORDS, WordPool
 
 HOME = "/home/dev"
 WORKING_FOLDERS = (HOME, HOME + "/work", "/srv/app", "/srv/data")
@@ -36,7 +36,7 @@ class TerminalScene(Scene):
         self.files: dict[str, str] = {}
         self._used: set[str] = set()
 
-    def fresh(self, pool: Pool) -> str:
+    def fresh(self, pool: WordPool) -> str:
         """Draw one entry of a pool that has not been handed out."""
         entries = pool.of(self.split)
         while (entry := self.rng.choice(entries)) in self._used:
@@ -102,7 +102,7 @@ class TerminalScene(Scene):
         distractors: Sequence[str],
         checks: Sequence[Print],
         free_values: Sequence[str] = (),
-    ) -> Draft:
+    ) -> TaskDraft:
         """Return the draft, in a random working folder and with checks of equal weight.
 
         Args:
@@ -121,7 +121,7 @@ class TerminalScene(Scene):
         share = 1 / len(checks)
         success = tuple(Check(probe=command, expect=expect, weight=share) for command, expect in checks)
         freed = tuple(f"{cwd}/{path}" for path in free_values)
-        return Draft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed)
+        return TaskDraft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed)
 
 
 family = family_of(TerminalScene)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.terminal.tasks.scene import TerminalScene, family, numbers, prints
 
 
 @family
-def sort_unique(scene: TerminalScene, level: int) -> Draft:
+def sort_unique(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent sorts lines and writes down which comes first or last, or how many there are."""
     if level == 3:
         return _sort_numbers(scene)
@@ -76,7 +76,7 @@ def sort_unique(scene: TerminalScene, level: int) -> Draft:
     return scene.draft(instruction, expert, distractors, checks)
 
 
-def _sort_numbers(scene: TerminalScene) -> Draft:
+def _sort_numbers(scene: TerminalScene) -> TaskDraft:
     source, other, result, note = scene.file("dat"), scene.file("dat"), scene.file("out"), scene.file("num")
     folder, key = scene.folder(), scene.word()
     values = scene.rng.sample(range(1, 100), 4)
@@ -114,7 +114,7 @@ def _sort_numbers(scene: TerminalScene) -> Draft:
 
 
 @family
-def aggregate_csv(scene: TerminalScene, level: int) -> Draft:
+def aggregate_csv(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent keeps, sums and counts the rows of one person."""
     person, second, third = scene.name(), scene.name(), scene.name()
     amounts = [scene.rng.randint(1, 9) for _ in range(scene.rng.randint(2, 3))]
@@ -167,7 +167,7 @@ def aggregate_csv(scene: TerminalScene, level: int) -> Draft:
 
 
 @family
-def pipeline(scene: TerminalScene, level: int) -> Draft:
+def pipeline(scene: TerminalScene, level: int) -> TaskDraft:
     """The agent finds the most frequent value of a column and keeps what belongs to it."""
     often, rare, rarer = scene.word(), scene.word(), scene.word()
     values = scene.mixed([often] * (2 if level == 1 else scene.rng.randint(2, 3)), [rare, rarer])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.domains.web.engine.browser.browser import Browser, Chooser, Tab
+from agentworld_gym.domains.web.engine.browser.browser import Browser, OpenFileChooser, Tab
 from agentworld_gym.domains.web.engine.document.page import Page
 
 
@@ -37,25 +37,27 @@ def _tab(prefix: str, tab: Tab) -> dict[str, Scalar]:
     }
     if tab.modal is not None:
         modal = tab.modal
-        fields[f"{prefix}/modal"] = "file chooser" if isinstance(modal, Chooser) else f"{modal.kind}: {modal.message}"
+        fields[f"{prefix}/modal"] = (
+            "file chooser" if isinstance(modal, OpenFileChooser) else f"{modal.kind}: {modal.message}"
+        )
     page = tab.page
     if page.focus is not None:
-        fields[f"{prefix}/focus"] = _known(page, page.focus)
+        fields[f"{prefix}/focus"] = _stable_name(page, page.focus)
     for index, value in page.values.items():
-        fields[f"{prefix}/value/{_known(page, index)}"] = value
+        fields[f"{prefix}/value/{_stable_name(page, index)}"] = value
     for index, checked in page.checked.items():
-        fields[f"{prefix}/checked/{_known(page, index)}"] = checked
+        fields[f"{prefix}/checked/{_stable_name(page, index)}"] = checked
     for index, chosen in page.chosen.items():
         labels = (" ".join(page.nodes[option].text().split()) for option in chosen)
-        fields[f"{prefix}/chosen/{_known(page, index)}"] = ", ".join(labels)
+        fields[f"{prefix}/chosen/{_stable_name(page, index)}"] = ", ".join(labels)
     for index, files in page.files.items():
-        fields[f"{prefix}/files/{_known(page, index)}"] = ", ".join(files)
+        fields[f"{prefix}/files/{_stable_name(page, index)}"] = ", ".join(files)
     for (index, name), changed in page.attrs.items():
-        fields[f"{prefix}/{name}/{_known(page, index)}"] = changed
+        fields[f"{prefix}/{name}/{_stable_name(page, index)}"] = changed
     return fields
 
 
-def _known(page: Page, index: int) -> str:
+def _stable_name(page: Page, index: int) -> str:
     """Return a name for an element that stays the same from one load of its page to the next."""
     node = page.nodes[index]
     name = node.attrs.get("id") or node.attrs.get("name") or ""

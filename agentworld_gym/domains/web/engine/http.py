@@ -14,10 +14,10 @@ class ConnectionReset(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """One request of a browser.
 
-    >>> Request("GET", "http://shop.example/").form
+    >>> HttpRequest("GET", "http://shop.example/").form
     ()
     """
 
@@ -32,7 +32,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageSource:
     """What a page was made from, beside its address and the rows of its site."""
 
     user: Any = None
@@ -61,7 +61,7 @@ class Response:
     """The cookies to set for the host; an empty value deletes one."""
     refresh: bool = False
     """Whether the page reloads itself after a second. Its body says so too, with a meta element."""
-    source: Source | None = None
+    source: PageSource | None = None
     """What the page was made from; None for a text of another kind."""
 
 
@@ -73,7 +73,7 @@ class Internet(Protocol):
         """The hosts that exist."""
         ...
 
-    def fetch(self, request: Request) -> Response | None:
+    def fetch(self, request: HttpRequest) -> Response | None:
         """Answer a request; None where no site has the host (`net::ERR_NAME_NOT_RESOLVED`).
 
         Raises:

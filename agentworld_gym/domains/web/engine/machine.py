@@ -57,7 +57,7 @@ class WebMachine(RestorableMachine[Browser]):
             browser.go(url)
         self._result = ToolResult()
         show(browser, self._result)
-        self._observation = self._shown()
+        self._observation = self._result_text()
 
     @classmethod
     def start(
@@ -168,7 +168,7 @@ class WebMachine(RestorableMachine[Browser]):
         }
         return {**kept_browser(self.browser, self._sites, shown), "machine": own}
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads.
 
         Raises:
@@ -222,10 +222,10 @@ class WebMachine(RestorableMachine[Browser]):
 
     def _say(self, result: ToolResult) -> str:
         self._result = result
-        self._observation = self._shown()
+        self._observation = self._result_text()
         return self._observation
 
-    def _shown(self) -> str:
+    def _result_text(self) -> str:
         """Return the text of the result, and note whether it shows a page for the first time.
 
         Where it does, and the task did not state the page, its snapshot is a span.

@@ -19,11 +19,11 @@ from agentworld_gym.domains.web.engine.browser.browser import Browser
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.strings import encodable
+from agentworld_gym.domains.web.engine.structured_state.action_context import context_lines
+from agentworld_gym.domains.web.engine.structured_state.allowed_values import column_choices, field_choices, site_called
 from agentworld_gym.domains.web.engine.structured_state.answers import answered, expected, text_of
 from agentworld_gym.domains.web.engine.structured_state.browsers import page_place, restored_browser, shown_browser
-from agentworld_gym.domains.web.engine.structured_state.choices import column_choices, field_choices, site_called
 from agentworld_gym.domains.web.engine.structured_state.known_values import known_values
-from agentworld_gym.domains.web.engine.structured_state.told import told_lines
 from agentworld_gym.domains.web.engine.tools.call import read_call
 from agentworld_gym.domains.web.engine.tools.playwright_tools import TOOLS, call_tool
 from agentworld_gym.kit.tables.plain_rows import completed_row
@@ -58,7 +58,7 @@ class WebView(View):
         Raises:
             SpecError: The state of the task is wrong.
         """
-        return WebMachine.start(state, seed, Controls(controls or {}, control_seed)).shown()
+        return WebMachine.start(state, seed, Controls(controls or {}, control_seed)).visible_state()
 
     def view(self, shown: StructuredState) -> str:
         """Return the answer of the last tool, as Playwright's MCP server prints it.
@@ -106,7 +106,7 @@ class WebView(View):
                 noted["tabs"] = {**shown["tabs"], tab: {**shown["tabs"][tab], "pages": pages}}
             return noted
 
-    def told(self, shown: StructuredState, action: Any) -> str:
+    def describe_for_model(self, shown: StructuredState, action: Any) -> str:
         """Return the page in front, and what an action is aimed at: an element, and its link or the form it sends.
 
         Raises:
@@ -114,9 +114,9 @@ class WebView(View):
         """
         with predicted():
             browser, sites = restored_browser(shown)
-            return "\n".join(told_lines(shown, browser, sites, action))
+            return "\n".join(context_lines(shown, browser, sites, action))
 
-    def known(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the values to which a change can refer: those of the action, and those of the rows that it concerns.
 
         >>> view = WebView()
@@ -141,7 +141,7 @@ class WebView(View):
         with predicted():
             return flat_state.state(restored_browser(shown)[0])
 
-    def opened(self, shown: StructuredState, action: Any) -> StructuredState | None:
+    def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an address or a link is opened; None after any other action.
 
         Raises:
@@ -229,4 +229,4 @@ def _without_storing(shown: StructuredState, action: Any) -> StructuredState | N
 
 def _stored(browser: Browser, sites: Sites) -> list[Any]:
     """Return what the sites store, and who is signed in."""
-    return [sites.shown()["data"], sites.users(browser.cookies)]
+    return [sites.visible_state()["data"], sites.users(browser.cookies)]

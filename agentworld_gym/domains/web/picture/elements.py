@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agentworld_gym.core.screens import Box, Node
-from agentworld_gym.domains.web.picture.flow import GAP, Flow
+from agentworld_gym.core.screens import Box, ScreenNode
+from agentworld_gym.domains.web.picture.flow import GAP, PageColumn
 from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.glyphs import drawing_of, glyph
 
@@ -19,11 +19,11 @@ DEEPEST = 60
 
 
 @dataclass(slots=True)
-class Element:
+class PictureElement:
     """A node with the elements in it; it is `labelled` if the page writes its name as a text beside it."""
 
-    node: Node
-    children: list[Element] = field(default_factory=list)
+    node: ScreenNode
+    children: list[PictureElement] = field(default_factory=list)
     labelled: bool = False
 
     @property
@@ -31,7 +31,7 @@ class Element:
         """The role of the node."""
         return self.node.role
 
-    def within(self) -> Iterator[Element]:
+    def within(self) -> Iterator[PictureElement]:
         """Yield all elements in it, in the order of the page."""
         for child in self.children:
             yield child
@@ -43,12 +43,12 @@ class Element:
         return " ".join(part for part in (parts[:1] if self.node.name else parts) if part)
 
 
-def tree(nodes: Sequence[Node]) -> list[Element]:
+def tree(nodes: Sequence[ScreenNode]) -> list[PictureElement]:
     """Return the elements at the top, each with the elements in it, by the depths of the nodes."""
-    roots: list[Element] = []
-    path: list[Element] = []
+    roots: list[PictureElement] = []
+    path: list[PictureElement] = []
     for node in nodes:
-        element = Element(node)
+        element = PictureElement(node)
         while path and (path[-1].node.depth >= node.depth or len(path) >= DEEPEST):
             path.pop()
         (path[-1].children if path else roots).append(element)
@@ -60,7 +60,7 @@ def tree(nodes: Sequence[Node]) -> list[Element]:
     return roots
 
 
-def button(flow: Flow, element: Element) -> None:
+def button(flow: PageColumn, element: PictureElement) -> None:
     """Draw a button, a tab or an option."""
     node = element.node
     name = element.words()
@@ -84,7 +84,7 @@ def button(flow: Flow, element: Element) -> None:
     flow.put(wide, int(flow.size * 2.1), draw)
 
 
-def entry(flow: Flow, element: Element) -> None:
+def entry(flow: PageColumn, element: PictureElement) -> None:
     """Draw a text field, or a list that opens."""
     node = element.node
     options = [child.node for child in element.within() if child.role == "option"]
@@ -114,7 +114,7 @@ def entry(flow: Flow, element: Element) -> None:
     flow.put(wide, 36 + 22 * (tall - 1), draw)
 
 
-def check(flow: Flow, element: Element) -> None:
+def check(flow: PageColumn, element: PictureElement) -> None:
     """Draw a checkbox or a radio button."""
     node = element.node
     name = "" if element.labelled else node.name or node.text
@@ -136,7 +136,7 @@ def check(flow: Flow, element: Element) -> None:
     flow.put(34 + style.width_of(name, TEXT) if name else 18, 28, draw, 14 if name else GAP)
 
 
-def image(flow: Flow, node: Node) -> None:
+def image(flow: PageColumn, node: ScreenNode) -> None:
     """Draw a picture by its name."""
 
     def draw(box: Box) -> None:
@@ -147,7 +147,7 @@ def image(flow: Flow, node: Node) -> None:
     flow.put(56 + style.width_of(node.name, 13), 44, draw)
 
 
-def measure(flow: Flow, node: Node) -> None:
+def measure(flow: PageColumn, node: ScreenNode) -> None:
     """Draw a meter or a progress bar."""
     digits = re.search(r"\d+(?:\.\d+)?", node.text)
     share = min(float(digits[0]) / 100, 1.0) if digits else 0.5
@@ -159,7 +159,7 @@ def measure(flow: Flow, node: Node) -> None:
     flow.put(240, 12, draw)
 
 
-def notice(flow: Flow, element: Element) -> None:
+def notice(flow: PageColumn, element: PictureElement) -> None:
     """Draw a notice over the whole width of the page."""
     text = element.words()
     if not text:

@@ -12,7 +12,7 @@ GAP = 8
 Draw = Callable[[Box], None]
 
 
-class Flow:
+class PageColumn:
     """A column of a page that is filled from its top; `y` is where the next block begins."""
 
     def __init__(
@@ -79,14 +79,16 @@ class Flow:
         self.end()
         self.y += pixels
 
-    def inner(self, left: int = 0, right: int = 0, size: int | None = None, colour: style.Colour | None = None) -> Flow:
+    def inner(
+        self, left: int = 0, right: int = 0, size: int | None = None, colour: style.Colour | None = None
+    ) -> PageColumn:
         """Return a narrower column that begins here; `take` goes on below it."""
         self.end()
-        return Flow(
+        return PageColumn(
             self.canvas, self.x + left, self.y, self.width - left - right, size or self.size, colour or self.colour
         )
 
-    def take(self, inner: Flow, below: int = 0) -> None:
+    def take(self, inner: PageColumn, below: int = 0) -> None:
         """Go on below a column."""
         inner.end()
         self.y = max(self.y, inner.y) + below

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.core.screens import Box, Node
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.domains.web.picture import elements
-from agentworld_gym.domains.web.picture.elements import TEXT, Element, tree
-from agentworld_gym.domains.web.picture.flow import Flow
+from agentworld_gym.domains.web.picture.elements import TEXT, PictureElement, tree
+from agentworld_gym.domains.web.picture.flow import PageColumn
 from agentworld_gym.domains.web.screen_texts import location
 from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.canvas import Canvas
@@ -28,12 +28,12 @@ _MODAL = re.compile(r'(?m)^- \["(\w+)" dialog with message "(.*)"\]')
 _TAB = re.compile(r"(?m)^- (\d+): (\(current\) )?\[(.*?)\]\((.*?)\)\s*$")
 
 
-def draw(nodes: Sequence[Node], observation: str) -> Canvas:
+def draw(nodes: Sequence[ScreenNode], observation: str) -> Canvas:
     """Draw the whole page, 1280 pixels wide and as high as it needs."""
     roots = tree(nodes)
     body = Canvas(WIDTH, MAX_HEIGHT, style.WHITE)
     page = _Page(body, location(observation)[0].partition("://")[2].partition("/")[0])
-    flow = Flow(body, 0, FRAME, WIDTH, TEXT)
+    flow = PageColumn(body, 0, FRAME, WIDTH, TEXT)
     page.blocks(flow, roots)
     flow.skip(24)
     height = min(max(flow.y, HEIGHT), MAX_HEIGHT)
@@ -50,7 +50,7 @@ def draw(nodes: Sequence[Node], observation: str) -> Canvas:
     return canvas
 
 
-def _frame(canvas: Canvas, observation: str, nodes: Sequence[Node]) -> None:
+def _frame(canvas: Canvas, observation: str, nodes: Sequence[ScreenNode]) -> None:
     """Draw the tabs and the address bar of the browser."""
     url, title = location(observation)
     if not url and nodes:
@@ -92,20 +92,20 @@ class _Page:
     def __init__(self, canvas: Canvas, site: str) -> None:
         self.canvas = canvas
         self.accent = style.tile_colour(site)
-        self.dialogs: list[Element] = []
+        self.dialogs: list[PictureElement] = []
 
-    def blocks(self, flow: Flow, elements: Sequence[Element], row: bool = False) -> None:
+    def blocks(self, flow: PageColumn, elements: Sequence[PictureElement], row: bool = False) -> None:
         """Draw elements; in a `row`, lists and groups do not break the line."""
         for element in elements:
             if flow.y < MAX_HEIGHT - 200:
                 self._element(flow, element, row)
 
-    def dialog(self, element: Element) -> int:
+    def dialog(self, element: PictureElement) -> int:
         """Draw a dialog in the middle of the page, after measuring it by drawing it once; return where it ends."""
         wide, top = 600, FRAME + 110
         box = Box((WIDTH - wide) // 2, top, wide, 0)
         for outline in (True, False):
-            flow = Flow(self.canvas, box.x + 28, top + 24, wide - 56, TEXT)
+            flow = PageColumn(self.canvas, box.x + 28, top + 24, wide - 56, TEXT)
             name = element.node.name
             if name and not any(child.role == "heading" for child in element.within()):
                 flow.words(name, bold=True, size=21)
@@ -118,7 +118,7 @@ class _Page:
                 self.canvas.box(box, style.WHITE, 12)
         return box.y + box.height
 
-    def _element(self, flow: Flow, element: Element, row: bool, within_list: bool = False) -> None:
+    def _element(self, flow: PageColumn, element: PictureElement, row: bool, within_list: bool = False) -> None:
         node, role = element.node, element.role
         if role in _DIALOGS:
             self.dialogs.append(element)
@@ -153,14 +153,14 @@ class _Page:
         else:
             self._container(flow, element, row)
 
-    def _inline(self, flow: Flow, element: Element, row: bool) -> None:
+    def _inline(self, flow: PageColumn, element: PictureElement, row: bool) -> None:
         node = element.node
         bold = element.role == "strong"
         if node.name or node.text:
             flow.words(node.name or node.text, bold=bold)
         self.blocks(flow, element.children, row)
 
-    def _container(self, flow: Flow, element: Element, row: bool) -> None:
+    def _container(self, flow: PageColumn, element: PictureElement, row: bool) -> None:
         node, role = element.node, element.role
         if role in ("banner", "contentinfo"):
             self._band(flow, element)
@@ -203,24 +203,24 @@ class _Page:
             flow.take(inner)
 
     @staticmethod
-    def _is_body(element: Element) -> bool:
+    def _is_body(element: PictureElement) -> bool:
         """Tell whether no band of the page lies in an element, so that it needs the page's margin."""
         return not any(each.role in ("banner", "main", "contentinfo") for each in element.within())
 
     @staticmethod
-    def _short(element: Element) -> bool:
+    def _short(element: PictureElement) -> bool:
         """Tell whether an element holds only a few small things, such as a field with its label."""
         return len(element.children) <= 4 and all(
             not child.children or child.role in ("combobox", "link", "button") for child in element.children
         )
 
-    def _band(self, flow: Flow, element: Element) -> None:
+    def _band(self, flow: PageColumn, element: PictureElement) -> None:
         """Draw the head or the foot of a page over its whole width."""
         flow.end()
         foot = element.role == "contentinfo"
         margin = MARGIN if flow.x == 0 else 12
         for measured in (True, False):
-            inner = Flow(
+            inner = PageColumn(
                 self.canvas,
                 flow.x + margin,
                 flow.y + 16,
@@ -235,7 +235,7 @@ class _Page:
                 self.canvas.box(band, style.PANEL if foot else self.accent)
         flow.take(inner)
 
-    def _card(self, flow: Flow, element: Element) -> None:
+    def _card(self, flow: PageColumn, element: PictureElement) -> None:
         """Draw a part of a page with a line around it."""
         flow.skip(4)
         plain = element.role in ("region", "form", "tabpanel")
@@ -251,14 +251,14 @@ class _Page:
             self.canvas.box(outline, None, 8, style.LINE)
         flow.take(inner, 10)
 
-    def _heading(self, flow: Flow, element: Element) -> None:
+    def _heading(self, flow: PageColumn, element: PictureElement) -> None:
         size = HEADINGS.get(element.node.value("level") or "2", 20)
         flow.skip(6)
         linked = any(child.role == "link" for child in element.within())
         flow.words(element.words(), style.BLUE if linked else style.INK, bold=True, size=size)
         flow.skip(6)
 
-    def _link(self, flow: Flow, element: Element, row: bool) -> None:
+    def _link(self, flow: PageColumn, element: PictureElement, row: bool) -> None:
         name = element.node.name or element.node.text
         if name and flow.colour == style.WHITE:
             flow.words(name, bold=element.node.value("url") == "/")
@@ -267,7 +267,7 @@ class _Page:
         else:
             self.blocks(flow, element.children, row)
 
-    def _list(self, flow: Flow, element: Element, row: bool) -> None:
+    def _list(self, flow: PageColumn, element: PictureElement, row: bool) -> None:
         if row:
             if element.role == "tablist":
                 flow.skip(6)
@@ -299,7 +299,7 @@ class _Page:
             flow.take(inner)
         flow.skip(8)
 
-    def _table(self, flow: Flow, element: Element) -> None:
+    def _table(self, flow: PageColumn, element: PictureElement) -> None:
         rows = [each for each in element.within() if each.role == "row"]
         grid = [list(row.children) for row in rows if row.children]
         columns = max((len(row) for row in grid), default=0)
@@ -325,7 +325,7 @@ class _Page:
                     fill = style.PANEL if head else style.PAPER if number % 2 else style.WHITE
                     self.canvas.box(Box(flow.x, flow.y, sum(widths), bottom - flow.y), fill)
                 for cell, wide in zip(row, widths, strict=False):
-                    inner = Flow(self.canvas, x + 10, flow.y + 7, wide - 16, TEXT)
+                    inner = PageColumn(self.canvas, x + 10, flow.y + 7, wide - 16, TEXT)
                     if cell.children:
                         self.blocks(inner, cell.children, row=True)
                     else:
@@ -344,7 +344,7 @@ class _Page:
         flow.skip(12)
 
     @staticmethod
-    def _natural(cell: Element) -> int:
+    def _natural(cell: PictureElement) -> int:
         """Return how wide a cell would be without limits."""
         controls = sum(each.role in FIELDS or each.role == "button" for each in cell.within())
         words = max(cell.words().split("\n"), key=len, default="")

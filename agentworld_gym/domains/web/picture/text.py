@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentworld_gym.core.screens import Node
-from agentworld_gym.domains.web.picture.elements import Element, tree
+from agentworld_gym.core.screens import ScreenNode
+from agentworld_gym.domains.web.picture.elements import PictureElement, tree
 from agentworld_gym.domains.web.picture.page import CHECKS, FIELDS, INLINE
 from agentworld_gym.domains.web.screen_texts import location
 
@@ -13,7 +13,7 @@ _LINKS = frozenset(("link", "button", "tab", "menuitem", "text", "strong"))
 _LEVELS = frozenset("123456")
 
 
-def page(nodes: Sequence[Node], observation: str, width: int) -> str:
+def page(nodes: Sequence[ScreenNode], observation: str, width: int) -> str:
     """Return the page in lines of a given number of characters."""
     url, title = location(observation)
     text = _Text(width)
@@ -57,12 +57,12 @@ class _Text:
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
-    def all(self, elements: Sequence[Element], indent: int) -> None:
+    def all(self, elements: Sequence[PictureElement], indent: int) -> None:
         """Write elements one after the other."""
         for element in elements:
             self._element(element, indent)
 
-    def _element(self, element: Element, indent: int) -> None:
+    def _element(self, element: PictureElement, indent: int) -> None:
         node, role = element.node, element.role
         handle = f" ‹{node.handle}›" if node.handle else ""
         name = node.name or node.text
@@ -106,7 +106,7 @@ class _Text:
         else:
             self._block(element, indent)
 
-    def _block(self, element: Element, indent: int) -> None:
+    def _block(self, element: PictureElement, indent: int) -> None:
         node, role = element.node, element.role
         self.end(indent)
         if role == "listitem":
@@ -137,7 +137,7 @@ class _Text:
             self.all(element.children, inner)
         self.end(indent)
 
-    def _row(self, element: Element, indent: int) -> None:
+    def _row(self, element: PictureElement, indent: int) -> None:
         self.end(indent)
         cells = []
         for cell in element.children:

@@ -9,19 +9,19 @@ from agentworld_gym.core.domain.task import Expect
 _UNITS = {"year": "years?", "cm": "(?:cm|centimet(?:re|er)s?)"}
 
 
-def said(answer: str) -> Expect:
+def expect_answer(answer: str) -> Expect:
     """Return a test that accepts the ways to say an answer: amounts without their unit, and answers within a sentence.
 
     An answer that names two different numbers does not pass.
 
     >>> sums = ("44.9", "44.90 EUR", "The total is €44.90.", "€44.80", "€44.90 or €40.00")
-    >>> [said("€44.90").holds(text) for text in sums]
+    >>> [expect_answer("€44.90").holds(text) for text in sums]
     [True, True, True, False, False]
-    >>> [said("#258").holds(text) for text in ("258", "Issue #258", "#25", "#258, #259")]
+    >>> [expect_answer("#258").holds(text) for text in ("258", "Issue #258", "#25", "#258, #259")]
     [True, True, False, False]
-    >>> [said("9 cm").holds(text) for text in ("9", "They grow 9cm apart.", "9 mm", "19 cm")]
+    >>> [expect_answer("9 cm").holds(text) for text in ("9", "They grow 9cm apart.", "9 mm", "19 cm")]
     [True, True, False, False]
-    >>> [said("the mill").holds(text) for text in ("Mill.", "at the mill", "the mill or the school")]
+    >>> [expect_answer("the mill").holds(text) for text in ("Mill.", "at the mill", "the mill or the school")]
     [True, True, False]
     """
     if match := re.fullmatch(r"€([\d,]+\.\d\d)", answer):

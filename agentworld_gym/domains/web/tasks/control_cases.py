@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens import ScreenNode, read_screen
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.domains.web.screen_texts import location
@@ -28,7 +28,7 @@ PATIENCE = 40
 Doing = Generator[str, str, None]
 
 
-class Hand:
+class BrowserHand:
     """The eyes and hands of an expert.
 
     Args:
@@ -62,7 +62,7 @@ class Hand:
         self.last, self.shown = action, (yield action)
         self.nodes = read_screen("web", self.shown) or self.nodes
 
-    def find(self, name: str) -> Node | None:
+    def find(self, name: str) -> ScreenNode | None:
         """Return the first element of a name or text."""
         return next((node for node in self.nodes if name in (node.name, node.text)), None)
 
@@ -78,23 +78,23 @@ class Hand:
         return next((node.name for node in self.nodes if node.role == "heading"), "")
 
 
-Cope = Callable[[Hand], Doing]
-Plan = Callable[[Task, Hand], ActionStream]
+Cope = Callable[[BrowserHand], Doing]
+Plan = Callable[[Task, BrowserHand], ActionStream]
 
 
-def refuse(hand: Hand) -> Doing:
+def refuse(hand: BrowserHand) -> Doing:
     """Decline whatever opens over a page."""
     while any(node.role == "dialog" for node in hand.nodes):
         yield from hand.once(press(next(name for name in REFUSALS if hand.find(name))))
 
 
-def wait(hand: Hand) -> Doing:
+def wait(hand: BrowserHand) -> Doing:
     """Wait until the page has loaded."""
     while hand.find("Loading"):
         yield from hand.once(WAIT)
 
 
-def ask_again(hand: Hand) -> Doing:
+def ask_again(hand: BrowserHand) -> Doing:
     """Open a page again that failed to load."""
     while "net::ERR_" in hand.shown:
         yield from hand.once(hand.last)
@@ -111,7 +111,7 @@ def _wishes(task: Task) -> tuple[str, str]:
     return click(delivery, "radio"), click(payment, "radio")
 
 
-def order(task: Task, hand: Hand) -> ActionStream:
+def order(task: Task, hand: BrowserHand) -> ActionStream:
     """Go from the cart to an order, step by step."""
     delivery, payment = _wishes(task)
     yield from hand.look()
@@ -121,7 +121,7 @@ def order(task: Task, hand: Hand) -> ActionStream:
     yield f"finish: {hand.after('Total', '€.+')}"
 
 
-def order_by_pages(task: Task, hand: Hand) -> ActionStream:
+def order_by_pages(task: Task, hand: BrowserHand) -> ActionStream:
     """Go from the cart to an order by doing on each page what the page is for."""
     delivery, payment = _wishes(task)
     account = re.search(r"you are (\w+), password (\S+)\.\)", task.instruction)
@@ -147,7 +147,7 @@ def order_by_pages(task: Task, hand: Hand) -> ActionStream:
     yield f"finish: {hand.after('Total', '€.+')}"
 
 
-def buy(task: Task, hand: Hand, compares: bool) -> ActionStream:
+def buy(task: Task, hand: BrowserHand, compares: bool) -> ActionStream:
     """Put the cheapest product in stock into the cart.
 
     Args:
@@ -172,7 +172,7 @@ def _price(texts: list[str], name: str) -> float:
     return next(float(text[1:]) for text in texts[texts.index(name) + 1 :] if text.startswith("€"))
 
 
-def triage(task: Task, hand: Hand, leafs: bool) -> ActionStream:
+def triage(task: Task, hand: BrowserHand, leafs: bool) -> ActionStream:
     """Assign one issue to somebody with a priority.
 
     Args:
@@ -191,7 +191,7 @@ def triage(task: Task, hand: Hand, leafs: bool) -> ActionStream:
     yield f"finish: #{number}"
 
 
-def _number(hand: Hand, title: str) -> int:
+def _number(hand: BrowserHand, title: str) -> int:
     """Return the number of an issue in the list, or 0 if it is not there."""
     matches = (re.fullmatch(rf"#(\d+) {re.escape(title)}", node.name) for node in hand.nodes)
     return next((int(match[1]) for match in matches if match), 0)
@@ -201,7 +201,7 @@ def expert(plan: Plan, cope: Cope | None = None, retries: bool = False) -> Solve
     """Return an expert that follows a plan."""
 
     def solve(task: Task) -> ActionStream:
-        return plan(task, Hand(task, cope, retries))
+        return plan(task, BrowserHand(task, cope, retries))
 
     return solve
 

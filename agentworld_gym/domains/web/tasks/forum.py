@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, DISMISS, choose, click, go, press, write
 from agentworld_gym.domains.web.tasks.patterns import in_article
 from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
@@ -85,7 +85,7 @@ class Garden:
 
 
 @family
-def join_thread(scene: WebScene, level: int) -> Draft:
+def join_thread(scene: WebScene, level: int) -> TaskDraft:
     """The agent likes a post, or answers a question with what the moderator said elsewhere and reports wrong advice."""
     garden = Garden(scene)
     asker, *others = garden.members
@@ -179,7 +179,7 @@ def join_thread(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def moderate(scene: WebScene, level: int) -> Draft:
+def moderate(scene: WebScene, level: int) -> TaskDraft:
     """The agent judges reports by what the posts say, and closes and moves threads."""
     garden = Garden(scene, moderator=True)
     plants = scene.some(PLANTS, 3)

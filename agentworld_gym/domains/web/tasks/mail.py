@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, DISMISS, choose, click, fill_in, go, press, write
 from agentworld_gym.domains.web.tasks.patterns import euros, paragraph
 from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
@@ -23,7 +23,7 @@ SMALL_TALK = (
 )
 
 
-class Box:
+class TaskMail:
     """The mail of a task while it is being filled."""
 
     def __init__(self, scene: WebScene) -> None:
@@ -67,9 +67,9 @@ def folder_page(folder: str) -> str:
 
 
 @family
-def sort_mail(scene: WebScene, level: int) -> Draft:
+def sort_mail(scene: WebScene, level: int) -> TaskDraft:
     """The agent moves messages to the folder where they belong, by hand or by a rule."""
-    box = Box(scene)
+    box = TaskMail(scene)
     firms = scene.some([firm for firm in common_pool("companies").of(scene.split) if "&" not in firm], 3)
     numbers = scene.some(range(1000, 9999), 3)
     sums = [euros(scene.rng.randrange(2000, 40000) / 100) for _ in range(3)]
@@ -151,9 +151,9 @@ def sort_mail(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def answer_mail(scene: WebScene, level: int) -> Draft:
+def answer_mail(scene: WebScene, level: int) -> TaskDraft:
     """The agent answers a question by other messages, of which the newest counts, and tells others too."""
-    box = Box(scene)
+    box = TaskMail(scene)
     asker, host, rival, friend, _ = box.people
     what, other = scene.some(OCCASIONS, 2)
     day, unlike, third = scene.some(DAYS, 3)

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.core.tasks.proof import Stage, prove
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Scene, alternated, family_of
+from agentworld_gym.core.tasks.validation import ValidationSession, prove
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites.site import load_site
 from agentworld_gym.domains.web.tasks.actions import url
-from agentworld_gym.domains.web.tasks.answers import said
+from agentworld_gym.domains.web.tasks.answers import expect_answer
 from agentworld_gym.kit.vocabulary import common_pool
 
 
@@ -160,7 +160,7 @@ class WebScene(Scene):
 
     def answers(self, answer: str, weight: float = 0.5) -> Check:
         """Return a check on what follows `finish:`."""
-        return Check(answer=said(answer), weight=weight)
+        return Check(answer=expect_answer(answer), weight=weight)
 
     def draft(
         self,
@@ -172,7 +172,7 @@ class WebScene(Scene):
         wrong: Sequence[str],
         menu_max: int,
         hidden: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Draft:
+    ) -> TaskDraft:
         """Prove the task and return its draft.
 
         Args:
@@ -191,14 +191,14 @@ class WebScene(Scene):
         """
         instruction = f"{instruction} (Should a site ask: you are {self.me.username}, password {self.password}.)"
         success = (*checks, self.answers(answer))
-        stage = Stage("web", WebMachine.start(self.state, 0), problem)
+        stage = ValidationSession("web", WebMachine.start(self.state, 0), problem)
         first = stage.machine.observation
         possible = prove(stage, instruction, expert, success, answer, distractors)
         offers = [f"finish: {text}" for text in dict.fromkeys(wrong) if text != answer]
         turns = [action for action in possible if action not in expert]
         # Wrong answers and wrong actions alternate, so that a full menu drops some of each.
         ordered = alternated(offers, turns)
-        return Draft(
+        return TaskDraft(
             instruction, self.state, success, tuple(expert), tuple(ordered), answer=answer, first_observation=first,
             menu_max=menu_max, hidden=dict(hidden),
         )  # fmt: skip

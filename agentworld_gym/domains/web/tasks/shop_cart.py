@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import BACK, SNAPSHOT, click, fill_in, go, press, write
 from agentworld_gym.domains.web.tasks.patterns import euros, in_article, in_row, term
 from agentworld_gym.domains.web.tasks.scene import WebScene, family
@@ -31,7 +31,7 @@ OPINIONS = {
 
 
 @family
-def buy_goods(scene: WebScene, level: int) -> Draft:
+def buy_goods(scene: WebScene, level: int) -> TaskDraft:
     """The agent puts the right number of goods into the cart, removes others, and enters a coupon."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])
@@ -131,7 +131,7 @@ def buy_goods(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def compare_goods(scene: WebScene, level: int) -> Draft:
+def compare_goods(scene: WebScene, level: int) -> TaskDraft:
     """The agent compares products by their pages and reviews, and puts the right one onto the wish list."""
     kind, other = scene.some(KINDS, 2)
     scene.need(KINDS[kind] != KINDS[other])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import (
     ACCEPT,
     BACK,
@@ -32,7 +32,7 @@ from agentworld_gym.domains.web.tasks.shop_stock import (
 
 
 @family
-def place_order(scene: WebScene, level: int) -> Draft:
+def place_order(scene: WebScene, level: int) -> TaskDraft:
     """The agent turns a cart into an order, with payment, delivery, and an address that a friend wrote in a mail."""
     kind, other = scene.some(KINDS, 2)
     group, others = open_shop(scene, [kind, other], 2)
@@ -144,7 +144,7 @@ def place_order(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def undo_order(scene: WebScene, level: int) -> Draft:
+def undo_order(scene: WebScene, level: int) -> TaskDraft:
     """The agent cancels an order, or returns a part of it as the policy of the shop says."""
     kinds = scene.some(KINDS, 3)
     groups = open_shop(scene, kinds, 2)

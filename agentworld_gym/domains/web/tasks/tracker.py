@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import BACK, choose, click, fill_in, go, press, url, write
 from agentworld_gym.domains.web.tasks.patterns import in_row, paragraph, term
 from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
 
 
-class Fault(NamedTuple):
+class Bug(NamedTuple):
     """A fault in two wordings, and its area."""
 
     title: str
@@ -20,15 +20,15 @@ class Fault(NamedTuple):
 
 
 FAULTS = (
-    Fault("Export loses umlauts", "Special letters are missing in the file", "Müller comes out as M?ller.", "reports"),
-    Fault("Totals are off by one cent", "Sum does not match the rows", "Three rows of 0.335 make 1.00.", "billing"),
-    Fault("Reminder is sent twice", "Customers get two reminders", "Both servers seem to run the job.", "mail"),
-    Fault("App ends when the phone is turned", "Crash after rotating", "It happens every second time.", "mobile"),
-    Fault("Search ignores the second word", "Searching for two words finds too much", "Only the first one counts.",
+    Bug("Export loses umlauts", "Special letters are missing in the file", "Müller comes out as M?ller.", "reports"),
+    Bug("Totals are off by one cent", "Sum does not match the rows", "Three rows of 0.335 make 1.00.", "billing"),
+    Bug("Reminder is sent twice", "Customers get two reminders", "Both servers seem to run the job.", "mail"),
+    Bug("App ends when the phone is turned", "Crash after rotating", "It happens every second time.", "mobile"),
+    Bug("Search ignores the second word", "Searching for two words finds too much", "Only the first one counts.",
           "search"),
-    Fault("Login fails with a long password", "Cannot sign in at all", "More than 64 letters are refused.", "login"),
-    Fault("Invoice shows the wrong currency", "Euros instead of francs", "The account is in Swiss francs.", "billing"),
-    Fault("Dates begin on Sunday", "Calendar has the wrong first day", "Our weeks begin on Monday.", "reports"),
+    Bug("Login fails with a long password", "Cannot sign in at all", "More than 64 letters are refused.", "login"),
+    Bug("Invoice shows the wrong currency", "Euros instead of francs", "The account is in Swiss francs.", "billing"),
+    Bug("Dates begin on Sunday", "Calendar has the wrong first day", "Our weeks begin on Monday.", "reports"),
 )  # fmt: skip
 WISHES = ("Dark colours for the evening", "Shortcuts for the keyboard", "Contacts from a file", "Pay in three parts")
 TEAMS = ("Platform", "Mobile", "Billing", "Support")
@@ -78,7 +78,7 @@ def change(field: str, value: str) -> str:
 
 
 @family
-def triage_issues(scene: WebScene, level: int) -> Draft:
+def triage_issues(scene: WebScene, level: int) -> TaskDraft:
     """The agent gives issues an assignee and a priority, and at level 3 closes a duplicate."""
     desk = Desk(scene)
     faults = scene.mixed(FAULTS)
@@ -189,7 +189,7 @@ def triage_issues(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def open_issue(scene: WebScene, level: int) -> Draft:
+def open_issue(scene: WebScene, level: int) -> TaskDraft:
     """The agent opens an issue; at level 3 a mail tells it, and the form does not accept it at once."""
     desk = Desk(scene)
     fault, *others = scene.some(FAULTS, 3)

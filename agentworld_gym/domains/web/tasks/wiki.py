@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import (
     ACCEPT,
     BACK,
@@ -19,7 +19,7 @@ from agentworld_gym.domains.web.tasks.actions import (
 )
 from agentworld_gym.domains.web.tasks.patterns import in_row, paragraph, term
 from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
-from agentworld_gym.domains.web.tasks.tracker import CHANGES, FAULTS, PRIORITIES, Desk, Fault, select
+from agentworld_gym.domains.web.tasks.tracker import CHANGES, FAULTS, PRIORITIES, Bug, Desk, select
 
 SHELVES = {"House": "Rooms and keys", "People": "Who does what", "Work": "How we work"}
 ROOMS = ("Boiler room", "Archive", "Print room", "Bicycle cellar", "Studio", "Workshop", "Server room", "Roof terrace")
@@ -66,7 +66,7 @@ def editor(text: str, summary: str) -> list[str]:
 
 
 @family
-def look_up(scene: WebScene, level: int) -> Draft:
+def look_up(scene: WebScene, level: int) -> TaskDraft:
     """The agent follows links to a fact, and watches, changes and links the page."""
     book = Book(scene)
     rooms, chores = scene.some(ROOMS, 4), scene.some(CHORES, 3)
@@ -165,7 +165,7 @@ def look_up(scene: WebScene, level: int) -> Draft:
 
 
 @family
-def follow_policy(scene: WebScene, level: int) -> Draft:
+def follow_policy(scene: WebScene, level: int) -> TaskDraft:
     """The agent sets issues of the tracker as a policy in the wiki says: who handles a fault, how soon, and who stands
     in."""
     book = Book(scene)
@@ -173,7 +173,7 @@ def follow_policy(scene: WebScene, level: int) -> Draft:
     scene.rows("tracker", "users")[1:] = []
     scene.join("tracker", *book.people)
     desk.people = book.people
-    faults: list[Fault] = []
+    faults: list[Bug] = []
     for fault in scene.mixed(FAULTS):
         if fault.area not in {other.area for other in faults}:
             faults.append(fault)

@@ -12,7 +12,7 @@ MOST = 4096
 completion goes on without its constraint."""
 
 
-class Constraint:
+class TokenConstraint:
     """Tells which token may follow on what was written.
 
     Args:

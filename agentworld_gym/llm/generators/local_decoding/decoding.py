@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.llm.generators.local_decoding.constraint import MOST, Constraint
+from agentworld_gym.llm.generators.local_decoding.constraint import MOST, TokenConstraint
 
 
 @dataclass(slots=True)
-class Row:
+class DecodingRow:
     """One request that is being answered."""
 
     index: int
@@ -40,7 +40,7 @@ class Row:
     text: str | None = None
     """The text that was written, if a stop string ended it."""
 
-    constraint: Constraint | None = None
+    constraint: TokenConstraint | None = None
     """What may be written; None where anything may."""
 
     refused: int = 0
@@ -81,7 +81,7 @@ def draw(logits: Any, sampling: Sampling, dice: Any) -> int:
     return int(torch.multinomial(chances, 1, generator=dice))
 
 
-class Chooser:
+class TokenChooser:
     """Chooses tokens from the logits of one pass: the likeliest one where a row is greedy, and else a drawn one.
 
     Args:
@@ -98,9 +98,9 @@ class Chooser:
             raise RuntimeError("its logits are not numbers (NaN)")
         self._greedy: list[int] = self._logits.argmax(-1).tolist()
         self._confidence = confidence
-        self._chosen: list[tuple[Row, int, int]] = []
+        self._chosen: list[tuple[DecodingRow, int, int]] = []
 
-    def choose(self, row: Row, position: int) -> int:
+    def choose(self, row: DecodingRow, position: int) -> int:
         """Return the row's next token, chosen from the logits at a position."""
         greedy = row.sampling.temperature <= 0
         token = self._greedy[position] if greedy else draw(self._logits[position], row.sampling, row.dice)
@@ -109,7 +109,7 @@ class Chooser:
         self._chosen.append((row, position, token))
         return token
 
-    def _permitted(self, row: Row, constraint: Constraint, position: int, first: int) -> int:
+    def _permitted(self, row: DecodingRow, constraint: TokenConstraint, position: int, first: int) -> int:
         """Return the token instead of one that is not permitted: the first that is, in a draw without replacement.
 
         Where there is none, the row goes on without its constraint, and its answer cannot be read.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from agentworld_gym.llm.generators.local_decoding.decoding import Chooser, Row
+from agentworld_gym.llm.generators.local_decoding.decoding import DecodingRow, TokenChooser
 from agentworld_gym.llm.generators.local_decoding.drafts import LONGEST, SHORTEST, Drafts, as_text
 from agentworld_gym.llm.generators.local_decoding.packed_model import PackedModel
 from agentworld_gym.llm.generators.local_decoding.prefixes import PrefixCache
@@ -31,7 +31,7 @@ class _Seat:
     occur somewhere in a long prompt.
     """
 
-    row: Row
+    row: DecodingRow
     """The row."""
 
     text: str
@@ -86,7 +86,7 @@ class PackedDecoder:
         """Return whether a number of rows of some length in tokens may be decoded together."""
         return rows * (longest + _ROOM) * self._model.token_bytes <= _BATCH_BYTES
 
-    def decode(self, rows: list[Row]) -> Iterator[Row]:
+    def decode(self, rows: list[DecodingRow]) -> Iterator[DecodingRow]:
         """Write all rows; each is yielded when it ends."""
         import torch
 
@@ -118,7 +118,7 @@ class PackedDecoder:
         if largest and held.numel() * held.itemsize <= _SPARE_BYTES:
             self._spare = held
 
-    def _open(self, rows: Sequence[Row]) -> tuple[list[_Seat], Any]:
+    def _open(self, rows: Sequence[DecodingRow]) -> tuple[list[_Seat], Any]:
         """Seat the rows and read their prompts, except for what is in the prefix cache and the last token of each."""
         seats, cached = [], {}
         for row in rows:
@@ -163,7 +163,7 @@ class PackedDecoder:
         if self._model.prefers_even:
             tokens = [row + [0] * (longest + 1 - len(row)) for row in tokens]
         logits = self._model.read(held[: len(seats)], tokens, [seat.tokens_read for seat in seats])
-        chooser, at = Chooser(logits, self._confidence), 0
+        chooser, at = TokenChooser(logits, self._confidence), 0
         for seat, guess, given in zip(seats, guesses, tokens, strict=True):
             kept = 0
             while True:
@@ -188,7 +188,7 @@ class PackedDecoder:
         room = seat.row.limit - len(seat.row.written) - 1
         return self._drafts.guess(seat.text, min(seat.draft, room), seat.least)
 
-    def _leave(self, seats: list[_Seat], held: Any) -> list[Row]:
+    def _leave(self, seats: list[_Seat], held: Any) -> list[DecodingRow]:
         """Take out the rows that ended, and cache what they read; the last row moves into the gap."""
         ended = []
         for place in reversed(range(len(seats))):

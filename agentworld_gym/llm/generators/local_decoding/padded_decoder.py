@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from agentworld_gym.llm.generators.local_decoding.decoding import Chooser, Row
+from agentworld_gym.llm.generators.local_decoding.decoding import DecodingRow, TokenChooser
 
 
 class PaddedDecoder:
@@ -30,7 +30,7 @@ class PaddedDecoder:
         """Return True: the memory that a row takes is not known, so that any number may be decoded together."""
         return True
 
-    def decode(self, rows: list[Row]) -> Iterator[Row]:
+    def decode(self, rows: list[DecodingRow]) -> Iterator[DecodingRow]:
         """Write all rows; each is yielded when it ends."""
         import torch
         from transformers import DynamicCache
@@ -54,7 +54,7 @@ class PaddedDecoder:
                     use_cache=True,
                     logits_to_keep=1,
                 ).logits[:, -1]
-                chooser = Chooser(logits, self._confidence)
+                chooser = TokenChooser(logits, self._confidence)
                 for place, row in enumerate(alive):
                     row.take(chooser.choose(row, place), self._tokenizer, self._ends)
                 chooser.settle()

@@ -88,7 +88,7 @@ class _Plan:
             elif match := REMOVE.fullmatch(line):
                 self._remove(place, line, int(match[1]), int(match[2] or match[1]))
             elif match := INSERT.fullmatch(line):
-                after = -1 if match[1].lower() == "start" else self._known(place, line, int(match[1]))
+                after = -1 if match[1].lower() == "start" else self._check_line(place, line, int(match[1]))
                 self.added.setdefault(after, []).append(_content(INSERT, line, self.drop))
             else:
                 raise ChangeError(place, line, "`N| line`, `N~ old => new`, `-N..M`, `+N| line` or `N..M> x,y`")
@@ -103,7 +103,7 @@ class _Plan:
             lines += self.added.get(number, ())
         return lines
 
-    def _known(self, place: int, line: str, number: int) -> int:
+    def _check_line(self, place: int, line: str, number: int) -> int:
         if number >= len(self.old):
             raise ChangeError(place, line, f"the number of a line, from 0 to {len(self.old) - 1}")
         return number
@@ -115,13 +115,13 @@ class _Plan:
             # The line after the last one, and so on: it is added.
             self.added.setdefault(len(self.old) - 1, []).append(text)
             return
-        self._known(place, line, number)
+        self._check_line(place, line, number)
         if number in self.removed or number in self.parts or self.edits.get(number, text) != text:
             raise ChangeError(place, line, f"one operation on line {number}")
         self.edits[number] = text
 
     def _part(self, place: int, line: str, number: int, text: str) -> None:
-        self._known(place, line, number)
+        self._check_line(place, line, number)
         if number in self.removed or (number in self.edits and number not in self.parts):
             raise ChangeError(place, line, f"one operation on line {number}")
         found = self.edits.get(number, self.old[number])
@@ -150,7 +150,7 @@ class _Plan:
             self.removed.add(number)
 
     def _range(self, place: int, line: str, first: int, last: int) -> range:
-        self._known(place, line, last)
+        self._check_line(place, line, last)
         if last < first:
             raise ChangeError(place, line, "a range from the lower number to the higher")
         return range(first, last + 1)

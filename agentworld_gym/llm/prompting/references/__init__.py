@@ -13,13 +13,13 @@ copy what is known, but may name it:
 text. What looks like a reference and is none has a backslash more.
 """
 
-from agentworld_gym.llm.prompting.references.blocks import Hit, TextBlocks
+from agentworld_gym.llm.prompting.references.blocks import PageHit, TextBlocks
 from agentworld_gym.llm.prompting.references.contract import UnknownReference
 from agentworld_gym.llm.prompting.references.searches import SearchReferences
 from agentworld_gym.llm.prompting.references.task_state import page_references, search_references
 
 __all__ = [
-    "Hit",
+    "PageHit",
     "SearchReferences",
     "TextBlocks",
     "UnknownReference",

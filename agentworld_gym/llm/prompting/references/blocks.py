@@ -30,7 +30,7 @@ _HIT = re.compile(rf"(\[[0-9]+\] ){MARK}(.+)", re.DOTALL)
 _PART = re.compile(r"(.+):([0-9]{1,9})(?:-|\.\.)([0-9]{1,9})", re.DOTALL)
 
 
-class Hit(NamedTuple):
+class PageHit(NamedTuple):
     """What every search shows of a page."""
 
     title: str
@@ -58,7 +58,7 @@ class TextBlocks:
         hits: What searches show of pages, by address.
     """
 
-    def __init__(self, blocks: Mapping[str, Sequence[str]], hits: Mapping[str, Hit] | None = None) -> None:
+    def __init__(self, blocks: Mapping[str, Sequence[str]], hits: Mapping[str, PageHit] | None = None) -> None:
         self._blocks = {name: list(lines) for name, lines in blocks.items() if lines and _is_name(name)}
         self._hits = {address: hit for address, hit in (hits or {}).items() if _is_name(address)}
         self._whole: dict[str, list[str]] = defaultdict(list)
@@ -101,7 +101,7 @@ class TextBlocks:
         lines = iter(text.split("\n"))
         for line in lines:
             if hit := _HIT.fullmatch(line):
-                told = self._told(hit[1], hit[2], next(lines, None))
+                told = self._hit_lines(hit[1], hit[2], next(lines, None))
                 room.take(_size(told))
                 found += told
             elif block := _BLOCK.fullmatch(line):
@@ -112,7 +112,7 @@ class TextBlocks:
                 found.append(_MARKED.sub(_unmarked, line, count=1) if _MARKED.match(line) else line)
         return "\n".join(found)
 
-    def _told(self, number: str, address: str, snippet: str | None) -> list[str]:
+    def _hit_lines(self, number: str, address: str, snippet: str | None) -> list[str]:
         if address not in self._hits or snippet is None:
             raise UnknownReference(number + MARK + address, "the address of a known page, and a snippet below it")
         return self._hits[address].around(number, address, snippet)

@@ -17,7 +17,7 @@ from typing import Any
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.syntaxes import read_json
-from agentworld_gym.core.actions.toolset import Problem
+from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.index import IndexedWeb
 from agentworld_gym.llm.prompting.references.blocks import TextBlocks
 from agentworld_gym.llm.prompting.references.contract import MARK, UnknownReference
@@ -55,7 +55,7 @@ class SearchReferences:
         # Where a control changes a page, its address does not mean what the state holds.
         plain = short if self._reads_alike(short) else TextBlocks({}).refer(text)
         keys = _keys(arguments)
-        return str(Values(keys, {}).told(plain, "")) if keys else plain
+        return str(Values(keys, {}).with_names(plain, "")) if keys else plain
 
     def resolve(self, text: str, action: str | None = None) -> str:
         """Return the text that a text with references stands for: the inverse of `refer` with the same action.
@@ -75,7 +75,7 @@ class SearchReferences:
         if text.startswith(SEARCH):
             return self._web.hits([_query(line) for line in text.split("\n")])
         if address := _ADDRESS.fullmatch(text):
-            return self._web.opened(address[1])
+            return self._web.read_page(address[1])
         return self._known.resolve(text)
 
     def _asked(self, arguments: Mapping[str, Any]) -> str:
@@ -86,7 +86,7 @@ class SearchReferences:
         """
         url, queries = arguments.get("url"), _queries(arguments)
         if isinstance(url, str):
-            return self._web.opened(url)
+            return self._web.read_page(url)
         if not queries:
             raise UnknownReference(MARK, "a call that searches, or opens a page")
         return self._web.hits(queries)
@@ -128,7 +128,7 @@ def _arguments(action: str | None) -> Mapping[str, Any]:
         call = read_json(action or "")
         arguments = call.get("arguments") if isinstance(call, dict) else None
         arguments = read_json(arguments) if isinstance(arguments, str) else arguments
-    except Problem:
+    except UnreadableAction:
         return {}
     return arguments if isinstance(arguments, dict) else {}
 

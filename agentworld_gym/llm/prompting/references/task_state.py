@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.base.text.dates import month_first
-from agentworld_gym.core.domain.index import Index
+from agentworld_gym.core.domain.index import IndexBuilder
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.llm.prompting.references.blocks import Hit, TextBlocks
+from agentworld_gym.llm.prompting.references.blocks import PageHit, TextBlocks
 from agentworld_gym.llm.prompting.references.recent import Recent
 from agentworld_gym.llm.prompting.references.searches import SearchReferences
 
@@ -35,7 +35,7 @@ def page_references(state: Mapping[str, Any]) -> TextBlocks | None:
     return _kept_pages().of(state, lambda: _pages(state))
 
 
-def search_references(index: Index, task: Task) -> SearchReferences | None:
+def search_references(index: IndexBuilder, task: Task) -> SearchReferences | None:
     """Return what an answer may refer to in the web of a task; None where the index knows no web of its state.
 
     They are kept as those of `page_references` are.
@@ -63,10 +63,10 @@ def _pages(state: Mapping[str, Any]) -> TextBlocks | None:
     if not isinstance(pages, list | tuple):
         return None
     blocks: dict[str, list[str]] = {}
-    hits: dict[str, Hit] = {}
+    hits: dict[str, PageHit] = {}
     for page in pages:
         if isinstance(page, Mapping) and isinstance(page.get("url"), str) and isinstance(page.get("content"), str):
             title, body = " ".join(str(page.get("title") or "").split()), page["content"].strip()
             blocks[page["url"]] = (body if body.startswith("# ") else f"# {title}\n\n{body}").split("\n")
-            hits[page["url"]] = Hit(title, month_first(str(page.get("date") or "N/A")))
+            hits[page["url"]] = PageHit(title, month_first(str(page.get("date") or "N/A")))
     return TextBlocks(blocks, hits) if blocks else None

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.data_card.charts import Summaries, draw_charts
 from agentworld_gym.recipe.collect.data_card.statistics import (
     KINDS,
@@ -149,7 +149,7 @@ _READING = """## How to read it
 
 ```python
 from pathlib import Path
-from agentworld_gym.llm.sessions.row_reading import read_rows
+from agentworld_gym.llm.rows.row_reading import read_rows
 
 for row in read_rows(Path("train.jsonl")):
     row.request(), row.response[-1]      # what a model is asked, and what it should have answered

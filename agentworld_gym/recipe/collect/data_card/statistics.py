@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 
 KINDS = ("deterministic", "pre-existing", "metadata")
 MOST_FIELDS = 5

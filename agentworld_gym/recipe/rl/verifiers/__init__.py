@@ -4,8 +4,8 @@ Every check compares with the truth, so that the truth passes all of them. These
 
 - `form`: the text has the form of the domain (a snapshot that can be read, JSON, a prompt at the end, ...);
 - `content`: deterministic text is that of the truth, character for character (in MCP: value for value);
-- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.kit.matching.plausible`): it has the
-  shape of what stands there, such as a date for a date, or a number of that order of size;
+- `pre-existing`, `metadata`: what could not be known is plausible (`agentworld_gym.kit.matching.plausibility`): it has
+  the shape of what stands there, such as a date for a date, or a number of that order of size;
 - `errors`: an invalid action gives an error, and a valid one gives none;
 - `consistency`: what earlier turns wrote and the truth shows again is shown;
 - `controllability`: where controls are in force, the observation bears the marks of those that struck, and of no other.
@@ -20,21 +20,21 @@ from __future__ import annotations
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.kit.matching.forms import is_valid
 from agentworld_gym.kit.matching.gaps import gaps_of, right_gaps
-from agentworld_gym.llm.sessions.row import Row
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.rl.verifiers.controls import any_by_chance, foreseeable, visible_controls
-from agentworld_gym.recipe.rl.verifiers.truth import Truth, Verdict, Verifier
+from agentworld_gym.recipe.rl.verifiers.truth import RuleVerdict, RuleVerifier, Truth
 
-__all__ = ["Truth", "Verdict", "Verifier", "unverifiable", "verifier_of", "verify"]
+__all__ = ["RuleVerdict", "RuleVerifier", "Truth", "unverifiable", "verifier_of", "verify"]
 
 
-def verifier_of(domain: str) -> Verifier | None:
+def verifier_of(domain: str) -> RuleVerifier | None:
     """Return the rules of a domain; None where it has none.
 
     >>> verifier_of("chess") is None
     True
     """
     found = find_domain(domain)
-    rules: Verifier | None = None if found is None else found.part("verifier")
+    rules: RuleVerifier | None = None if found is None else found.part("verifier")
     return rules
 
 
@@ -55,7 +55,7 @@ def unverifiable(row: Row) -> str:
     return ""
 
 
-def verify(row: Row, prediction: str) -> Verdict:
+def verify(row: Row, prediction: str) -> RuleVerdict:
     r"""Check a prediction of the last observation of a row against the one that was recorded.
 
     It is skipped where the turn is `unverifiable`, or where it differs from the truth in the mark of a control that
@@ -72,17 +72,17 @@ def verify(row: Row, prediction: str) -> Verdict:
     """
     truth, reason, verifier = Truth.of(row), unverifiable(row), verifier_of(row.domain)
     if truth is None or verifier is None or reason:
-        return Verdict(False, skipped=reason)
+        return RuleVerdict(False, skipped=reason)
     true, predicted = (visible_controls(row.controls, row.domain, text) for text in (truth.text, prediction))
     if true != predicted and any_by_chance(row.controls, true ^ predicted):
-        return Verdict(False, skipped="a control strikes by chance")
+        return RuleVerdict(False, skipped="a control strikes by chance")
     checks = _content(truth, prediction)
     checks["errors"] = bool(verifier.error.search(prediction)) == bool(verifier.error.search(truth.text))
-    if expected := [line for line in truth.written if line in truth.text]:
+    if expected := [line for line in truth.written_lines if line in truth.text]:
         checks["consistency"] = all(line in prediction for line in expected)
     if row.controls:
         checks["controllability"] = true == predicted
-    return Verdict.of(checks | verifier.checks(truth, prediction))
+    return RuleVerdict.of(checks | verifier.checks(truth, prediction))
 
 
 def _content(truth: Truth, prediction: str) -> dict[str, bool]:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentworld_gym.core.screens.sight import last_screen
-from agentworld_gym.llm.sessions.row import ContentSpan, Row
+from agentworld_gym.llm.rows.row import ContentSpan, Row
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """What the rules say of one prediction.
 
-    >>> Verdict.of({"content": True, "errors": False}).passed, Verdict(False, {}, "no truth").skipped
+    >>> RuleVerdict.of({"content": True, "errors": False}).passed, RuleVerdict(False, {}, "no truth").skipped
     (False, 'no truth')
     """
 
@@ -28,7 +28,7 @@ class Verdict:
     """Why the turn cannot be verified; an empty text where it was verified."""
 
     @classmethod
-    def of(cls, checks: Mapping[str, bool]) -> Verdict:
+    def of(cls, checks: Mapping[str, bool]) -> RuleVerdict:
         """Return the verdict of some checks."""
         return cls(all(checks.values()), dict(checks))
 
@@ -70,7 +70,7 @@ class Truth:
         return cls(row, row.observations[-1], spans, row.actions[-1], screen_before(row), earlier)
 
     @property
-    def written(self) -> frozenset[str]:
+    def written_lines(self) -> frozenset[str]:
         """The lines of text that earlier turns wrote into the state.
 
         Short lines are left out, because a digit is found everywhere.
@@ -90,7 +90,7 @@ SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Verifier:
+class RuleVerifier:
     """The rules of one domain."""
 
     error: re.Pattern[str]

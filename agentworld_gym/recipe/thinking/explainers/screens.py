@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.actions.browser_calls import reference as reference_of
-from agentworld_gym.core.screens import Node, read_screen
+from agentworld_gym.core.screens import ScreenNode, read_screen
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, record_clauses, words
 from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
@@ -35,10 +35,10 @@ _VERBS = {
 }
 
 
-Identity = Callable[[Situation, list[Node], list[Node]], str]
+Identity = Callable[[Situation, list[ScreenNode], list[ScreenNode]], str]
 """A function of a turn and the elements before and after it, which describes what is in front now if it is new."""
 
-Doing = Callable[[Situation, list[Node]], tuple[str, list[str]]]
+Doing = Callable[[Situation, list[ScreenNode]], tuple[str, list[str]]]
 """A function of a turn and the elements before it, which returns what the action asks for and what it touches."""
 
 
@@ -76,7 +76,7 @@ def _explain(turn: Situation, doing: Doing, own: re.Pattern[str], identity: Iden
     return Explanation(asks, reads, changes, _shows(turn, nodes, identity))
 
 
-def _web(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
+def _web(turn: Situation, nodes: list[ScreenNode]) -> tuple[str, list[str]]:
     name, arguments = read_call(turn.action)
     handle = str(arguments.get("ref", arguments.get("bid", arguments.get("0", ""))))
     reference = str(reference_of(handle))
@@ -92,7 +92,7 @@ def _web(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
 _SAID = ("url", "text", "values", "key", "value", "accept", "promptText", "options", "1")
 
 
-def _android(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
+def _android(turn: Situation, nodes: list[ScreenNode]) -> tuple[str, list[str]]:
     try:
         action: dict[str, Any] = json.loads(turn.action)
     except ValueError:
@@ -112,7 +112,7 @@ def _android(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     )
 
 
-def _desktop(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
+def _desktop(turn: Situation, nodes: list[ScreenNode]) -> tuple[str, list[str]]:
     lines = [line for line in turn.action.split("\n") if line.strip()]
     quotes = [turn.cite(line, 100) for line in lines]
     asks = f"The code is {several(quotes, 3)}" if any(quotes) else "The code is run line by line"
@@ -128,7 +128,7 @@ def _desktop(turn: Situation, nodes: list[Node]) -> tuple[str, list[str]]:
     return asks, reads
 
 
-def _of_node(turn: Situation, node: Node | None, reference: str) -> list[str]:
+def _of_node(turn: Situation, node: ScreenNode | None, reference: str) -> list[str]:
     if node is None:
         return [f"The reference {turn.cite(reference)} is not in the snapshot"] if turn.cite(reference) else []
     address = node.value("url")
@@ -137,7 +137,7 @@ def _of_node(turn: Situation, node: Node | None, reference: str) -> list[str]:
     return [*clauses, *([f"It is {' and '.join(states)}"] if states else [])]
 
 
-def _of_row(nodes: list[Node], node: Node | None, turn: Situation) -> list[str]:
+def _of_row(nodes: list[ScreenNode], node: ScreenNode | None, turn: Situation) -> list[str]:
     """Describe what stands in the row that an element without a name spans, and which of its states are set."""
     if node is None:
         return []
@@ -152,13 +152,13 @@ def _of_row(nodes: list[Node], node: Node | None, turn: Situation) -> list[str]:
     return [*clauses, *([f"It is {' and '.join(states)}"] if states else [])]
 
 
-def _inside(inner: Node, outer: Node) -> bool:
+def _inside(inner: ScreenNode, outer: ScreenNode) -> bool:
     assert inner.box is not None and outer.box is not None
     x, y = inner.box.centre
     return _holds(outer, x, y)
 
 
-def _hit(nodes: list[Node], x: Any, y: Any) -> Node | None:
+def _hit(nodes: list[ScreenNode], x: Any, y: Any) -> ScreenNode | None:
     """Return the smallest element around a point."""
     if not isinstance(x, int | float) or not isinstance(y, int | float):
         return None
@@ -166,12 +166,12 @@ def _hit(nodes: list[Node], x: Any, y: Any) -> Node | None:
     return min(around, key=lambda node: node.box.width * node.box.height if node.box else 0, default=None)
 
 
-def _holds(node: Node, x: float, y: float) -> bool:
+def _holds(node: ScreenNode, x: float, y: float) -> bool:
     box = node.box
     return box is not None and box.x <= x < box.x + box.width and box.y <= y < box.y + box.height
 
 
-def called(turn: Situation, node: Node | None) -> str:
+def called(turn: Situation, node: ScreenNode | None) -> str:
     """Return an element's role and name."""
     if node is None:
         return "nothing that the screen lists"
@@ -179,7 +179,7 @@ def called(turn: Situation, node: Node | None) -> str:
     return f"the {words(node.role)} {label}" if label else f"a {words(node.role)} without a name"
 
 
-def _shows(turn: Situation, before: list[Node], identity: Identity) -> str:
+def _shows(turn: Situation, before: list[ScreenNode], identity: Identity) -> str:
     text = turn.observation
     if text.startswith("### Error"):
         message = next((line for line in text.split("\n")[1:] if line.strip()), "")
@@ -208,13 +208,13 @@ def _shows(turn: Situation, before: list[Node], identity: Identity) -> str:
     return f"The screen changes in place: {differences}. All other elements stay as they stand"
 
 
-def _difference(before: list[Node], after: list[Node]) -> list[str]:
+def _difference(before: list[ScreenNode], after: list[ScreenNode]) -> list[str]:
     """Return the names of elements that only the second screen has."""
     left = Counter((node.role, node.label) for node in after) - Counter((node.role, node.label) for node in before)
     return list(dict.fromkeys(node.label for node in after if node.label and left[node.role, node.label]))
 
 
-def _altered(turn: Situation, before: list[Node], after: list[Node]) -> list[str]:
+def _altered(turn: Situation, before: list[ScreenNode], after: list[ScreenNode]) -> list[str]:
     """Describe what elements of the same name hold that they did not hold before, and which states were set or taken
     away.
     """
@@ -232,7 +232,7 @@ def _altered(turn: Situation, before: list[Node], after: list[Node]) -> list[str
     return clauses[:3]
 
 
-def _single(nodes: list[Node]) -> dict[tuple[str, str], Node]:
+def _single(nodes: list[ScreenNode]) -> dict[tuple[str, str], ScreenNode]:
     """Return the elements whose role and name no other element has."""
     counts = Counter((node.role, node.label) for node in nodes)
     return {key: node for node in nodes if counts[key := (node.role, node.label)] == 1}
@@ -241,12 +241,12 @@ def _single(nodes: list[Node]) -> dict[tuple[str, str], Node]:
 _STATES = ("checked", "selected", "focused", "disabled", "expanded", "active")
 
 
-def _states(node: Node) -> list[str]:
+def _states(node: ScreenNode) -> list[str]:
     """Return the states of an element; the desktop writes them in its description."""
     return [state for state in _STATES if state in node.flags or state in node.description.split(", ")]
 
 
-def _address(turn: Situation, before: list[Node], after: list[Node]) -> str:
+def _address(turn: Situation, before: list[ScreenNode], after: list[ScreenNode]) -> str:
     """Describe the page that is open, if that is another one than before."""
     old, new = _found(_URL, turn.before), _found(_URL, turn.observation)
     if old == new or not new:
@@ -258,7 +258,7 @@ def _address(turn: Situation, before: list[Node], after: list[Node]) -> str:
 def _front(*roles: str) -> Identity:
     """Return what describes the first element of some roles, if that is another one than before."""
 
-    def describe(turn: Situation, before: list[Node], after: list[Node]) -> str:
+    def describe(turn: Situation, before: list[ScreenNode], after: list[ScreenNode]) -> str:
         old_names, new_names = ([node.label for node in nodes if node.role in roles][:1] for nodes in (before, after))
         if old_names == new_names or not new_names:
             return ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agentworld_gym.core.engines import Scalar
 from agentworld_gym.core.screens import screen_of
-from agentworld_gym.llm.sessions.row import Change
+from agentworld_gym.llm.rows.row import StateChange
 from agentworld_gym.recipe.thinking.situation import Situation, amount, plain, several
 
 MOST = 4
@@ -18,7 +18,7 @@ def record_clauses(turn: Situation, told: Callable[[str], bool] = lambda _field:
     """Describe changes of fields like `orders/12/status`, one record in each clause; `told` leaves out what only
     engines keep.
     """
-    records: dict[str, list[Change]] = {}
+    records: dict[str, list[StateChange]] = {}
     for change in turn.changes:
         if told(change.field):
             records.setdefault(change.field.rpartition("/")[0], []).append(change)
@@ -26,7 +26,7 @@ def record_clauses(turn: Situation, told: Callable[[str], bool] = lambda _field:
     return _limited(list(dict.fromkeys(clauses)))
 
 
-def _record(turn: Situation, name: str, changes: Sequence[Change]) -> str:
+def _record(turn: Situation, name: str, changes: Sequence[StateChange]) -> str:
     where = _place(turn, name)
     for kind, verb in (("added", "is added"), ("removed", "goes")):
         if len(changes) > 1 and all(change.kind == kind for change in changes):
@@ -38,7 +38,7 @@ def _record(turn: Situation, name: str, changes: Sequence[Change]) -> str:
     return f"in {where}, " + ", ".join(clauses)
 
 
-def _field(turn: Situation, change: Change) -> str:
+def _field(turn: Situation, change: StateChange) -> str:
     if _internal(turn, change.before) or _internal(turn, change.after):
         return f"{_column(change)} changes"
     before, after, name = turn.cite(change.before), turn.either(change.after), _column(change)
@@ -59,7 +59,7 @@ def _internal(turn: Situation, value: Scalar) -> bool:
     return screen is not None and screen.numbers_things and plain(value).isdigit() and len(plain(value)) < 3
 
 
-def _sum(turn: Situation, change: Change) -> str:
+def _sum(turn: Situation, change: StateChange) -> str:
     """Describe the sum that makes the new number from the old one and a number in the action."""
     before, after = change.before, change.after
     if isinstance(before, bool | str) or isinstance(after, bool | str) or before is None or after is None:
@@ -73,7 +73,7 @@ def _sum(turn: Situation, change: Change) -> str:
     return ""
 
 
-def _column(change: Change) -> str:
+def _column(change: StateChange) -> str:
     return words(change.field.rpartition("/")[2])
 
 
@@ -98,7 +98,7 @@ def words(name: str) -> str:
     return " ".join(kept.split()) or "it"
 
 
-def file_clauses(turn: Situation, fields: Iterable[Change], base: str) -> list[str]:
+def file_clauses(turn: Situation, fields: Iterable[StateChange], base: str) -> list[str]:
     """Describe changes of files, whose fields are their paths; a directory's path ends with `/`, a mode stands after
     `#mode`.
     """
@@ -120,7 +120,7 @@ def file_clauses(turn: Situation, fields: Iterable[Change], base: str) -> list[s
     return _limited(list(dict.fromkeys(clauses)))
 
 
-def _content(turn: Situation, change: Change) -> str:
+def _content(turn: Situation, change: StateChange) -> str:
     after = change.after if isinstance(change.after, str) else ""
     if change.kind == "added":
         lines = [turn.cite(line) for line in after.split("\n")[:2]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.screens import read_screen, resolve
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
 
 PEOPLE: list[dict[str, Any]] = [
@@ -58,7 +58,7 @@ class Hand:
         self.machine = AndroidMachine.start({**STATE, **state}, 0)
 
     @property
-    def screen(self) -> list[Node]:
+    def screen(self) -> list[ScreenNode]:
         return read_screen("android", self.machine.observation)
 
     @property

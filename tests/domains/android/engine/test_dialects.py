@@ -22,7 +22,7 @@ from agentworld_gym.core.screens.sight import on_screen
 from agentworld_gym.domains.android.engine import AndroidMachine
 from agentworld_gym.domains.android.engine.apps import apps
 from agentworld_gym.domains.android.engine.dialects import WRITERS
-from agentworld_gym.domains.android.engine.dialects.front import activity
+from agentworld_gym.domains.android.engine.dialects.foreground import activity
 from agentworld_gym.domains.android.screen_texts import dialect_of, head_of
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
@@ -107,7 +107,7 @@ def test_the_expert_succeeds_in_the_words_of_the_dialect(dialect: str, task: Tas
     while text is not None:
         action = parser.parse(text)
         if action.kind is ActionKind.ACT:
-            text = parser.shown(action, episode.observation)
+            text = parser.action_block(action, episode.observation)
             assert not text.startswith("{")
         (step,) = runner.advance([episode], [text])
         assert dialect_of(step.observation) == dialect
@@ -230,7 +230,7 @@ def test_droidbot_starts_an_app_by_package_and_activity() -> None:
     for title, component in installed.items():
         by_title = {"action_type": "open_app", "app_name": title}
         for text in (json.dumps(by_title), call(action="open_app", text=title.lower())):
-            assert parser.shown(parser.parse(text), screen) == f"intent am start {component}"
+            assert parser.action_block(parser.parse(text), screen) == f"intent am start {component}"
         named, started = opened(), opened()
         assert named.act(by_title) == started.act(parse(f"intent am start {component}", "droidbot"))
 
@@ -264,7 +264,7 @@ def test_an_action_of_the_dialect_is_shown_as_it_was_written() -> None:
     screen = opened().observation_in("droidbot")
     own = "touch <p bound_box=0,424,1080,592>Milk</p>"
     parser = reads("droidbot")
-    assert parser.shown(parser.parse(own), screen) == own
+    assert parser.action_block(parser.parse(own), screen) == own
     for text, expected in [
         ('{"action_type": "click", "index": 7}', "unselect <checkbox bound_box=48,445,174,571>Milk</checkbox>"),
         ('{"action_type": "scroll", "direction": "down", "index": 4}',
@@ -274,12 +274,12 @@ def test_an_action_of_the_dialect_is_shown_as_it_was_written() -> None:
         ('{"action_type": "input_text", "text": "Tea", "index": 5}',
          'set_text <input bound_box=48,256,1032,424>Say "hi"</input> Tea'),
     ]:  # fmt: skip
-        assert parser.shown(parser.parse(text), screen) == expected
+        assert parser.action_block(parser.parse(text), screen) == expected
     parser = reads("droidrun")
     swipe = call(action="swipe", coordinate="[540, 1296]", coordinate2="[540, 696]")
     scroll = parser.parse('{"action_type": "scroll", "direction": "down", "index": 4}')
-    assert parser.shown(scroll, SCREENS["droidrun"]) == swipe
+    assert parser.action_block(scroll, SCREENS["droidrun"]) == swipe
     parser = reads("androidworld")
     text = '{"action": "wait", "time": 2}'
-    assert parser.shown(parser.parse(text)) == '{\n  "action": "wait",\n  "time": 2\n}'
-    assert parser.shown(parser.parse("key BACK")) == '{\n  "action_type": "navigate_back"\n}'
+    assert parser.action_block(parser.parse(text)) == '{\n  "action": "wait",\n  "time": 2\n}'
+    assert parser.action_block(parser.parse("key BACK")) == '{\n  "action_type": "navigate_back"\n}'

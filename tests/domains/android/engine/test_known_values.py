@@ -39,9 +39,9 @@ def tap(machine: AndroidMachine, text: str) -> dict[str, Any]:
 
 def answered(machine: AndroidMachine, action: dict[str, Any]) -> str:
     """The answer to an action, after which the machine has carried it out; it can be read, and is allowed."""
-    before, text = compact(machine.shown()), json.dumps(action)
+    before, text = compact(machine.visible_state()), json.dumps(action)
     machine.act(action)
-    after = compact(machine.shown())
+    after = compact(machine.visible_state())
     answer = ANSWERS.write(None, before, after, text)
     assert json.loads(ANSWERS.read(None, before, answer, text)) == json.loads(after)
     allows = ANSWERS.allows(None, before, text)
@@ -97,7 +97,7 @@ def test_an_order_names_the_price_the_time_and_the_basket() -> None:
 
 def test_small_numbers_and_truth_values_have_no_name() -> None:
     machine = opened(PEOPLE, "Contacts", "Orla Quint")
-    values, rows = VIEW.known(machine.shown(), tap(machine, "Edit contact"))
+    values, rows = VIEW.named_values(machine.visible_state(), tap(machine, "Edit contact"))
     assert values.keys().isdisjoint({"aim", "person"})
     assert "person/starred" not in rows
 
@@ -111,4 +111,4 @@ def test_any_typed_text_is_read_back(text: str) -> None:
 
 def test_nothing_is_known_of_an_action_that_cannot_be_read_but_the_screens_and_the_time() -> None:
     state = VIEW.begin({}, seed=0)
-    assert VIEW.known(state, None)[0].keys() == {"now", "today"}
+    assert VIEW.named_values(state, None)[0].keys() == {"now", "today"}

@@ -14,7 +14,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.core.screens import read_screen, resolve
-from agentworld_gym.core.screens.node import Node
+from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.engine.apps import apps
 from agentworld_gym.domains.android.engine.display import Display
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
@@ -41,14 +41,14 @@ class Hand:
         self.machine = AndroidMachine.start({**STATE, **state}, seed, Controls(controls or {}, seed))
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ScreenNode]:
         return read_screen("android", self.machine.observation)
 
     @property
     def texts(self) -> list[str]:
         return [node.label for node in self.nodes if node.label]
 
-    def node(self, locator: str) -> Node:
+    def node(self, locator: str) -> ScreenNode:
         index = resolve(f"@{{{locator}}}", self.nodes)
         assert index is not None, f"{locator} is not on the screen: {self.texts}"
         return self.nodes[int(index)]

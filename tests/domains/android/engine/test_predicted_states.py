@@ -55,7 +55,7 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: di
     if (state := printed_state(ANSWERS, BEFORE, answer)) is None:
         return
     ANSWERS.display(state, action)
-    opened = ANSWERS.opened(state, {"action_type": "open_app", "app_name": "Clock"})
+    opened = ANSWERS.state_after_opening(state, {"action_type": "open_app", "app_name": "Clock"})
     assert opened is None or ANSWERS.printed(opened)
     try:
         ANSWERS.read(None, state, after)

@@ -68,7 +68,7 @@ def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(see
         before = json.dumps(shown)
         assert VIEW.view(shown) == machine.observation
         action = gesture(machine, rng)
-        VIEW.told(shown, action)
+        VIEW.describe_for_model(shown, action)
         assert json.dumps(shown) == before
         machine.act(action)
 
@@ -91,7 +91,7 @@ def test_what_an_action_is_aimed_at_is_told_as_the_message_behind_it() -> None:
     shown = VIEW.begin({"contacts": {"people": [{"name": "Lea Merrick", "phone": "07700 900391"}]}}, 0)
     shown["front"], shown["tasks"]["contacts"] = "contacts", [{"screen": "main"}]
     row = next(node for node in read_screen("android", VIEW.view(shown)) if node.label == "Lea Merrick")
-    told = VIEW.told(shown, {"action_type": "click", "index": row.handle})
+    told = VIEW.describe_for_model(shown, {"action_type": "click", "index": row.handle})
     assert told.splitlines()[0] == 'contacts/0 {"screen":"main"}'
     assert told.splitlines()[-1] == "L Lea Merrick > contacts/open 1"
 
@@ -111,4 +111,4 @@ def test_a_state_that_no_phone_has_is_an_answer_error(wrong: dict[str, Any]) -> 
     with pytest.raises(AnswerError, match="the view cannot print"):
         VIEW.view(shown)
     with pytest.raises(AnswerError):
-        VIEW.told(shown, {"action_type": "wait"})
+        VIEW.describe_for_model(shown, {"action_type": "wait"})

@@ -28,9 +28,9 @@ STATE: dict[str, Any] = {"files": {NOTE: TEXT, TABLE: "Item,Price\nLamp,20\nVase
 
 def answer(machine: DesktopMachine, action: str) -> str:
     """The answer to an action, which is read as the state after it and allowed from its first character on."""
-    before = compact(machine.shown())
+    before = compact(machine.visible_state())
     machine.act(action)
-    after = machine.shown()
+    after = machine.visible_state()
     text = ANSWERS.write(None, before, compact(after), action)
     assert json.loads(ANSWERS.read(None, before, text, action)) == json.loads(json.dumps(after))
     allows = ANSWERS.allows(None, before, action)
@@ -169,8 +169,8 @@ def test_a_column_that_reads_like_full_seconds_has_no_name() -> None:
 
 def test_the_clipboard_has_a_name_only_where_something_is_pasted() -> None:
     shown = VIEW.begin({**STATE, "clipboard": "Chair"}, 0)
-    assert "clipboard" not in VIEW.known(shown, "pyautogui.write('Chair')")[0]
-    assert VIEW.known(shown, CTRL_V)[0]["clipboard"] == "Chair"
+    assert "clipboard" not in VIEW.named_values(shown, "pyautogui.write('Chair')")[0]
+    assert VIEW.named_values(shown, CTRL_V)[0]["clipboard"] == "Chair"
 
 
 def test_what_a_command_prints_of_a_file_is_named_line_by_line() -> None:
@@ -199,5 +199,5 @@ def test_a_command_that_names_a_file_many_times_reads_it_once(monkeypatch: pytes
 
     monkeypatch.setattr(known_values, "_content", noted)
     shown = VIEW.begin({**STATE, "open": [{"program": "terminal", "arguments": [FOLDER]}]}, 0)
-    VIEW.known(shown, f"pyautogui.write({'cat' + 30 * ' note.txt'!r})")
+    VIEW.named_values(shown, f"pyautogui.write({'cat' + 30 * ' note.txt'!r})")
     assert len([path for path in read if path.endswith("note.txt")]) == 1

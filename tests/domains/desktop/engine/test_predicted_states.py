@@ -91,7 +91,7 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: st
         return
     ANSWERS.display(state, action)
     assert ANSWERS.allows(None, state, action)("clock")
-    opened = ANSWERS.opened(state, "time.sleep(1)")
+    opened = ANSWERS.state_after_opening(state, "time.sleep(1)")
     assert opened is None or ANSWERS.printed(opened)
     try:
         ANSWERS.read(None, state, after, action)
@@ -108,6 +108,8 @@ def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
 @settings(max_examples=60)
 @given(action=st.text() | ACTIONS)
 def test_what_is_told_and_known_never_fails_whatever_the_action_is(action: str) -> None:
-    given_values, _ = VIEW.known(json.loads(BEFORE), action)
+    given_values, _ = VIEW.named_values(json.loads(BEFORE), action)
     assert given_values["folder"] == "~/Documents"
-    assert VIEW.told(json.loads(BEFORE), action).startswith("0 settings browser editor spreadsheet terminal files\n")
+    assert VIEW.describe_for_model(json.loads(BEFORE), action).startswith(
+        "0 settings browser editor spreadsheet terminal files\n"
+    )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.core.screens import Node, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import document as books
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import sheets as sheets
@@ -295,7 +295,7 @@ class Sitting:
         self.machine = DesktopMachine.start(state, 0)
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ScreenNode]:
         return read_screen("desktop", self.machine.observation)
 
     def do(self, *codes: str) -> str:

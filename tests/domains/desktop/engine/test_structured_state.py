@@ -13,7 +13,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import Controls, Restorable
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.desktop.engine import DesktopMachine, DesktopView
-from agentworld_gym.llm.prompting.state_changes import written
+from agentworld_gym.llm.prompting.state_changes import write_change
 
 VIEW = DesktopView()
 FOLDER = "/home/user/Documents"
@@ -70,7 +70,7 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(program: str, seed: i
         action = gesture(machine, rng)
         assert twin.act(action) == machine.act(action)
         assert twin.spans == machine.spans
-    assert twin.shown() == machine.shown()
+    assert twin.visible_state() == machine.visible_state()
     assert twin.state() == machine.state()
     machine.close()
     twin.close()
@@ -81,18 +81,18 @@ def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(pro
     rng = random.Random(seed)
     machine = begun(program, seed)
     for _ in range(15):
-        shown = roundtripped(machine.shown())
+        shown = roundtripped(machine.visible_state())
         before = json.dumps(shown)
         assert VIEW.view(shown) == machine.observation
         action = gesture(machine, rng)
-        VIEW.told(shown, action)
+        VIEW.describe_for_model(shown, action)
         assert json.dumps(shown) == before
         machine.act(action)
     machine.close()
 
 
 def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 3) == DesktopMachine.start(STATE, 3).shown()
+    assert VIEW.begin(STATE, 3) == DesktopMachine.start(STATE, 3).visible_state()
 
 
 def test_shells_and_held_keys_are_restored_too() -> None:
@@ -133,7 +133,7 @@ def test_what_an_action_is_aimed_at_is_told_as_the_messages_behind_it(action: st
     icon = next(node for node in read_screen("desktop", VIEW.view(shown)) if node.name == "note.txt")
     assert icon.box is not None
     x, y = icon.box.centre
-    told = VIEW.told(shown, action.format(x=x, y=y)).split("\n")
+    told = VIEW.describe_for_model(shown, action.format(x=x, y=y)).split("\n")
     assert told == ["0 files", '{"id":"files","folder":"~/Documents"}', aim.format(x=x, y=y)]
 
 
@@ -145,9 +145,9 @@ def test_opening_typing_and_saving_are_short_changes() -> None:
         "pyautogui.write('Chair')\npyautogui.press('enter')",
         "pyautogui.hotkey('ctrl', 's')",
     ):
-        before = machine.shown()
+        before = machine.visible_state()
         machine.act(action)
-        answers.append(written(before, machine.shown(), VIEW.place(before)))
+        answers.append(write_change(before, machine.visible_state(), VIEW.place(before)))
     assert answers == [
         'clock += 10\n+.. {"id":"spreadsheet","path":"~/Documents/table.ods"}',
         'clock += 10\n.at = "A2"\n.edits/Sheet1/A1 = "Chair"\n.unsaved = true',
@@ -175,4 +175,4 @@ def test_a_state_that_no_desktop_has_is_an_answer_error(wrong: dict[str, Any]) -
     with pytest.raises(AnswerError, match="the view cannot print"):
         VIEW.view(shown)
     with pytest.raises(AnswerError):
-        VIEW.told(shown, "pyautogui.click(5, 5)")
+        VIEW.describe_for_model(shown, "pyautogui.click(5, 5)")

@@ -12,7 +12,7 @@ from mcp_cases import HIRE, REFUSED, TABLES, WORKS
 
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.service import generated, load_service
-from agentworld_gym.kit.tables.database import opened
+from agentworld_gym.kit.tables.database import open_image
 
 
 def machine_of(tool: str) -> ToolMachine:
@@ -138,6 +138,6 @@ def test_generated_rows_agree_with_each_other(name: str, size: Any) -> None:
 
 
 def database(name: str, size: Any, seed: int) -> Iterator[sqlite3.Connection]:
-    connection = opened(generated(name, size, seed))
+    connection = open_image(generated(name, size, seed))
     yield connection
     connection.close()

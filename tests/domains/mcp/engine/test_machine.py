@@ -20,10 +20,10 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, EngineError
 from agentworld_gym.core.engines.controls import suspended
-from agentworld_gym.domains.mcp.engine import Context, Tool, ToolMachine, generated, load_service, scenario_names
-from agentworld_gym.domains.mcp.engine.results import Refused
+from agentworld_gym.domains.mcp.engine import CallContext, Tool, ToolMachine, generated, load_service, scenario_names
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolFile
-from agentworld_gym.kit.tables.database import opened, tables_of
+from agentworld_gym.kit.tables.database import open_image, tables_of
 from agentworld_gym.kit.tables.row_file import SMALL_ROWS
 from agentworld_gym.llm.prompting.prompt import Prompts
 
@@ -78,7 +78,7 @@ def test_a_scenario_has_many_tools_tables_and_rows(name: str) -> None:
 
 def rows(image: bytes) -> int:
     """How many rows there are in all tables together; no reference leads nowhere."""
-    connection = opened(image)
+    connection = open_image(image)
     assert not connection.execute("PRAGMA foreign_key_check").fetchall()
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return sum(connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables if t != "sqlite_sequence")
@@ -94,7 +94,7 @@ def test_told_rows_play_like_generated_ones(name: str) -> None:
     service = load_service(name)
     image = generated(name, "small", 2)
     about = service.scenario.about
-    tables = tables_of(opened(image), service.keys)
+    tables = tables_of(open_image(image), service.keys)
     told = ToolMachine.start({"scenario": name, "now": about.now, "user": about.user, "tables": tables}, 0)
     made = ToolMachine.start({"scenario": name, "size": "small", "seed": 2}, 0)
     assert told.state() == made.state()
@@ -443,17 +443,19 @@ def test_a_stale_list_shows_what_was_before_the_last_write() -> None:
 
 
 def test_a_tool_can_be_a_function() -> None:
-    def count(connection: sqlite3.Connection, arguments: Mapping[str, Any], context: Context) -> Any:
+    def count(connection: sqlite3.Connection, arguments: Mapping[str, Any], context: CallContext) -> Any:
         connection.execute("UPDATE orders SET note = ?", (context.user,))
         if arguments.get("fail") == "refuse":
-            raise Refused(409, "not today")
+            raise ToolRefusal(409, "not today")
         if arguments.get("fail"):
             raise AssertionError(f"no {arguments['fail']}")
         return {"orders": connection.execute("SELECT count(*) FROM orders").fetchone()[0], "user": context.user}
 
     service = load_service("shop")
     tool = Tool("shop-count", "Counts.", {"type": "object", "properties": {}}, count, writes=True)
-    machine = ToolMachine(replace(service, tools={tool.name: tool}), service.image(TABLES), Context("now", "ann"), 0)
+    machine = ToolMachine(
+        replace(service, tools={tool.name: tool}), service.image(TABLES), CallContext("now", "ann"), 0
+    )
     before = machine.state()
     assert call(machine, "count", fail="refuse") == error(409, "not today")
     assert (
@@ -548,7 +550,7 @@ then: ["UPDATE team SET rank = rank * 2"]
     columns = "n INTEGER PRIMARY KEY, team, rank, junior, tool, price, pay, level, day, at, until, due, note"
     schema = f"CREATE TABLE team (code TEXT PRIMARY KEY, chief, rank); CREATE TABLE job ({columns});"
     name = scenario(tmp_path, rows=rows, schema=schema, tools=TOOL.format("result: {text: x}"))
-    tables = tables_of(opened(generated(name, "small", 0)), load_service(name).keys)
+    tables = tables_of(open_image(generated(name, "small", 0)), load_service(name).keys)
     ranks: dict[Any, Any] = {row["code"]: row["rank"] for row in tables["team"]}
     assert sorted(ranks.values()) == [20, 30, 40, 50]
     assert [row["chief"] for row in tables["team"]].count(None) == 1

@@ -19,7 +19,7 @@ from agentworld_gym.core.domain.task import Check, Task, load_task
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.service import generated, load_service
-from agentworld_gym.kit.tables.database import opened
+from agentworld_gym.kit.tables.database import open_image
 
 HANDWRITTEN = sorted(
     path
@@ -717,7 +717,7 @@ def test_generated_rows_agree_with_each_other(scenario: str) -> None:
     user = load_service(scenario).scenario.about.user
     for size, seeds in (("small", range(15)), ("full", range(2))):
         for seed in seeds:
-            connection = opened(generated(scenario, size, seed))  # type: ignore[arg-type]
+            connection = open_image(generated(scenario, size, seed))  # type: ignore[arg-type]
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
             for sql in CONSISTENT[scenario]:
                 assert connection.execute(sql).fetchall() == [], (sql, size, seed)

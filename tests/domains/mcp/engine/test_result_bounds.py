@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agentworld_gym.core.actions.toolset import example_call
-from agentworld_gym.domains.mcp.engine import Context, ToolMachine, scenario_names
-from agentworld_gym.domains.mcp.engine.results import Refused
+from agentworld_gym.domains.mcp.engine import CallContext, ToolMachine, scenario_names
+from agentworld_gym.domains.mcp.engine.results import ToolRefusal
 from agentworld_gym.domains.mcp.engine.sql_tools import MAX_CHARS, MAX_ROWS, sql_tool
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolSpec
 
@@ -23,11 +23,11 @@ LONG = f"replace(printf('%{MAX_CHARS // 2}d', 0), ' ', 'é')"
 def answer(**result: Any) -> Any:
     """What a tool with this result answers."""
     spec = ToolSpec.model_validate({"name": "show", "description": "Shows.", "result": result})
-    return sql_tool("server", spec).call(sqlite3.connect(":memory:"), {}, Context("2026-01-01T09:00:00Z", "ana"))
+    return sql_tool("server", spec).call(sqlite3.connect(":memory:"), {}, CallContext("2026-01-01T09:00:00Z", "ana"))
 
 
 def refusal(**result: Any) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ToolRefusal) as refused:
         answer(**result)
     assert refused.value.code == 413
     return refused.value.message

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentworld_gym.domains.mcp.synth.answers import block, document
 from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema, statements_of
 from agentworld_gym.domains.mcp.synth.draft import Interface, Sentences
-from agentworld_gym.domains.mcp.synth.faults import Fault
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.interface import check_interface
 from agentworld_gym.domains.mcp.synth.neighbours import other_values
 
@@ -33,7 +33,7 @@ def test_a_block_is_found_in_any_prose(before: str, after: str) -> None:
 def test_the_last_block_of_the_language_counts_and_an_open_one_runs_to_the_end() -> None:
     assert block("```sql\nSELECT 1;\n```\nNo:\n```sql\nSELECT 2;\n```\n```text\nx\n```", "sql") == "SELECT 2;"
     assert block("```sql\nSELECT 3;", "sql") == "SELECT 3;"
-    with pytest.raises(Fault, match="no block that begins with ```sql"):
+    with pytest.raises(AnswerFault, match="no block that begins with ```sql"):
         block("```python\nprint()\n```", "sql")
 
 
@@ -45,7 +45,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         lambda: check_schema(block(text, "sql"), 1),
         lambda: check_rows("CREATE TABLE a (x INTEGER PRIMARY KEY)", statements_of(block(text, "sql"))),
     ):
-        with suppress(Fault):
+        with suppress(AnswerFault):
             read()
 
 
@@ -54,7 +54,7 @@ def test_any_parameters_are_checked_or_refused(parameters: dict[str, object]) ->
     tools = [
         {"name": "do_it", "description": "Does it, somehow.", "parameters": parameters, "writes": True, "wrong": {}}
     ]
-    with suppress(Fault):
+    with suppress(AnswerFault):
         check_interface(Interface.model_validate({"tools": tools}), 1)
 
 
@@ -68,7 +68,7 @@ def test_a_line_without_end_is_read_at_once(line: str) -> None:
 def test_characters_are_whole() -> None:
     assert document(r'tasks: ["Send \ud83d\ude00 to Ida."]', Sentences).tasks == ("Send \U0001f600 to Ida.",)
     for answer in (r'tasks: ["Send \ud83d to Ida."]', "tasks: [Send \ud83d to Ida.]"):
-        with pytest.raises(Fault, match="half a character"):
+        with pytest.raises(AnswerFault, match="half a character"):
             document(answer, Sentences)
 
 
@@ -78,7 +78,7 @@ def test_dates_without_quotes_are_texts() -> None:
 
 
 def test_a_flood_of_semicolons_is_refused_at_once() -> None:
-    with pytest.raises(Fault, match="semicolons"):
+    with pytest.raises(AnswerFault, match="semicolons"):
         statements_of("'" + ";" * 300_000)
 
 

@@ -18,8 +18,8 @@ from agentworld_gym.domains.mcp.synth.backends.awm import AwmBackend
 from agentworld_gym.domains.mcp.synth.check.folders import examine
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
 from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema
-from agentworld_gym.domains.mcp.synth.draft import Brief, Draft, Implementation, Rows, Schema
-from agentworld_gym.domains.mcp.synth.faults import Fault
+from agentworld_gym.domains.mcp.synth.draft import Brief, DatabaseSchema, Implementation, InitialRows, WorldDraft
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis
 from agentworld_gym.domains.mcp.synth.stages import WorldStages
 
@@ -37,9 +37,9 @@ def backend() -> Iterator[AwmBackend]:
 
 
 @pytest.fixture(scope="module")
-def draft(backend: AwmBackend) -> Draft:
+def draft(backend: AwmBackend) -> WorldDraft:
     """A world whose app is there, and whose tasks are not proved."""
-    made = Draft(Brief(**synth_author.brief(WORLD)))
+    made = WorldDraft(Brief(**synth_author.brief(WORLD)))
     for stage in WorldStages(backend, SynthConfig(backend="awm", tasks=2)).in_order:
         made = stage.enter(made, stage.made(made, right_answer(stage.name, WORLD, awm=True)))
     return made
@@ -105,16 +105,16 @@ CODE: Sequence[tuple[Callable[[str], str], str]] = (
 
 @pytest.mark.parametrize(("change", "told"), CODE)
 def test_code_that_is_wrong_or_reaches_for_the_host_is_told(
-    backend: AwmBackend, draft: Draft, change: Callable[[str], str], told: str
+    backend: AwmBackend, draft: WorldDraft, change: Callable[[str], str], told: str
 ) -> None:
     answer = right_answer("implementation", WORLD, awm=True)
-    with pytest.raises(Fault, match=told):
+    with pytest.raises(AnswerFault, match=told):
         backend.implementation(replace(draft, implementation=None), change(answer))
 
 
-def test_an_error_inside_a_tool_is_told_with_the_lines_that_led_there(backend: AwmBackend, draft: Draft) -> None:
+def test_an_error_inside_a_tool_is_told_with_the_lines_that_led_there(backend: AwmBackend, draft: WorldDraft) -> None:
     answer = right_answer("implementation", WORLD, awm=True)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(AnswerFault) as caught:
         backend.implementation(
             replace(draft, implementation=None), answer.replace("session.commit()", "session.comit()")
         )
@@ -133,7 +133,11 @@ def test_tables_and_rows_may_ask_for_the_time_of_the_episode(backend: AwmBackend
     check_schema(CLOCKED, 1, backend.clock)
     check_rows(CLOCKED, CLOCKED_ROWS, backend.clock)
     code = f"{awm_worlds.HEAD}\n@app.get('/api/x', operation_id='x')\nasync def x(): return 1\n"
-    draft = Draft(Brief(**synth_author.brief(WORLD)), schema=Schema(sql=CLOCKED), rows=Rows(statements=CLOCKED_ROWS))
+    draft = WorldDraft(
+        Brief(**synth_author.brief(WORLD)),
+        schema=DatabaseSchema(sql=CLOCKED),
+        rows=InitialRows(statements=CLOCKED_ROWS),
+    )
     with backend.start(replace(draft, implementation=Implementation(code=code))) as machine:
         state = machine.state()
     assert {state[f"rooms/{number}/made"] for number in (1, 2)} == {"2026-01-01 09:00:00"}
@@ -141,10 +145,12 @@ def test_tables_and_rows_may_ask_for_the_time_of_the_episode(backend: AwmBackend
 
 
 def test_the_other_form_has_no_clock_and_advises_nothing_that_tables_do_not_have() -> None:
-    with pytest.raises(Fault, match="CURRENT_TIMESTAMP gives another value at every time; leave it out") as caught:
+    with pytest.raises(
+        AnswerFault, match="CURRENT_TIMESTAMP gives another value at every time; leave it out"
+    ) as caught:
         check_schema(CLOCKED, 1)
     assert ":now" not in str(caught.value)
-    with pytest.raises(Fault, match=r"random\( gives another value"):
+    with pytest.raises(AnswerFault, match=r"random\( gives another value"):
         check_schema("CREATE TABLE a (x INTEGER PRIMARY KEY, y INTEGER DEFAULT (random()))", 1, "2026-01-01T09:00:00Z")
 
 
@@ -175,10 +181,10 @@ VERIFIERS: Sequence[tuple[str, str]] = (
 
 
 @pytest.mark.parametrize(("body", "told"), VERIFIERS)
-def test_a_verifier_that_does_not_tell_is_told(backend: AwmBackend, draft: Draft, body: str, told: str) -> None:
+def test_a_verifier_that_does_not_tell_is_told(backend: AwmBackend, draft: WorldDraft, body: str, told: str) -> None:
     solution = right_answer("verifier", WORLD, TASK)
     solution = solution[: solution.index("success:")] + "```"
-    with pytest.raises(Fault, match=told):
+    with pytest.raises(AnswerFault, match=told):
         backend.solved(draft, 0, f"{solution}\n\n{verifier(body)}")
 
 

@@ -10,7 +10,7 @@ import synth_author
 from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.domains.mcp.engine.scenario import scenario_folder
 from agentworld_gym.domains.mcp.synth.backends.declarative import DeclarativeBackend
-from agentworld_gym.domains.mcp.synth.check.examined import Examined, alike_worlds
+from agentworld_gym.domains.mcp.synth.check.examination import Examined, alike_worlds
 from agentworld_gym.domains.mcp.synth.check.folders import examine
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
 from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema, filled_image
-from agentworld_gym.domains.mcp.synth.faults import Fault
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 
 TABLE = "CREATE TABLE a (x INTEGER PRIMARY KEY, y REAL, z TEXT)"
 COUNTING = "INSERT INTO a (x) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n {end}) SELECT i FROM n"
@@ -33,17 +33,17 @@ COUNTING = "INSERT INTO a (x) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT 
     ],
 )
 def test_rows_that_cannot_be_kept_are_told(statement: str, told: str) -> None:
-    with pytest.raises(Fault, match=told):
+    with pytest.raises(AnswerFault, match=told):
         check_rows(TABLE, [statement])
 
 
 def test_a_statement_without_end_is_stopped() -> None:
-    with pytest.raises(Fault, match=r"interrupted|full"):
+    with pytest.raises(AnswerFault, match=r"interrupted|full"):
         check_rows(TABLE, [COUNTING.format(end="")])
 
 
 def test_a_column_that_is_computed_is_told() -> None:
-    with pytest.raises(Fault, match="table a: the column d is computed"):
+    with pytest.raises(AnswerFault, match="table a: the column d is computed"):
         check_schema("CREATE TABLE a (x INTEGER PRIMARY KEY, d INTEGER AS (x + 1))", 1)
 
 
@@ -55,7 +55,7 @@ def test_rows_that_a_query_keeps_in_between_are_bounded() -> None:
     endless = COUNTING.format(end="").replace("SELECT i FROM n", "SELECT i FROM n ORDER BY printf('%.*c', 90000, 'a')")
     program = f"""
 import resource
-from agentworld_gym.domains.mcp.synth import heap
+from agentworld_gym.domains.mcp.synth import sqlite_memory
 from agentworld_gym.domains.mcp.synth.database import check_rows
 resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
 heap.MOST_BYTES = 64 * 2**20

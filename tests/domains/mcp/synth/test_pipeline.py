@@ -18,9 +18,9 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.domains.mcp.synth.backends.declarative import DeclarativeBackend
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
-from agentworld_gym.domains.mcp.synth.journal import FILE, Entry, read_journal
+from agentworld_gym.domains.mcp.synth.journal import FILE, JournalEntry, read_journal
 from agentworld_gym.domains.mcp.synth.pipeline import WORLDS, Synthesis
-from agentworld_gym.domains.mcp.synth.report import Prices, SynthReport
+from agentworld_gym.domains.mcp.synth.report import GenerationPrices, SynthReport
 from agentworld_gym.llm.generators import ScriptedGenerator
 
 WORLD = "tool_library"
@@ -31,7 +31,7 @@ def synthesis(folder: Path, author: Author | ScriptedGenerator, worlds: int = 1,
     return Synthesis(generator, DeclarativeBackend(), folder, SynthConfig(**{"worlds": worlds, "tasks": 2, **config}))
 
 
-def entries(folder: Path, stage: str) -> list[Entry]:
+def entries(folder: Path, stage: str) -> list[JournalEntry]:
     return [entry for entry in read_journal(folder / FILE) if entry.key.stage == stage]
 
 
@@ -334,8 +334,8 @@ def test_the_report_adds_up_tokens_and_cost(tmp_path: Path) -> None:
     found = list(read_journal(tmp_path / FILE))
     assert sum(stage.tries for stage in report.stages) == len(found) == 8
     tokens = sum(entry.tokens["prompt"] for entry in found), sum(entry.tokens["completion"] for entry in found)
-    assert report.cost(Prices(prompt=1e6, completion=0)) == pytest.approx(tokens[0])
-    assert report.cost(Prices(prompt=0, completion=2e6)) == pytest.approx(2 * tokens[1])
+    assert report.cost(GenerationPrices(prompt=1e6, completion=0)) == pytest.approx(tokens[0])
+    assert report.cost(GenerationPrices(prompt=0, completion=2e6)) == pytest.approx(2 * tokens[1])
     assert (report.tables, report.tools, report.tasks) == (3, 6, 2)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from search_web import SOME, WORLD, hits, lake, opened, search, started
 
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.domains.search.engine.misinformation import revised
 from agentworld_gym.domains.search.engine.page_reader import LONG_PAGE, TIMED_OUT, TRUNCATED, parts_of
@@ -115,7 +115,7 @@ def test_a_stale_snippet_shows_what_the_page_has_corrected(answer: str, wrong: l
     content = "# Lake Orvel\n\nIts keeper is Ada Marsh. It is 112 m deep, as Bo Reed found."
     machine = started(lake("Lake Orvel", content=content), hidden={"answer": answer, "wrong": wrong}, stale_data=1.0)
     (only,) = hits(search(machine, "keeper deep lake"))
-    assert not Guard([[answer]]).leaks(only[3])
+    assert not LeakDetector([[answer]]).leaks(only[3])
     assert "112 m" not in only[3]
     assert not wrong or wrong[0] in only[3]
     page = opened(machine, only[1])

@@ -13,9 +13,9 @@ from search_web import SOME, SPEC, WORLD, hits, lake, note, opened, search, star
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Engine, EngineError, Machine
 from agentworld_gym.core.engines.catalog import load_engine
-from agentworld_gym.domains.search.engine.index import Index, Query, index_of
+from agentworld_gym.domains.search.engine.index import PageIndex, ParsedQuery, index_of
 from agentworld_gym.domains.search.engine.machine import SearchMachine
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.envs.options import EnvOptions
 
@@ -31,7 +31,7 @@ def test_ten_results_in_blocks_of_four_lines() -> None:
 
 
 @given(st.sampled_from(WORLD.pages), st.sampled_from(WORLD.pages))
-def test_a_world_with_hundreds_of_pages_always_gives_ten(one: Page, other: Page) -> None:
+def test_a_world_with_hundreds_of_pages_always_gives_ten(one: WebPage, other: WebPage) -> None:
     word = other.body.split()[-1]
     assert len(hits(search(SearchMachine.start(SOME, 0), f"{one.title} {word}"))) == 10
 
@@ -43,7 +43,7 @@ def test_a_small_web_gives_what_there_is() -> None:
 
 
 def test_an_index_of_no_pages_finds_nothing() -> None:
-    assert list(Index.of([]).ranked(Query.of("a site:b"))) == []
+    assert list(PageIndex.of([]).ranked(ParsedQuery.of("a site:b"))) == []
 
 
 def test_the_results_of_several_queries_are_one_list() -> None:
@@ -158,7 +158,7 @@ def test_pages_of_the_state_replace_those_of_the_world_and_add_to_them() -> None
 
 def test_sessions_of_a_world_share_its_index() -> None:
     own = WORLD.pages[0]
-    page = Page(own.url, own.title, own.date, "", own.body)
+    page = WebPage(own.url, own.title, own.date, "", own.body)
     assert index_of("harbours", 12, (page,)) is index_of("harbours", 12)
 
 

@@ -13,10 +13,10 @@ from search_web import SPEC, WORLD, hits, lake, opened, search, started
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.checks import passed
 from agentworld_gym.core.tasks import generate
-from agentworld_gym.domains.search.engine.answer_leaks import Guard
-from agentworld_gym.domains.search.engine.index import Query
+from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
+from agentworld_gym.domains.search.engine.index import ParsedQuery
 from agentworld_gym.domains.search.engine.machine import SearchMachine
-from agentworld_gym.domains.search.engine.pages import Page
+from agentworld_gym.domains.search.engine.pages import WebPage
 from agentworld_gym.domains.search.engine.snippets import passages, snippet, wanted_of
 
 LENS = next(task for task in SPEC.handwritten_tasks() if task.id == "lighthouse-lens")
@@ -28,9 +28,9 @@ def quoted(text: str) -> list[str]:
 
 
 @given(st.sampled_from(WORLD.pages), st.sampled_from(["ship", "harbour depth", "year total", "launched by", "zzz"]))
-def test_a_snippet_quotes_its_page(page: Page, query: str) -> None:
+def test_a_snippet_quotes_its_page(page: WebPage, query: str) -> None:
     told = " ".join(passages(page.body))
-    shown = snippet(page.body, wanted_of(Query.of(query)), Guard([]))
+    shown = snippet(page.body, wanted_of(ParsedQuery.of(query)), LeakDetector([]))
     assert shown
     assert len(shown) < 450
     assert all(piece in told for piece in quoted(shown))
@@ -38,7 +38,7 @@ def test_a_snippet_quotes_its_page(page: Page, query: str) -> None:
 
 def test_a_snippet_shows_the_words_of_the_query() -> None:
     text = "word " * 60 + "the keeper was Edmund Harrowgate himself " + "word " * 60
-    shown = snippet(f"# T\n\nFirst sentence. {text}", wanted_of(Query.of("harrowgate keeper")), Guard([]))
+    shown = snippet(f"# T\n\nFirst sentence. {text}", wanted_of(ParsedQuery.of("harrowgate keeper")), LeakDetector([]))
     assert "Edmund Harrowgate" in shown
     assert shown.startswith("...")
     assert shown.endswith("...")
@@ -60,7 +60,7 @@ def test_no_way_of_writing_the_answer_passes(answer: str, text: str) -> None:
     page = lake("Lake Orvel", content=f"# Lake Orvel\n\nThey say {text} is right. A second sentence tells nothing.")
     shown = search(started(page, hidden={"answer": answer}), "say right orvel")
     assert hits(shown)[0][3] == "A second sentence tells nothing."
-    assert not Guard([[answer]]).leaks(shown.replace("[1] ", ""))
+    assert not LeakDetector([[answer]]).leaks(shown.replace("[1] ", ""))
     only = lake("Lake Orvel", content=f"# Lake Orvel\n\nThey say {text} is right.")
     assert text not in search(started(only, hidden={"answer": answer}), "say right orvel")
 
@@ -70,7 +70,7 @@ def test_no_way_of_writing_the_answer_passes(answer: str, text: str) -> None:
     [("12", "in 2012"), ("1740", "17401 or 1,7400"), ("no", "north"), ("Ash", "Ashford"), ("5", "on 2024-05-11")],
 )
 def test_what_only_looks_like_the_answer_may_be_shown(answer: str, text: str) -> None:
-    assert not Guard([[answer]]).leaks(text)
+    assert not LeakDetector([[answer]]).leaks(text)
 
 
 def test_a_page_whose_title_or_address_tells_is_not_listed_but_can_be_opened() -> None:

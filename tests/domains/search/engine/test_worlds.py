@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.search.engine.fictional_world import FictionalWorld, build_world
-from agentworld_gym.domains.search.engine.pages import Page, comma, listed, long_date, slug
+from agentworld_gym.domains.search.engine.pages import WebPage, comma, listed, long_date, slug
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
 
 THEMES = theme_names()
@@ -210,7 +210,7 @@ def test_a_theme_is_a_folder_of_data(tmp_path: Path) -> None:
     assert sorted(pond["name"] for pond in ponds) == ["Alder", "Birch", "Cress"]
     assert [one["pond"] for one in fish] == [1, 1, 2, 2, 3, 3]
     assert all(one["born"] < one["caught"] and one["ounces"] == one["grams"] / 28 for one in fish)
-    assert world.pages[0] == Page(
+    assert world.pages[0] == WebPage(
         "https://ponds.example/p/alder", "Alder - Ponds", None, "tables", "# Alder\n\n2 fish\n", world.pages[0].key
     )
 

@@ -17,10 +17,10 @@ from agentworld_gym.base.process.disposable import Disposable
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.domains.swe.engine import SweMachine, shell
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
+from agentworld_gym.domains.swe.engine.episode_transfer import SeenParts, packed, unpacked
 from agentworld_gym.domains.swe.engine.files import MAX_CHARS, MAX_FILES
-from agentworld_gym.domains.swe.engine.parcel import Known, packed, unpacked
-from agentworld_gym.domains.terminal.engine.apart import LineLost
+from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 from tests.helpers.hostile_workers import RAW
 from tests.helpers.repositories import ENGINE, STATE, call, started
 from tests.helpers.repositories import shell as command
@@ -56,7 +56,7 @@ COMMANDS = (
 """Commands that change all that a command can change."""
 
 
-def whole(episode: Episode) -> dict[str, Any]:
+def whole(episode: RepositoryEpisode) -> dict[str, Any]:
     """All that an episode holds, to be compared."""
     fields = {name: value for name, value in vars(episode).items() if name != "sandbox"}
     history = episode.history
@@ -88,7 +88,7 @@ def test_an_episode_that_travelled_is_the_same(commands: list[str]) -> None:
         for line in commands:
             machine.act(command(line))
         episode = machine._open()
-        sent, there = Known(), Known()
+        sent, there = SeenParts(), SeenParts()
         plain = json.loads(json.dumps(packed(episode, sent)))
         other = unpacked(plain, there, episode.sandbox)
         stays = {name: getattr(episode, name) for name in ("todos", "shells", "memories", "failures", "initial")}
@@ -105,9 +105,9 @@ def test_what_runs_apart_is_what_would_have_been_here(commands: list[str]) -> No
         apart.act(call("todo_write", todos=[{"id": "1", "content": "Look", "status": "pending"}]))
         here.act(call("todo_write", todos=[{"id": "1", "content": "Look", "status": "pending"}]))
         for line in commands:
-            patch.setattr(shell, "harmless", lambda *_: False)
+            patch.setattr(shell, "is_safe_script", lambda *_: False)
             text = apart.act(command(line))
-            patch.setattr(shell, "harmless", lambda *_: True)
+            patch.setattr(shell, "is_safe_script", lambda *_: True)
             assert here.act(command(line)) == text
         assert whole(apart._open()) == whole(here._open())
 

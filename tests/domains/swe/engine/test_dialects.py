@@ -34,8 +34,8 @@ def claude(machine: SweMachine, name: str, **arguments: Any) -> str:
     """What a tool of Claude Code answers, called by the text that an agent writes."""
     action = CLAUDE.parse(json.dumps({"name": name, "arguments": json.dumps(arguments)}))
     assert action.error is None, action.error
-    assert json.loads(CLAUDE.shown(action))["name"] == name
-    assert json.loads(json.loads(CLAUDE.shown(action))["arguments"]) == arguments
+    assert json.loads(CLAUDE.action_block(action))["name"] == name
+    assert json.loads(json.loads(CLAUDE.action_block(action))["arguments"]) == arguments
     machine.act(action.parsed)
     return machine.observation_in("claude-code")
 
@@ -149,7 +149,7 @@ def test_both_scaffolds_leave_the_same_state() -> None:
     one, two = (SweEngine("monty").start({"files": FILES}, 0) for _ in range(2))
     for call in calls:
         one.act(CLI.parse(json.dumps(call)).parsed)
-        written = CLAUDE.shown(CLAUDE.parse(json.dumps(call)))
+        written = CLAUDE.action_block(CLAUDE.parse(json.dumps(call)))
         two.act(CLAUDE.parse(written).parsed)
     assert one.state() == two.state()
     assert two.observation_in("claude-code") == "a.py\nc.py\nempty.txt\nn"
@@ -165,9 +165,9 @@ def test_arguments_keep_the_blanks_and_escapes_that_the_agent_wrote(
     given_path = "/repo/" + path.encode("utf-8", "ignore").decode()
     arguments = json.dumps({key: given_path}, ensure_ascii=not plain, separators=("," + gap, ":" + gap))
     action = parser.parse(json.dumps({"name": name, "arguments": arguments}))
-    assert json.loads(parser.shown(action)) == {"name": name, "arguments": arguments}
+    assert json.loads(parser.action_block(action)) == {"name": name, "arguments": arguments}
     other, its_key = (CLI, "absolute_path") if parser is CLAUDE else (CLAUDE, "file_path")
-    assert json.loads(json.loads(other.shown(action))["arguments"]) == {its_key: given_path}
+    assert json.loads(json.loads(other.action_block(action))["arguments"]) == {its_key: given_path}
 
 
 def test_an_unknown_dialect_is_an_error(machine: SweMachine) -> None:

@@ -16,9 +16,9 @@ from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.swe.engine.view import SweView
 from agentworld_gym.domains.swe.free_explorer import free_coder
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
-from agentworld_gym.llm.sessions.rerendering import task_of
-from agentworld_gym.llm.sessions.row import Row
-from agentworld_gym.llm.sessions.shown_states import shown_states
+from agentworld_gym.llm.rows.replayed_states import shown_states
+from agentworld_gym.llm.rows.rerendering import task_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from kernel_attacks import HOLDING
 
-from agentworld_gym.base.process.bubblewrap import Interpreter, knows, sandbox_command
+from agentworld_gym.base.process.bubblewrap import HostPython, knows, sandbox_command
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
 from agentworld_gym.domains.swe.engine.python.bubblewrap import MAX_FILE_BYTES, MAX_FILES_BYTES, usable
 
@@ -156,7 +156,7 @@ def test_there_is_a_bound_on_timers() -> None:
 def test_no_more_namespaces_of_users_can_be_made() -> None:
     """Not even by the first process in a sandbox, which no filter watches."""
     text = f"{LIBC}tell(libc.unshare(0x10000000))\n"
-    interpreter = Interpreter.current()
+    interpreter = HostPython.current()
     command = [*sandbox_command(interpreter), "--", interpreter.inside, "-I", "-S", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "-1 28\n", done.stderr

@@ -20,7 +20,7 @@ from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.control_cases import ControlCase, Solver, control_cases
 from agentworld_gym.domains.swe.engine import SweEngine, SweMachine
-from agentworld_gym.domains.swe.engine.patterns import BadPattern, Pattern, glob_matches
+from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern, glob_matches
 
 SPEC = load_spec("swe")
 PARSER = ActionParser(SPEC)
@@ -187,12 +187,12 @@ def test_a_fix_changes_the_outcome_of_its_test(machine: SweMachine) -> None:
 def test_globs_and_patterns_of_any_kind_are_answered(pattern: str, path: str) -> None:
     assert glob_matches(pattern, path) in (True, False)
     with suppress(BadPattern):
-        assert Pattern(pattern).matches(path) in (True, False)
+        assert LinearPattern(pattern).matches(path) in (True, False)
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "(.*)*x", r"(\w+\s?)*$"])
 def test_a_pattern_that_backtracks_elsewhere_is_linear_here(pattern: str) -> None:
-    Pattern(pattern).matches("a" * 50_000 + "!")
+    LinearPattern(pattern).matches("a" * 50_000 + "!")
 
 
 # State, forks, spans

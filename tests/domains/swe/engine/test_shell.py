@@ -18,8 +18,8 @@ from agentworld_gym.base.text.envelope import bounded
 from agentworld_gym.domains.swe.engine import SweEngine, SweMachine
 from agentworld_gym.domains.swe.engine.episode import BEGIN
 from agentworld_gym.domains.swe.engine.git.call import GitCall
-from agentworld_gym.domains.swe.engine.git.diff import Change, patch
-from agentworld_gym.domains.swe.engine.git.history import History
+from agentworld_gym.domains.swe.engine.git.diff import FileChange, patch
+from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.git.program import run_git
 from agentworld_gym.domains.swe.engine.state import GitState
 
@@ -265,7 +265,7 @@ def test_git_changes_what_is_on_disk(machine: SweMachine) -> None:
 class Real:
     """The same history in the real git."""
 
-    def __init__(self, folder: Path, history: History) -> None:
+    def __init__(self, folder: Path, history: GitHistory) -> None:
         self.root = folder / "repo"
         self.root.mkdir()
         self.home = folder
@@ -362,7 +362,7 @@ SESSIONS = {
 @needs_git
 @pytest.mark.parametrize("name", SESSIONS)
 def test_git_answers_like_the_real_one(name: str, tmp_path: Path) -> None:
-    history = History.of(GitState.model_validate(GIT), WORK)
+    history = GitHistory.of(GitState.model_validate(GIT), WORK)
     real, work = Real(tmp_path, history), dict(WORK)
     if name != "looking":
         changed = {
@@ -387,7 +387,7 @@ def test_git_answers_like_the_real_one(name: str, tmp_path: Path) -> None:
 @needs_git
 def test_patches_are_those_of_git_and_apply(tmp_path: Path) -> None:
     rng = random.Random(7)
-    real = Real(tmp_path, History.of(GitState.model_validate(GIT), {"f": CALC * 3}))
+    real = Real(tmp_path, GitHistory.of(GitState.model_validate(GIT), {"f": CALC * 3}))
     same = 0
     for _ in range(25):
         lines = (CALC * 3).splitlines(keepends=True)
@@ -399,7 +399,7 @@ def test_patches_are_those_of_git_and_apply(tmp_path: Path) -> None:
         old, new = CALC * 3, "".join(lines)
         if old == new:
             continue
-        mine = patch(Change("f", old, new))
+        mine = patch(FileChange("f", old, new))
         (tmp_path / "patch").write_text(mine)
         assert real.run(["apply", "../patch"], BEGIN)[2] == 0
         assert real.files()["f"] == new

@@ -71,10 +71,13 @@ def test_any_other_line_is_told_exactly_too(command: str) -> None:
 def test_what_a_line_leaves_is_named_and_not_done() -> None:
     shown = VIEW.begin(STATE, 0)
     before = json.dumps(shown)
-    given, _ = VIEW.known(shown, shell("echo a > b/c; rm notes.md"))
+    given, _ = VIEW.named_values(shown, shell("echo a > b/c; rm notes.md"))
     assert given["c"] == "a\n"
     assert VIEW.places(shown, shell("echo a > b/c; rm notes.md"))["to"] == ("files", "b", "c")
-    assert VIEW.told(shown, shell("echo a > b/c; rm notes.md")).split("\n") == ["b/c nowhere", 'notes.md {"lines":3}']
+    assert VIEW.describe_for_model(shown, shell("echo a > b/c; rm notes.md")).split("\n") == [
+        "b/c nowhere",
+        'notes.md {"lines":3}',
+    ]
     assert json.dumps(shown) == before
     state = ANSWERS.read(None, compact(shown), "same", json.dumps(shell("rm notes.md; ls")))
     assert "notes.md" in ANSWERS.printed(state)

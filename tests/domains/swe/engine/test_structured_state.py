@@ -88,19 +88,19 @@ def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(num
     machine, calls = episode(family, number)
     with closing(machine):
         for _ in range(16):
-            shown = roundtripped(machine.shown())
+            shown = roundtripped(machine.visible_state())
             json.dumps(shown, ensure_ascii=False).encode()
             before = json.dumps(shown)
             assert VIEW.view(shown) == machine.observation
             action = next(calls)
-            VIEW.told(shown, action)
+            VIEW.describe_for_model(shown, action)
             VIEW.noted(shown, action)
             assert json.dumps(shown) == before
             change(machine, action)
 
 
 def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 0) == started().shown()
+    assert VIEW.begin(STATE, 0) == started().visible_state()
 
 
 def test_what_a_tool_shows_of_the_files_is_not_told() -> None:
@@ -152,7 +152,7 @@ def test_a_refusal_is_told_by_its_reason() -> None:
 
 def test_the_path_of_a_file_is_no_text_that_a_file_gets() -> None:
     write = call("write_file", file_path="/repo/a.txt", content="b\n")
-    given, _ = VIEW.known(VIEW.begin(STATE, 0), write)
+    given, _ = VIEW.named_values(VIEW.begin(STATE, 0), write)
     assert given == {"content": "b\n"}
 
 
@@ -177,20 +177,28 @@ def test_a_call_is_refused_for_reasons_of_its_tool_alone() -> None:
 def test_the_names_are_there_whether_or_not_the_call_succeeds() -> None:
     shown = VIEW.begin(STATE, 0)
     for old in ("sum", "prices", "product", ""):
-        given, _ = VIEW.known(shown, edit(old, "max"))
+        given, _ = VIEW.named_values(shown, edit(old, "max"))
         assert given["edited"] == (SHOP.replace(old, "max") if old else "max")
-    assert VIEW.known(shown, edit("sum", "max", "/repo/none.py"))[0]["edited"] == "max"
+    assert VIEW.named_values(shown, edit("sum", "max", "/repo/none.py"))[0]["edited"] == "max"
 
 
 def test_what_stands_at_a_path_is_told_and_what_a_call_does_to_it_is_not() -> None:
     shown = VIEW.begin(STATE, 0)
-    assert VIEW.told(shown, edit("prices", "costs")) == 'shop.py {"lines":6,"old_string":5}'
-    assert VIEW.told(shown, edit("x", "y", "/repo/none.py")) == "none.py none"
-    assert VIEW.told(shown, call("write_file", file_path="/repo/shop.py/a", content="b")) == "shop.py/a below a file"
-    assert VIEW.told(shown, call("list_directory", path="/repo/tests")) == "tests folder"
-    assert VIEW.told(shown, shell("cat shop.py")) == VIEW.told(shown, call("sing")) == VIEW.told(shown, None) == ""
-    assert VIEW.told(shown, shell("git push")) == 'git {"branch":"main","fetched":[0,0],"remote":[1,0]}'
-    assert VIEW.told(shown, shell("python -m pytest -q tests/test_shop.py::test_mean")).split("\n") == [
+    assert VIEW.describe_for_model(shown, edit("prices", "costs")) == 'shop.py {"lines":6,"old_string":5}'
+    assert VIEW.describe_for_model(shown, edit("x", "y", "/repo/none.py")) == "none.py none"
+    assert (
+        VIEW.describe_for_model(shown, call("write_file", file_path="/repo/shop.py/a", content="b"))
+        == "shop.py/a below a file"
+    )
+    assert VIEW.describe_for_model(shown, call("list_directory", path="/repo/tests")) == "tests folder"
+    assert (
+        VIEW.describe_for_model(shown, shell("cat shop.py"))
+        == VIEW.describe_for_model(shown, call("sing"))
+        == VIEW.describe_for_model(shown, None)
+        == ""
+    )
+    assert VIEW.describe_for_model(shown, shell("git push")) == 'git {"branch":"main","fetched":[0,0],"remote":[1,0]}'
+    assert VIEW.describe_for_model(shown, shell("python -m pytest -q tests/test_shop.py::test_mean")).split("\n") == [
         'tests/test_shop.py {"lines":16,"tests":{"test_mean":11}}',
         'git {"branch":"main","fetched":[0,0],"remote":[1,0]}',
     ]
@@ -198,7 +206,7 @@ def test_what_stands_at_a_path_is_told_and_what_a_call_does_to_it_is_not() -> No
 
 def test_a_path_makes_no_line_of_its_own_in_what_is_told() -> None:
     forged = "/repo/x none\nshop.py folder\u2028" + "y" * 3_000
-    (line,) = VIEW.told(VIEW.begin(STATE, 0), call("read_file", absolute_path=forged)).splitlines()
+    (line,) = VIEW.describe_for_model(VIEW.begin(STATE, 0), call("read_file", absolute_path=forged)).splitlines()
     assert len(line) < 250
 
 
@@ -214,7 +222,7 @@ def test_a_test_run_changes_which_tests_fail_and_the_view_prints_the_report() ->
     change(machine, edit("sum(prices)", "sum(prices) + 1"))
     assert len(change(machine, run)) == 3
     change(machine, edit("def total", "def totals"))
-    told = VIEW.told(machine.shown(), run).split("\n")[0]
+    told = VIEW.describe_for_model(machine.visible_state(), run).split("\n")[0]
     assert told.endswith('"broken":true}')
     assert change(machine, run) == ['failures/tests~1test_shop.py = "{}"']
     assert "cannot import name 'total' from 'shop'" in machine.observation
@@ -295,11 +303,11 @@ def test_files_are_read_as_they_are_predicted() -> None:
 def test_a_probe_that_only_reads_is_opened() -> None:
     shown = VIEW.begin(STATE, 0)
     for action in (call("read_file", absolute_path="/repo/shop.py"), shell("grep -c def shop.py")):
-        opened = VIEW.opened(shown, action)
+        opened = VIEW.state_after_opening(shown, action)
         assert opened is not None
         assert VIEW.view(opened) == started().act(action)
     for action in (shell("python shop.py"), shell("git fetch"), edit("sum", "max"), call("sing")):
-        assert VIEW.opened(shown, action) is None
+        assert VIEW.state_after_opening(shown, action) is None
 
 
 @pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
@@ -307,7 +315,7 @@ def test_a_true_change_is_allowed_at_every_character(number: int, family: str) -
     machine, calls = episode(family, number)
     with closing(machine):
         for _ in range(5):
-            action, before = next(calls), compact(machine.shown())
+            action, before = next(calls), compact(machine.visible_state())
             text = "\n".join(change(machine, action))
             allows = ANSWERS.allows(None, before, json.dumps(action))
             ends = range(1, len(text) + 1, 1 + len(text) // 100)
@@ -317,7 +325,7 @@ def test_a_true_change_is_allowed_at_every_character(number: int, family: str) -
 
 MACHINE = started()
 MACHINE.act(shell("python -m pytest -q"))
-BEFORE = json.dumps(MACHINE.shown())
+BEFORE = json.dumps(MACHINE.visible_state())
 OPERATIONS = operations(
     json.loads(BEFORE),
     places=["said/refused", "said/output", "said/exit", "{file}", "{word}", "files/a/b", "failures/test_mean", "."],
@@ -350,7 +358,7 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: An
     if (state := printed_state(ANSWERS, BEFORE, answer, text)) is None:
         return
     ANSWERS.display(state, following)
-    ANSWERS.opened(state, following)
+    ANSWERS.state_after_opening(state, following)
     printed_state(ANSWERS, state, "same", None if following is None else json.dumps(following))
 
 
@@ -363,7 +371,7 @@ def test_an_absurd_answer_is_an_answer_error(answer: str) -> None:
 def test_arguments_that_are_nested_too_deeply_are_not_noted() -> None:
     machine, deep = started(), json.loads("[" * 900 + "]" * 900)
     assert machine.act(call("glob", pattern="*", ignore=deep)).startswith("Found")
-    assert machine.shown()["said"] == machine.observation
+    assert machine.visible_state()["said"] == machine.observation
 
 
 @pytest.mark.parametrize(
@@ -404,5 +412,5 @@ def test_a_command_in_the_background_is_restored() -> None:
 def test_the_message_of_a_commit_may_have_an_apostrophe() -> None:
     machine = started()
     machine.act(shell("rm notes.md"))
-    given, _ = VIEW.known(machine.shown(), shell("""git commit -am "It's gone" """))
+    given, _ = VIEW.named_values(machine.visible_state(), shell("""git commit -am "It's gone" """))
     assert given["message"] == "It's gone"

@@ -12,12 +12,12 @@ from agentworld_gym.base.process.disposable import WorkLost, disposable
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.swe.engine import SweEngine
 from agentworld_gym.domains.terminal.engine import TerminalMachine, shell
-from agentworld_gym.domains.terminal.engine.apart import LineLost
 from agentworld_gym.domains.terminal.engine.command_line import CommandLine
-from agentworld_gym.domains.terminal.engine.harmless import harmless
+from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, TooDeep, Unexpected, parse
-from agentworld_gym.domains.terminal.engine.reading import printed
+from agentworld_gym.domains.terminal.engine.read_only_programs import printed
+from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
@@ -161,7 +161,7 @@ def test_a_repository_does_apart_what_it_does_here() -> None:
 
 
 def test_the_view_of_a_language_world_stays() -> None:
-    shown = TerminalMachine.start(STATE, 0).shown()
+    shown = TerminalMachine.start(STATE, 0).visible_state()
     line = CommandLine((), "find . -printf '%99999999999999999999p' | xargs env env env -- ls")
     assert printed(shown, line) is None or "MemoryError" not in printed(shown, line).screen
 
@@ -179,7 +179,7 @@ def test_one_of_a_wave_of_64_fails_and_63_go_on() -> None:
 
 def asked(script: str) -> bool:
     try:
-        return harmless(f"{script}\n", parse(f"{script}\n"))
+        return is_safe_script(f"{script}\n", parse(f"{script}\n"))
     except (Incomplete, TooDeep, Unexpected):
         return False
 
@@ -251,7 +251,7 @@ exit
 
 
 def test_usual_lines_are_harmless_and_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(shell, "done_apart")
+    monkeypatch.delattr(shell, "run_isolated")
     machine = TerminalMachine.start(STATE, 0)
     for line in [*USUAL.strip().split("\n"), "cat << E > b.txt\n$x\nE"]:
         typed(machine, line)

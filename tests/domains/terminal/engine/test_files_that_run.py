@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentworld_gym.domains.terminal.engine import TerminalMachine, shell
-from agentworld_gym.domains.terminal.engine.harmless import NOT_INSTALLED, harmless
 from agentworld_gym.domains.terminal.engine.parser import parse
+from agentworld_gym.domains.terminal.engine.script_safety import NOT_INSTALLED, is_safe_script
 
 FILES = {
     "s.sh": "#!/bin/bash\n# counts\nfor f in *; do wc -c $f; done\necho $1 $X | tr a b\n",
@@ -28,7 +28,7 @@ def started(*lines: str) -> TerminalMachine:
 
 
 def stays(machine: TerminalMachine, line: str) -> bool:
-    return harmless(f"{line}\n", parse(f"{line}\n"), scripts=machine._system)
+    return is_safe_script(f"{line}\n", parse(f"{line}\n"), scripts=machine._system)
 
 
 HERE = (
@@ -53,7 +53,7 @@ def test_a_harmless_file_runs_here_as_it_would_apart(line: str, monkeypatch: pyt
     here, apart = started(), started()
     assert stays(here, line)
     shown = here.act([{"keystrokes": f"{line}\n"}])
-    monkeypatch.setattr(shell, "harmless", lambda *_, **__: False)
+    monkeypatch.setattr(shell, "is_safe_script", lambda *_, **__: False)
     assert apart.act([{"keystrokes": f"{line}\n"}]) == shown
     assert apart.state() == here.state()
 

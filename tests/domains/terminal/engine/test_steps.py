@@ -17,7 +17,7 @@ from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
-from agentworld_gym.domains.terminal.engine.steps import Step, inner_steps
+from agentworld_gym.domains.terminal.engine.steps import CommandStep, inner_steps
 from agentworld_gym.domains.terminal.engine.view import TerminalView
 from agentworld_gym.domains.terminal.free_explorer import free_lines
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
@@ -35,9 +35,9 @@ def keys(command: str) -> str:
 
 def change(machine: Any, command: str) -> str:
     """The change that a command makes, after which the view prints the capture."""
-    before, action = compact(machine.shown()), keys(command)
+    before, action = compact(machine.visible_state()), keys(command)
     machine.act(PARSER.parse(action).parsed)
-    after = machine.shown()
+    after = machine.visible_state()
     assert ANSWERS.printed(compact(after)) == machine.observation
     written = ANSWERS.write(None, before, compact(after), action)
     assert json.loads(ANSWERS.read(None, before, written, action)) == after
@@ -90,9 +90,9 @@ def test_a_change_of_a_command_that_is_not_run_cannot_be_read() -> None:
 def test_what_keys_type_at_the_prompt_is_the_view_s(keystrokes: list[str]) -> None:
     machine = TerminalMachine.start(STATE, 0)
     for one in keystrokes:
-        before, action = compact(machine.shown()), json.dumps([{"keystrokes": one}])
+        before, action = compact(machine.visible_state()), json.dumps([{"keystrokes": one}])
         machine.act(PARSER.parse(action).parsed)
-        written = ANSWERS.write(None, before, compact(machine.shown()), action)
+        written = ANSWERS.write(None, before, compact(machine.visible_state()), action)
         assert written in ("same", 'said = "{}"')
         assert ANSWERS.allows(None, before, action)(written, whole=True)
         assert ANSWERS.printed(ANSWERS.read(None, before, written, action)) == machine.observation
@@ -103,11 +103,11 @@ def test_the_answers_to_free_form_lines_print_every_observation_again(number: in
     task = generate("terminal", family, 1 + number % 3, split_seed("test", number))
     with closing(TerminalMachine.start(task.state, number)) as machine:
         for action in free_lines(task, random.Random(number), 24):
-            before = compact(machine.shown())
+            before = compact(machine.visible_state())
             machine.act(PARSER.parse(action).parsed)
-            written = ANSWERS.write(None, before, compact(machine.shown()), action)
+            written = ANSWERS.write(None, before, compact(machine.visible_state()), action)
             after = ANSWERS.read(None, before, written, action)
-            assert json.loads(after) == machine.shown(), action
+            assert json.loads(after) == machine.visible_state(), action
             assert ANSWERS.printed(after) == machine.observation, action
 
 
@@ -127,7 +127,7 @@ def test_a_probe_begins_at_a_prompt_of_its_own(left: str) -> None:
     look = [{"keystrokes": "cat a.txt\n"}]
     with closing(TerminalMachine.start(STATE, 0)) as machine, closing(machine.probe()) as probe:
         machine.act([{"keystrokes": left, "duration": 1.0}])
-        opened = ANSWERS.opened(compact(machine.shown()), look)
+        opened = ANSWERS.state_after_opening(compact(machine.visible_state()), look)
         assert opened is not None
         assert ANSWERS.printed(opened) == probe.act(look)
 
@@ -136,7 +136,7 @@ def test_a_probe_begins_at_a_prompt_of_its_own(left: str) -> None:
     "keystrokes", [["cat a.txt\nrm a.txt\n"], ["cat a.txt\n", "pwd\n"], ["cat a.txt\npw"]], ids=str
 )
 def test_of_several_lines_nothing_is_opened(keystrokes: list[str]) -> None:
-    assert ANSWERS.opened(BEFORE, [{"keystrokes": one} for one in keystrokes]) is None
+    assert ANSWERS.state_after_opening(BEFORE, [{"keystrokes": one} for one in keystrokes]) is None
 
 
 @pytest.mark.parametrize(
@@ -152,5 +152,5 @@ def test_of_several_lines_nothing_is_opened(keystrokes: list[str]) -> None:
 @pytest.mark.parametrize("blank", [" ", "\n"], ids=["blanks", "lines"])
 def test_a_line_with_thousands_of_blanks_is_read_at_once(command: str, blank: str) -> None:
     begun = time.process_time()
-    inner_steps(json.loads(BEFORE), Step(command.format(blank * 3000)))
+    inner_steps(json.loads(BEFORE), CommandStep(command.format(blank * 3000)))
     assert time.process_time() - begun < 2

@@ -24,7 +24,7 @@ from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.terminal.engine import TerminalEngine
 from agentworld_gym.domains.terminal.engine.command_line import command_line
 from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
-from agentworld_gym.domains.terminal.engine.reading import printed
+from agentworld_gym.domains.terminal.engine.read_only_programs import printed
 from agentworld_gym.domains.terminal.engine.view import TerminalView
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from tests.helpers.predicted_states import ABSURD, operations, printed_state
@@ -60,9 +60,9 @@ def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
 
 def change(machine: Any, command: str) -> str:
     """The change that a command makes, after which the view prints the capture."""
-    before, action = compact(machine.shown()), keys(command)
+    before, action = compact(machine.visible_state()), keys(command)
     machine.act(PARSER.parse(action).parsed)
-    after = machine.shown()
+    after = machine.visible_state()
     assert VIEW.view(roundtripped(after)) == machine.observation
     written = ANSWERS.write(None, before, compact(after), action)
     assert json.loads(ANSWERS.read(None, before, written, action)) == after
@@ -91,7 +91,7 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: 
             for _ in range(12):
                 action = next(commands)
                 assert twin.act(action) == machine.act(action)
-                assert twin.shown() == machine.shown()
+                assert twin.shown() == machine.visible_state()
             assert twin.state() == machine.state()
 
 
@@ -109,20 +109,20 @@ def test_the_view_prints_every_capture_from_what_is_shown_and_changes_nothing(nu
     machine, commands = episode(family, number)
     with closing(machine):
         for _ in range(14):
-            shown = roundtripped(machine.shown())
+            shown = roundtripped(machine.visible_state())
             before = json.dumps(shown)
             assert VIEW.view(shown) == machine.observation
             action = next(commands)
-            VIEW.told(shown, action)
+            VIEW.describe_for_model(shown, action)
             VIEW.noted(shown, action)
-            VIEW.known(shown, action)
-            VIEW.opened(shown, action)
+            VIEW.named_values(shown, action)
+            VIEW.state_after_opening(shown, action)
             assert json.dumps(shown) == before
             machine.act(action)
 
 
 def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 3) == TerminalMachine.start(STATE, 3).shown()
+    assert VIEW.begin(STATE, 3) == TerminalMachine.start(STATE, 3).visible_state()
 
 
 @pytest.mark.parametrize(
@@ -174,18 +174,20 @@ def test_an_archive_is_told_by_its_members_and_unpacked_by_them() -> None:
 
 def test_what_stands_where_a_command_may_write_is_told_and_what_it_does_is_not() -> None:
     shown = VIEW.begin(STATE, 0)
-    assert VIEW.told(shown, PARSER.parse(keys("mv a.txt docs")).parsed) == "1 file\n2 folder\n2/1 -"
-    assert VIEW.told(shown, PARSER.parse(keys("cat a.txt > no/x")).parsed) == "reads\n> --"
-    assert VIEW.told(shown, PARSER.parse(keys("cat c.log nothing")).parsed) == "reads"
-    assert VIEW.told(shown, PARSER.parse(keys("rm c.log")).parsed) == "1 empty"
-    assert VIEW.told(shown, PARSER.parse(keys("zsh; ls")).parsed) == "0 -\n;\nreads"
-    assert VIEW.told(shown, PARSER.parse(keys("mkdir x && mv a.txt x")).parsed) == "1 -\n;\n1 file\n2 = 1:1"
+    assert VIEW.describe_for_model(shown, PARSER.parse(keys("mv a.txt docs")).parsed) == "1 file\n2 folder\n2/1 -"
+    assert VIEW.describe_for_model(shown, PARSER.parse(keys("cat a.txt > no/x")).parsed) == "reads\n> --"
+    assert VIEW.describe_for_model(shown, PARSER.parse(keys("cat c.log nothing")).parsed) == "reads"
+    assert VIEW.describe_for_model(shown, PARSER.parse(keys("rm c.log")).parsed) == "1 empty"
+    assert VIEW.describe_for_model(shown, PARSER.parse(keys("zsh; ls")).parsed) == "0 -\n;\nreads"
+    assert (
+        VIEW.describe_for_model(shown, PARSER.parse(keys("mkdir x && mv a.txt x")).parsed) == "1 -\n;\n1 file\n2 = 1:1"
+    )
 
 
 def test_a_name_is_there_whether_or_not_the_command_fails() -> None:
     shown = VIEW.begin(STATE, 0)
     for command in ("sort a.txt > top.txt", "sort a.txt > no/top.txt"):
-        given, _ = VIEW.known(shown, PARSER.parse(keys(command)).parsed)
+        given, _ = VIEW.named_values(shown, PARSER.parse(keys(command)).parsed)
         assert given["text"] == "fig\npear\n"
     answer = '{>}/text = "{}"\nsaid = "{}"'
     after = json.loads(ANSWERS.read(None, compact(shown), answer, keys("sort a.txt > no/top.txt")))
@@ -238,7 +240,7 @@ def test_a_line_that_may_write_or_never_ends_is_not_read_by_the_view(command: st
     shown = VIEW.begin(STATE, 0)
     line = command_line(command)
     assert line is None or line.target or printed(shown, line) is None
-    assert VIEW.opened(shown, PARSER.parse(keys(command)).parsed) is None
+    assert VIEW.state_after_opening(shown, PARSER.parse(keys(command)).parsed) is None
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_an_odd_state_is_complete_and_printed(commands: tuple[str, ...]) -> None
     machine = TerminalMachine.start(STATE, 0)
     for command in commands:
         change(machine, command)
-        assert VIEW.fields(roundtripped(machine.shown())) == machine.state()
+        assert VIEW.fields(roundtripped(machine.visible_state())) == machine.state()
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,7 @@ def test_a_terminal_whose_folder_is_gone_still_has_a_state() -> None:
     machine = TerminalMachine.start(STATE, 0)
     for command in ("cd docs; rm -r ../docs", "ls"):
         machine.act(PARSER.parse(keys(command)).parsed)
-        assert machine.shown()["cwd"] == "/home/dev/docs"
+        assert machine.visible_state()["cwd"] == "/home/dev/docs"
 
 
 @given(st.text(alphabet="ab .*~/\\'\"|<>&;$(){}-!#\n\x00\u00e9", max_size=30))
@@ -333,7 +335,7 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, commands: 
     if (state := printed_state(ANSWERS, BEFORE, answer, first)) is None:
         return
     ANSWERS.display(state, PARSER.parse(second).parsed)
-    ANSWERS.opened(state, PARSER.parse(second).parsed)
+    ANSWERS.state_after_opening(state, PARSER.parse(second).parsed)
     ANSWERS.allows(None, state, second)('said = "{', whole=False)
     printed_state(ANSWERS, state, 'said = "{}"', second)
 

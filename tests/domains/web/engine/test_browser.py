@@ -10,7 +10,7 @@ from web_pages import BODIES, Pages, call, ref, step
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Controls, EngineError, Machine, Multilingual
 from agentworld_gym.core.screens import read_screen
-from agentworld_gym.domains.web.engine.http import Request, Response
+from agentworld_gym.domains.web.engine.http import HttpRequest, Response
 from agentworld_gym.domains.web.engine.machine import WebMachine
 
 HOST = "http://pages.example"
@@ -463,7 +463,7 @@ def test_after_a_form_whose_target_broke_only_the_target_is_loaded_again() -> No
     class Broken(Pages):
         posts = 0
 
-        def fetch(self, request: Request) -> Response | None:
+        def fetch(self, request: HttpRequest) -> Response | None:
             if request.method == "POST":
                 self.posts += 1
                 return Response(303, location="/reset")

@@ -101,7 +101,7 @@ class TestSeveralCallsInOneAction:
             {"name": "browser_type", "arguments": {"ref": "e7", "text": "a (b)"}},
             {"name": "browser_click", "arguments": {"ref": "e9"}},
         ]
-        assert PARSER.shown(action) == "fill('7', 'a (b)')\nclick('9')"
+        assert PARSER.action_block(action) == "fill('7', 'a (b)')\nclick('9')"
 
     def test_the_first_error_ends_the_action(self, runner: EpisodeRunner, task: Task) -> None:
         episode = begun(runner, task)

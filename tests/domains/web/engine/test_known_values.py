@@ -48,10 +48,10 @@ def site(name: str, path: str) -> WebMachine:
 
 def change(machine: WebMachine, action: Call) -> list[str]:
     """The true change of an action, which is read as the state after it and allowed at every character."""
-    before, text = json.dumps(machine.shown()), json.dumps(action)
+    before, text = json.dumps(machine.visible_state()), json.dumps(action)
     machine.act(action)
-    told = ANSWERS.write(None, before, json.dumps(machine.shown()), text)
-    assert json.loads(ANSWERS.read(None, before, told, text)) == machine.shown()
+    told = ANSWERS.write(None, before, json.dumps(machine.visible_state()), text)
+    assert json.loads(ANSWERS.read(None, before, told, text)) == machine.visible_state()
     allows = ANSWERS.allows(None, before, text)
     assert [told[:end] for end in range(len(told) + 1) if not allows(told[:end])] == []
     assert allows(told, whole=True)
@@ -150,7 +150,7 @@ def test_what_a_site_adds_to_each_row_is_left_out() -> None:
 
 def test_words_of_the_statements_themselves_have_no_names() -> None:
     machine = site("tracker", "/")
-    issue = next(row for row in machine.shown()["data"]["tracker"]["issues"] if row["status"] == "open")
+    issue = next(row for row in machine.visible_state()["data"]["tracker"]["issues"] if row["status"] == "open")
     machine.act(call("navigate", url=f"http://tracker.example/issues/{issue['id']}/close"))
     done = find(machine, "Done", "radio")
     machine.act(call("click", ref=done))
@@ -169,12 +169,12 @@ ARGUMENTS = st.dictionaries(
         max_leaves=4,
     ),
 )
-BEFORE = shop("/products/102").shown()
+BEFORE = shop("/products/102").visible_state()
 
 
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(["click", "type", "fill_form", "select_option", "press_key"]), arguments=ARGUMENTS)
 def test_a_call_may_have_any_arguments(name: str, arguments: dict[str, Any]) -> None:
-    values, _ = VIEW.known(BEFORE, call(name, **arguments))
+    values, _ = VIEW.named_values(BEFORE, call(name, **arguments))
     assert values["user"] == "jana"
     assert not any("{" in name for name in values)

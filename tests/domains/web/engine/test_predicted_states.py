@@ -38,7 +38,7 @@ def start() -> str:
     machine = WebMachine.start(state, 0)
     machine.act({"name": "browser_tabs", "arguments": {"action": "new"}})
     machine.act({"name": "browser_tabs", "arguments": {"action": "select", "index": 0}})
-    return json.dumps(machine.shown())
+    return json.dumps(machine.visible_state())
 
 
 BEFORE = start()
@@ -81,7 +81,9 @@ def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: di
     if (state := printed_state(ANSWERS, BEFORE, answer, json.dumps(action))) is None:
         return
     ANSWERS.display(state, action)
-    opened = ANSWERS.opened(state, {"name": "browser_navigate", "arguments": {"url": "http://shop.example/cart"}})
+    opened = ANSWERS.state_after_opening(
+        state, {"name": "browser_navigate", "arguments": {"url": "http://shop.example/cart"}}
+    )
     assert opened is None or ANSWERS.printed(opened)
     try:
         ANSWERS.printed(ANSWERS.read(None, state, after, json.dumps(action)))

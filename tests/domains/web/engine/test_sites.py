@@ -15,13 +15,13 @@ from web_visitor import NAMES, SHOP, Visitor, accounts, read, shop, start
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.web.engine.http import Request
+from agentworld_gym.domains.web.engine.http import HttpRequest
 from agentworld_gym.domains.web.engine.sites.site import load_site, site_folder
 
 
 def test_there_are_five_sites_and_each_has_a_look_of_its_own() -> None:
     assert set(NAMES) >= {"forum", "mail", "shop", "tracker", "wiki"}
-    looks = [start(name).fetch(Request("GET", f"http://{name}.example/static/look.css")) for name in NAMES]
+    looks = [start(name).fetch(HttpRequest("GET", f"http://{name}.example/static/look.css")) for name in NAMES]
     assert len({look.body for look in looks if look is not None}) == len(NAMES)
 
 
@@ -168,7 +168,7 @@ def test_pages_of_others_are_forbidden_and_unknown_ones_are_not_found() -> None:
 def test_a_session_is_of_one_site_and_a_made_up_token_is_of_none() -> None:
     sites = start(sites={"shop": SHOP, "wiki": {}}, signed_in={"shop": "ana"})
     for cookies in (sites.cookies["shop.example"], {"session": "0" * 32}):
-        response = sites.fetch(Request("GET", "http://wiki.example/watched", cookies=cookies))
+        response = sites.fetch(HttpRequest("GET", "http://wiki.example/watched", cookies=cookies))
         assert response is not None and response.status == 302
 
 

@@ -13,7 +13,7 @@ from web_visitor import NAMES, SHOP, Visitor, accounts, shop, start
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.engines.controls import suspended
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Request, Response
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Response
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.sites.http_server import SiteServer
 from agentworld_gym.domains.web.engine.sites.site import load_site
@@ -45,7 +45,7 @@ def test_opening_a_page_fails_once() -> None:
     sites, _ = shop(Controls({"intermittent-errors": 1.0}))
     kinds = set()
     for number in range(1, 9):
-        request = Request("GET", f"http://shop.example/products?page={number}")
+        request = HttpRequest("GET", f"http://shop.example/products?page={number}")
         try:
             response = sites.fetch(request)
             assert response is not None and response.status == 502
@@ -124,7 +124,7 @@ def test_static_files_are_those_of_the_site_only() -> None:
         ("%2e%2e/site.yaml", 404),
         ("", 404),
     ):
-        response = sites.fetch(Request("GET", f"http://shop.example/static/{name}"))
+        response = sites.fetch(HttpRequest("GET", f"http://shop.example/static/{name}"))
         assert response is not None and response.status == status
 
 
@@ -167,7 +167,7 @@ def test_whatever_is_sent_is_answered(
     url = f"http://{host}{re.sub('{[^}]*}', lambda _: holes, path)}?" + "&".join(
         f"{name}={value}" for name, value in query
     )
-    response = sites.fetch(Request(method, url, tuple(form), cookies))
+    response = sites.fetch(HttpRequest(method, url, tuple(form), cookies))
     assert response is None or (isinstance(response, Response) and response.status != 500)
     if response is not None and response.location is not None:
         assert re.fullmatch(r"/(?!/)[^\s\\]*", response.location)

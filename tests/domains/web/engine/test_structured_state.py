@@ -16,7 +16,7 @@ from agentworld_gym.domains.web.engine.sites.database import Image
 from agentworld_gym.domains.web.engine.sites.plain_rows import rows_of
 from agentworld_gym.domains.web.engine.sites.site import load_site
 from agentworld_gym.domains.web.engine.view import WebView
-from agentworld_gym.llm.prompting.state_changes import written
+from agentworld_gym.llm.prompting.state_changes import write_change
 
 VIEW = WebView()
 SHOP = {"open": "http://shop.example/", "sites": {"shop": None}, "seed": 0}
@@ -107,7 +107,7 @@ def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(see
         before = json.dumps(shown)
         assert VIEW.view(shown) == machine.observation
         action = gesture(machine, rng)
-        VIEW.told(shown, action)
+        VIEW.describe_for_model(shown, action)
         VIEW.noted(shown, action)
         assert json.dumps(shown) == before
         machine.act(action)
@@ -119,10 +119,10 @@ def test_the_view_begins_as_the_machine_does() -> None:
 
 def changes(machine: WebMachine, action: Call) -> list[str]:
     """What a world model should write for an action."""
-    before = roundtripped(machine.shown())
+    before = roundtripped(machine.visible_state())
     machine.act(action)
-    assert VIEW.view(roundtripped(machine.shown())) == machine.observation
-    return written(VIEW.noted(before, action), machine.shown(), VIEW.place(before)).split("\n")
+    assert VIEW.view(roundtripped(machine.visible_state())) == machine.observation
+    return write_change(VIEW.noted(before, action), machine.visible_state(), VIEW.place(before)).split("\n")
 
 
 def test_most_actions_change_little() -> None:
@@ -148,13 +148,13 @@ def test_most_actions_change_little() -> None:
 
 def test_what_an_action_is_aimed_at_is_told_with_the_rows_of_its_request() -> None:
     machine = WebMachine.start({**SHOP, "open": "http://shop.example/products/101", "signed_in": {"shop": "nadim"}}, 0)
-    told = VIEW.told(machine.shown(), call("click", ref=find(machine, "Add to cart"))).split("\n")
+    told = VIEW.describe_for_model(machine.visible_state(), call("click", ref=find(machine, "Add to cart"))).split("\n")
     assert told[0] == "http://shop.example/products/101 <1"
     assert told[1].endswith("| nadim")
     assert told[2] == 'button "Add to cart"'
     assert told[3].startswith('POST > http://shop.example/cart/add {"product_id":"101","quantity":"1"}')
     assert "shop/cart/nadim,101 none" in told
-    link = VIEW.told(machine.shown(), call("click", ref=find(machine, "Delivery", "link")))
+    link = VIEW.describe_for_model(machine.visible_state(), call("click", ref=find(machine, "Delivery", "link")))
     assert link.split("\n")[2:] == ['link "Delivery"', "> http://shop.example/help/delivery"]
 
 
@@ -172,14 +172,14 @@ def test_what_an_action_is_aimed_at_is_told_with_the_rows_of_its_request() -> No
 def test_every_kind_of_action_has_an_aim(action: Call, told: str) -> None:
     machine = WebMachine.start({**SHOP, "open": "http://shop.example/products/101"}, 0)
     machine.act(call("click", ref=find(machine, "Reviews (1)")))
-    assert VIEW.told(machine.shown(), action).split("\n")[-1].startswith(told)
+    assert VIEW.describe_for_model(machine.visible_state(), action).split("\n")[-1].startswith(told)
 
 
 def test_references_follow_from_the_earlier_looks_of_a_page() -> None:
     machine = WebMachine.start({**SHOP, "open": "http://shop.example/products/101"}, 0)
     for name in ("Delivery", "Reviews (1)", "Description", "Delivery"):
         machine.act(call("click", ref=find(machine, name, "tab")))
-        shown = roundtripped(machine.shown())
+        shown = roundtripped(machine.visible_state())
         assert VIEW.view(shown) == machine.observation
     *_, page = shown["tabs"]["0"]["pages"]
     assert page["looks"] == [{}, {"tab": "tab-delivery"}, {"tab": "tab-reviews"}]
@@ -191,7 +191,7 @@ def test_a_page_that_no_longer_is_what_its_rows_say_brings_its_text_along() -> N
     machine.act(call("navigate", url="http://shop.example/products/101"))
     machine.act(call("click", ref=find(machine, "Add to cart")))
     machine.act(call("tabs", action="select", index=0))
-    shown = roundtripped(machine.shown())
+    shown = roundtripped(machine.visible_state())
     assert "body" in shown["tabs"]["0"]["pages"][-1]
     assert VIEW.view(shown) == machine.observation
     twin = WebMachine.restore(roundtripped(machine.structured_state()))

@@ -11,7 +11,7 @@ from agentworld_gym import Domain, register_domain
 from agentworld_gym.agents.policies.exploring import Explorer
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.engines import Controls, Engine, Scalar, Span
-from agentworld_gym.core.tasks import Draft
+from agentworld_gym.core.tasks import TaskDraft
 
 COLOURS = ("amber", "blue", "coral", "green", "ivory", "lilac", "pink", "red", "teal", "white")
 
@@ -70,11 +70,11 @@ class Pusher(Explorer):
         return "look" if self.chance(0.3) else f"push {self.rng.choice(COLOURS)}"
 
 
-def light(rng: random.Random, level: int, split: Split) -> Draft:
+def light(rng: random.Random, level: int, split: Split) -> TaskDraft:
     """Turn one to three lamps on."""
     lamps = dict.fromkeys(sorted(rng.sample(COLOURS, 5)), False)
     wanted = sorted(rng.sample(list(lamps), level))
-    return Draft(
+    return TaskDraft(
         instruction=f"Turn on: {', '.join(wanted)}.",
         state={"lamps": lamps},
         success=tuple(Check(probe="look", expect=Expect(contains=f"{colour}: on")) for colour in wanted),

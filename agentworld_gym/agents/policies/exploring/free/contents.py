@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import string
 
-from agentworld_gym.agents.policies.exploring.base import Words
+from agentworld_gym.agents.policies.exploring.base import RandomWords
 
 _SUFFIXES = ("txt", "py", "md", "json", "csv", "cfg", "log", "sh", "toml", "yaml", "ini", "html")
 _BARE = ("Makefile", "NOTES", "TODO", "Dockerfile", ".gitignore", ".env", "VERSION")
@@ -21,7 +21,7 @@ class Contents:
         rng: The source of all random draws.
     """
 
-    def __init__(self, words: Words, rng: random.Random) -> None:
+    def __init__(self, words: RandomWords, rng: random.Random) -> None:
         self._words, self._rng = words, rng
 
     @property

@@ -31,7 +31,7 @@ def calculated(line: str) -> str:
             raise BadExpression("Can't divide by 0" if "ivi" in type(error).__name__ else "Value too large") from error
         if at != len(tokens):
             raise BadExpression("Format error")
-        return _written(value)
+        return _format_number(value)
 
 
 def _tokens(line: str) -> list[str]:
@@ -106,7 +106,7 @@ def _value(tokens: list[str], at: int, depth: int) -> tuple[Decimal, int]:
     raise BadExpression("Format error")
 
 
-def _written(value: Decimal) -> str:
+def _format_number(value: Decimal) -> str:
     """Return a number with at most twelve digits, and with an exponent where it would be longer."""
     if not value.is_finite():
         raise BadExpression("Value too large")

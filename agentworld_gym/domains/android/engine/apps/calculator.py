@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps.arithmetic import BadExpression, calculated
 from agentworld_gym.domains.android.engine.phone import Phone, Screen
 from agentworld_gym.kit.gui import Message, Widget, column, grid, row
@@ -31,7 +31,7 @@ class CalculatorApp(App):
     package = "com.google.android.calculator"
     shares = ()
 
-    def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: Any, scene: AppScene) -> dict[str, Any]:
         """Return its empty line and history."""
         return {"line": "", "value": "", "done": False, "history": []}
 

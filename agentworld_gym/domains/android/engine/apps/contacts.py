@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.phone import Screen
 from agentworld_gym.kit.gui import Message, Widget, column, row
 
@@ -31,7 +31,7 @@ class StatedPerson(Strict):
     starred: bool = False
 
 
-class Stated(Strict):
+class ContactsSetup(Strict):
     """Contacts as a task states them."""
 
     people: tuple[StatedPerson, ...] | None = None
@@ -80,9 +80,9 @@ class ContactsApp(App):
     """The contacts app: a list with index letters, favourites, search, and a form."""
 
     id, title, package = "contacts", "Contacts", "com.google.android.contacts"
-    State = Stated
+    State = ContactsSetup
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: ContactsSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated people, or a dozen drawn ones."""
         if stated.people is not None:
             drawn = [person.model_dump() for person in stated.people]

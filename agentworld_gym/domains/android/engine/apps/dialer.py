@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps.contacts import Person, digits, matching, person_of, readable, title_of
 from agentworld_gym.domains.android.engine.phone import Screen
 from agentworld_gym.kit.gui import Message, Widget, column, grid, row
@@ -35,7 +35,7 @@ class StatedCall(Strict):
     seconds: int = Field(default=0, ge=0)
 
 
-class Stated(Strict):
+class CallLogSetup(Strict):
     """The call log as a task states it, and the blocked numbers."""
 
     calls: tuple[StatedCall, ...] | None = None
@@ -46,10 +46,10 @@ class PhoneApp(App):
     """The phone app: recent calls, contacts and keypad as tabs; details of a number; the screen of a call."""
 
     id, title, package = "phone", "Phone", "com.google.android.dialer"
-    State = Stated
+    State = CallLogSetup
     permissions = granted = ("contacts",)
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: CallLogSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated calls, or some drawn ones of the last day."""
         people: list[Person] = scene.data.get("contacts", {}).get("people", [])
         numbers = {person["name"]: person["phone"] for person in people}
@@ -58,7 +58,7 @@ class PhoneApp(App):
                 {
                     "number": numbers.get(call.who, call.who),
                     "kind": call.kind,
-                    "time": _written(call.time),
+                    "time": _format_moment(call.time),
                     "seconds": call.seconds,
                 }
                 for call in stated.calls
@@ -70,7 +70,7 @@ class PhoneApp(App):
                 kind = scene.rng.choice(list(KINDS))
                 moment = scene.now - timedelta(minutes=scene.rng.randrange(10, 600))
                 seconds = 0 if kind == "missed" else scene.rng.randint(12, 900)
-                drawn.append({"number": number, "kind": kind, "time": _written(moment), "seconds": seconds})
+                drawn.append({"number": number, "kind": kind, "time": _format_moment(moment), "seconds": seconds})
         return {
             "calls": [{"id": number, **call} for number, call in enumerate(drawn, 1)],
             "blocked": [digits(numbers.get(who, who)) for who in stated.blocked],
@@ -168,7 +168,7 @@ class PhoneApp(App):
                 "id": phone.new_id(),
                 "number": call["number"],
                 "kind": "outgoing",
-                "time": _written(phone.clock),
+                "time": _format_moment(phone.clock),
                 "seconds": max(0, call["seconds"] - ANSWERED_AFTER),
             }
         )
@@ -176,7 +176,7 @@ class PhoneApp(App):
         phone.pop()
 
 
-def _written(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.phone import Phone, Screen
 from agentworld_gym.domains.android.engine.widgets import button, buttons, gap, icon, item, paragraph
 from agentworld_gym.kit.gui import Message, Widget, row
@@ -22,7 +22,7 @@ _SORTS = (("name", "Name"), ("changed", "Modified (newest first)"), ("size", "Si
 Item = dict[str, Any]
 
 
-class FileState(Strict):
+class PhoneFile(Strict):
     """A file: its folder (empty for the top), name, size in kB, day of its last change, and text."""
 
     path: str = ""
@@ -43,14 +43,14 @@ class FilesState(Strict):
     """The files as a task states them; None is drawn. A folder is named by its path: `Documents/Invoices`."""
 
     folders: tuple[str, ...] | None = None
-    files: tuple[FileState, ...] | None = Field(default=None, max_length=MAX_ITEMS // 2)
+    files: tuple[PhoneFile, ...] | None = Field(default=None, max_length=MAX_ITEMS // 2)
 
 
 class FilesFile(Strict):
     """The document `files.yaml`."""
 
     folders: tuple[str, ...] = Field(min_length=1)
-    files: tuple[FileState, ...] = Field(min_length=1)
+    files: tuple[PhoneFile, ...] = Field(min_length=1)
 
 
 class FilesApp(App):
@@ -64,7 +64,7 @@ class FilesApp(App):
     permissions = ("files",)
     shares = ("file",)
 
-    def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: Any, scene: AppScene) -> dict[str, Any]:
         """Return folders and files."""
         items: list[Item] = []
         given = stated.files is not None
@@ -87,7 +87,7 @@ class FilesApp(App):
         view = {"search": _search, "file": _file, "move": _move}.get(screen["name"], _browse)
         return view(phone, screen)
 
-    def opened(self, phone: Phone) -> None:
+    def on_open(self, phone: Phone) -> None:
         """Ask for the permission without which it shows nothing."""
         phone.ask_permission("files", ("files/allowed",))
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps.contacts import digits, matching, person_of, readable, title_of
 from agentworld_gym.domains.android.engine.phone import Screen
 from agentworld_gym.kit.gui import Message, Widget, row
@@ -41,13 +41,13 @@ class StatedThread(Strict):
     unread: int = Field(default=0, ge=0)
 
 
-class Stated(Strict):
+class MessagesSetup(Strict):
     """Conversations as a task states them."""
 
     threads: tuple[StatedThread, ...] | None = None
 
 
-class Examples(Strict):
+class MessageExamples(Strict):
     """Conversations to draw from; a line that starts with `> ` was sent from this phone."""
 
     talks: tuple[tuple[str, ...], ...]
@@ -57,11 +57,11 @@ class MessagesApp(App):
     """The messages app: conversations, search, composing, forwarding."""
 
     id, title, package = "messages", "Messages", "com.google.android.apps.messaging"
-    State, Defaults = Stated, Examples
+    State, Defaults = MessagesSetup, MessageExamples
     permissions = granted = ("contacts",)
     shares = ("text", "file")
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: MessagesSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated conversations, or a few drawn ones."""
         people = scene.data.get("contacts", {}).get("people", [])
         numbers = {person["name"]: person["phone"] for person in people}
@@ -70,7 +70,7 @@ class MessagesApp(App):
                 (
                     numbers.get(thread.who, thread.who),
                     thread.unread,
-                    [{"text": t.text, "time": _written(t.time), "mine": t.mine} for t in thread.texts],
+                    [{"text": t.text, "time": _format_moment(t.time), "mine": t.mine} for t in thread.texts],
                 )
                 for thread in stated.threads
             ]
@@ -82,7 +82,7 @@ class MessagesApp(App):
                 minute = scene.rng.randrange(60)
                 moment = (scene.now - timedelta(days=1)).replace(hour=scene.rng.randint(8, 20), minute=minute)
                 texts = [
-                    {"text": line.removeprefix("> "), "time": _written(moment), "mine": line.startswith("> ")}
+                    {"text": line.removeprefix("> "), "time": _format_moment(moment), "mine": line.startswith("> ")}
                     for line in talk
                 ]
                 drawn.append((number, 0, texts))
@@ -210,13 +210,13 @@ class MessagesApp(App):
             return
         sent = not phone.settings.get("airplane", False)
         thread["texts"].append(
-            {"id": phone.new_id(), "text": text, "time": _written(phone.clock), "mine": True, "sent": sent}
+            {"id": phone.new_id(), "text": text, "time": _format_moment(phone.clock), "mine": True, "sent": sent}
         )
         phone.set_text("text", "")
         phone.screen["scroll"]["list"] = END
 
 
-def _written(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.phone import Screen
 from agentworld_gym.kit.gui import Message, Widget, column, row
 
@@ -40,14 +40,14 @@ class StatedNote(Strict):
     pinned: bool = False
 
 
-class Stated(Strict):
+class NotesSetup(Strict):
     """Notes as a task states them, the one edited last first."""
 
     notes: tuple[StatedNote, ...] | None = None
     labels: tuple[str, ...] = Field(default=())
 
 
-class Examples(Strict):
+class NoteExamples(Strict):
     """Notes to draw from."""
 
     notes: tuple[StatedNote, ...]
@@ -57,11 +57,11 @@ class NotesApp(App):
     """The notes app: a list with search and labels, and an editor that saves while the user types."""
 
     id, title, package = "notes", "Notes", "com.google.android.keep"
-    State, Defaults = Stated, Examples
+    State, Defaults = NotesSetup, NoteExamples
     shares = ("text",)
     unseen = ("deleted",)
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: NotesSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated notes, or some of the scenario's."""
         if stated.notes is not None:
             stated_notes = stated.notes
@@ -158,7 +158,7 @@ class NotesApp(App):
                     if name not in labels:
                         labels.append(name)
             case "share" if note:
-                phone.share(written(note))
+                phone.share(note_text(note))
             case "delete" if note:
                 place = notes.index(note)
                 notes.remove(note)
@@ -217,10 +217,10 @@ class NotesApp(App):
             phone.ask_text("New label", "", ("notes/new_label", note["id"]))
 
 
-def written(note: Note) -> str:
+def note_text(note: Note) -> str:
     r"""Return a note as text, as it is shared.
 
-    >>> written({"title": "Bakery", "text": "", "items": [{"text": "Rye", "done": True}]})
+    >>> note_text({"title": "Bakery", "text": "", "items": [{"text": "Rye", "done": True}]})
     'Bakery\n[x] Rye'
     """
     items = [f"[{'x' if item['done'] else ' '}] {item['text']}" for item in note["items"]]
@@ -245,7 +245,7 @@ def _list(phone: Phone, screen: Screen) -> Widget:
     matches = [
         note
         for note in reversed(phone.data["notes"]["notes"])
-        if chosen in (ALL, note["label"]) and query in f"{written(note)}\n{note['label']}".lower()
+        if chosen in (ALL, note["label"]) and query in f"{note_text(note)}\n{note['label']}".lower()
     ]
     matches.sort(key=lambda note: not note["pinned"])
     labels = [ALL, *phone.data["notes"]["labels"][:4]]

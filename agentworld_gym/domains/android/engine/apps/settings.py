@@ -19,7 +19,7 @@ _OWN_PAGES = ("apps", "app_notifications")
 ADMIN = "Disabled by admin"
 
 
-class Row(Strict):
+class SettingsRow(Strict):
     """One row of a page. Beside its title, at most one of the other keys says what it is; the comment at the top of
     `settings.yaml` explains the keys.
     """
@@ -36,17 +36,17 @@ class Row(Strict):
     value: str | None = None
 
 
-class Page(Strict):
+class SettingsPage(Strict):
     """A page: its title and rows."""
 
     title: str = Field(min_length=1)
-    rows: tuple[Row, ...] = Field(min_length=1)
+    rows: tuple[SettingsRow, ...] = Field(min_length=1)
 
 
 class Pages(Strict):
     """The document `settings.yaml`."""
 
-    pages: dict[str, Page]
+    pages: dict[str, SettingsPage]
 
     @model_validator(mode="after")
     def _leads_somewhere(self) -> Pages:

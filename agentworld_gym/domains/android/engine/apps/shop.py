@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.phone import Screen
 from agentworld_gym.kit.gui import Message, Widget, row
 
@@ -45,7 +45,7 @@ class StatedOrder(Strict):
     status: str = "Delivered"
 
 
-class Stated(Strict):
+class ShopSetup(Strict):
     """The shop as a task states it."""
 
     products: tuple[StatedProduct, ...] | None = None
@@ -55,7 +55,7 @@ class Stated(Strict):
     account: str = "nora.feldt@post.example"
 
 
-class Examples(Strict):
+class ShopExamples(Strict):
     """The products of the shop, its delivery times, and the places of its branches."""
 
     products: tuple[StatedProduct, ...]
@@ -67,11 +67,11 @@ class ShopApp(App):
     """The shop app: products with search and categories; basket, checkout and orders of an account."""
 
     id, title, package = "shop", "Pantry", "example.pantry.android"
-    State, Defaults = Stated, Examples
+    State, Defaults = ShopSetup, ShopExamples
     account = True
     permissions = ("location",)
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: ShopSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated products, or those of the scenario; basket and orders are empty unless stated."""
         if stated.products is not None:
             stated_products = stated.products

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agentworld_gym.core.engines import Span
 from agentworld_gym.domains.android.engine.dialects import androidworld, droidbot, droidrun
-from agentworld_gym.domains.android.engine.elements import Element
+from agentworld_gym.domains.android.engine.elements import DisplayElement
 from agentworld_gym.domains.android.engine.phone import Phone
 
 __all__ = ["DEFAULT", "WRITERS", "Writer", "digests", "focused_text", "texts_shown"]
 
-Writer = Callable[[Phone, Sequence[Element]], tuple[str, list[str]]]
+Writer = Callable[[Phone, Sequence[DisplayElement]], tuple[str, list[str]]]
 
 DEFAULT = "androidworld"
 
@@ -27,7 +27,7 @@ WRITERS: Mapping[str, Writer] = {
 """Name → writer."""
 
 
-def texts_shown(dialect: str, element: Element) -> list[str]:
+def texts_shown(dialect: str, element: DisplayElement) -> list[str]:
     """Return the texts that the line of an element quotes, in their order.
 
     AndroidWorld shows text and description, the others show the description where there is no text.
@@ -45,7 +45,7 @@ def digests(dialect: str, screen: str) -> Iterator[Span]:
         yield Span(start, screen.index("\n", start), "metadata")
 
 
-def focused_text(dialect: str, screen: str, elements: Sequence[Element]) -> tuple[str, int]:
+def focused_text(dialect: str, screen: str, elements: Sequence[DisplayElement]) -> tuple[str, int]:
     """Return the text of the field with the focus that stands above the elements, and where; empty where none does."""
     text = droidrun.focused_text(elements) if dialect == "droidrun" else ""
     return text, screen.index(droidrun.FOCUSED) + len(droidrun.FOCUSED) if text else 0

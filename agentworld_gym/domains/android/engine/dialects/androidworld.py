@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agentworld_gym.domains.android.engine.elements import Element, quoted
+from agentworld_gym.domains.android.engine.elements import DisplayElement, quoted
 from agentworld_gym.domains.android.engine.phone import Phone
 
 _FLAGS = ("clickable", "long_clickable", "scrollable", "focused", "checked", "selected", "editable")
 
 
-def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
+def write(phone: Phone, elements: Sequence[DisplayElement]) -> tuple[str, list[str]]:
     """Return no text before the elements, and the line of each."""
     return "", [_line(index, element) for index, element in enumerate(elements)]
 
 
-def _line(index: int, element: Element) -> str:
+def _line(index: int, element: DisplayElement) -> str:
     widget, left, top, right, bottom, _ = element
     line = f"[{index:2}] | {widget.role} |"
     start = len(line)
@@ -27,10 +27,10 @@ def _line(index: int, element: Element) -> str:
         line += f' {"desc" if widget.field is None else "hint"}="{quoted(widget.description)}"'
     if len(line) > start:
         line += " |"
-    return f"{line} bounds=[{left},{top}][{right},{bottom}]{_told(element.flags)}"
+    return f"{line} bounds=[{left},{top}][{right},{bottom}]{_flag_list(element.flags)}"
 
 
 @lru_cache(maxsize=512)
-def _told(flags: tuple[str, ...]) -> str:
+def _flag_list(flags: tuple[str, ...]) -> str:
     told = ", ".join([flag for flag in flags if flag in _FLAGS])
     return f" | {told}" if told else ""

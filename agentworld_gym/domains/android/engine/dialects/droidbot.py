@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from hashlib import md5
 
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.dialects.front import activity, front
-from agentworld_gym.domains.android.engine.elements import Element, quoted
+from agentworld_gym.domains.android.engine.dialects.foreground import activity, front
+from agentworld_gym.domains.android.engine.elements import DisplayElement, quoted
 from agentworld_gym.domains.android.engine.phone import Phone
 
 STATE_ID = "• **State ID:** "
 
 
-def write(phone: Phone, elements: Sequence[Element]) -> tuple[str, list[str]]:
+def write(phone: Phone, elements: Sequence[DisplayElement]) -> tuple[str, list[str]]:
     """Return the state of the phone, and the line of each element."""
     app, screen = front(phone)
     lines = [_line(element) for element in elements]
@@ -34,7 +34,7 @@ def _digest(text: str) -> str:
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _line(element: Element) -> str:
+def _line(element: DisplayElement) -> str:
     widget, left, top, right, bottom, depth = element
     line = f"{'  ' * (depth + 1)}- {widget.role.rpartition('.')[2]}"
     if text := widget.text or widget.description:

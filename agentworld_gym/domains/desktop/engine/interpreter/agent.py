@@ -1,4 +1,4 @@
-"""The helper object `Agent`: the calls by which agents of AutoGLM-OS use mouse, keyboard and programs."""
+"""The helper object `AgentCalls`: the calls by which agents of AutoGLM-OS use mouse, keyboard and programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.interpreter.pyautogui import PyAutoGui
-from agentworld_gym.domains.desktop.engine.interpreter.values import Problem
+from agentworld_gym.domains.desktop.engine.interpreter.values import CodeException
 
 WHEEL = 100
 """How far `scroll` turns the wheel."""
@@ -15,8 +15,8 @@ PATIENCE = 1.0
 """How many seconds `wait` lets pass."""
 
 
-class Agent:
-    """What the calls of `Agent` do, by way of `pyautogui`."""
+class AgentCalls:
+    """What the calls of `AgentCalls` do, by way of `pyautogui`."""
 
     def __init__(self, desktop: Desktop, pyautogui: PyAutoGui) -> None:
         self._desktop, self._pyautogui = desktop, pyautogui
@@ -58,14 +58,14 @@ class Agent:
     def scroll(self, coordinates: Any, direction: Any) -> None:
         """Turn the wheel over a point, `up` or `down`."""
         if direction not in ("up", "down"):
-            raise Problem("ValueError", "direction is 'up' or 'down'")
+            raise CodeException("ValueError", "direction is 'up' or 'down'")
         self._pyautogui.move_to(*_point(coordinates))
         self._pyautogui.scroll(WHEEL if direction == "up" else -WHEEL)
 
     def hotkey(self, keys: Any) -> None:
         """Press the keys of a list at once."""
         if not isinstance(keys, list | tuple):
-            raise Problem("TypeError", "keys is a list")
+            raise CodeException("TypeError", "keys is a list")
         self._pyautogui.hotkey(*keys)
 
     def open_app(self, app_name: Any) -> None:
@@ -75,10 +75,10 @@ class Agent:
             if wanted and any(wanted in name.lower() for name in (program.name, program.id, *program.commands)):
                 self._desktop.launch(program.id)
                 return
-        raise Problem("ValueError", f"no application of the name {wanted[:80]!r}")
+        raise CodeException("ValueError", f"no application of the name {wanted[:80]!r}")
 
 
 def _point(coordinates: Any) -> tuple[Any, Any]:
     if not isinstance(coordinates, list | tuple) or len(coordinates) != 2:
-        raise Problem("TypeError", "coordinates is a list [x, y]")
+        raise CodeException("TypeError", "coordinates is a list [x, y]")
     return coordinates[0], coordinates[1]

@@ -8,10 +8,10 @@ from typing import Any
 
 from agentworld_gym.domains.desktop.engine.interpreter.values import (
     ARITHMETIC,
-    Budget,
+    ActionBudget,
+    CodeException,
     Function,
     Namespace,
-    Problem,
     binary_operation,
     formatted,
     is_plain,
@@ -24,23 +24,23 @@ from agentworld_gym.domains.desktop.engine.interpreter.values import (
 class Expressions:
     """Evaluates expressions over the names of the code."""
 
-    def __init__(self, names: Mapping[str, Any], budget: Budget | None = None) -> None:
+    def __init__(self, names: Mapping[str, Any], budget: ActionBudget | None = None) -> None:
         self.names: dict[str, Any] = dict(names)
-        self.budget = budget or Budget()
+        self.budget = budget or ActionBudget()
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
         self.budget.step()
         handle = _EXPRESSIONS.get(type(node))
         if handle is None:
-            raise Problem("RuntimeError", f"{syntax_name(node)} is not available in an action")
+            raise CodeException("RuntimeError", f"{syntax_name(node)} is not available in an action")
         return handle(self, node)
 
     def _constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, bytes | complex) or node.value is Ellipsis:
-            raise Problem("RuntimeError", f"{type(node.value).__name__} is not available in an action")
+            raise CodeException("RuntimeError", f"{type(node.value).__name__} is not available in an action")
         if isinstance(node.value, int) and node.value.bit_length() > 4 * 256:
-            raise Problem("OverflowError", "the number is too large")
+            raise CodeException("OverflowError", "the number is too large")
         return node.value
 
     def _load(self, node: ast.Name) -> Any:
@@ -48,7 +48,7 @@ class Expressions:
 
     def _name(self, name: str) -> Any:
         if name not in self.names:
-            raise Problem("NameError", f"name '{name}' is not defined")
+            raise CodeException("NameError", f"name '{name}' is not defined")
         return self.names[name]
 
     def _attribute(self, node: ast.Attribute) -> Any:
@@ -60,7 +60,7 @@ class Expressions:
     def _call(self, node: ast.Call) -> Any:
         function = self.value(node.func)
         if not isinstance(function, Function):
-            raise Problem("TypeError", f"'{type_name(function)}' object is not callable")
+            raise CodeException("TypeError", f"'{type_name(function)}' object is not callable")
         arguments: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -69,10 +69,10 @@ class Expressions:
                 arguments.append(self.value(argument))
         named = {keyword.arg: self.value(keyword.value) for keyword in node.keywords if keyword.arg is not None}
         if len(named) != len(node.keywords):
-            raise Problem("TypeError", "** is not available in an action")
+            raise CodeException("TypeError", "** is not available in an action")
         for argument in (*arguments, *named.values()):
             if not is_plain(argument):
-                raise Problem("TypeError", f"{function.name}() does not take a {type_name(argument)}")
+                raise CodeException("TypeError", f"{function.name}() does not take a {type_name(argument)}")
             if not isinstance(argument, range):
                 self.budget.weigh(argument)
         return function.call(*arguments, **named)
@@ -83,7 +83,7 @@ class Expressions:
     def _operate(self, operator: ast.operator, left: Any, right: Any) -> Any:
         name = type(operator).__name__
         if name not in ARITHMETIC:
-            raise Problem("RuntimeError", f"the operator {name} is not available in an action")
+            raise CodeException("RuntimeError", f"the operator {name} is not available in an action")
         return binary_operation(self.budget, name, left, right)
 
     def _unary(self, node: ast.UnaryOp) -> Any:
@@ -91,7 +91,7 @@ class Expressions:
         if isinstance(node.op, ast.Not):
             return not value
         if not isinstance(value, int | float) or isinstance(node.op, ast.Invert):
-            raise Problem("TypeError", f"bad operand type for unary operator: '{type_name(value)}'")
+            raise CodeException("TypeError", f"bad operand type for unary operator: '{type_name(value)}'")
         return -value if isinstance(node.op, ast.USub) else +value
 
     def _boolean(self, node: ast.BoolOp) -> Any:
@@ -113,7 +113,7 @@ class Expressions:
                         left = right
                         continue
                     return False
-                raise Problem("TypeError", "such objects cannot be compared")
+                raise CodeException("TypeError", "such objects cannot be compared")
             for side in (left, right):
                 if isinstance(side, list | tuple | dict | str) or (side is right and not isinstance(left, int)):
                     self.budget.weigh(side)
@@ -162,7 +162,7 @@ class Expressions:
         mapping = {}
         for key, part in zip(node.keys, node.values, strict=True):
             if key is None:
-                raise Problem("RuntimeError", "** is not available in an action")
+                raise CodeException("RuntimeError", "** is not available in an action")
             mapping[self._key(key)] = self.value(part)
         return mapping
 
@@ -175,10 +175,10 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
         if not isinstance(owner, str | list | tuple | dict | range):
-            raise Problem("TypeError", f"'{type_name(owner)}' object is not subscriptable")
+            raise CodeException("TypeError", f"'{type_name(owner)}' object is not subscriptable")
         if isinstance(node.slice, ast.Slice):
             if isinstance(owner, dict):
-                raise Problem("TypeError", "unhashable type: 'slice'")
+                raise CodeException("TypeError", "unhashable type: 'slice'")
             part = node.slice
             bounds = [None if bound is None else self.value(bound) for bound in (part.lower, part.upper, part.step)]
             section = owner[slice(*bounds)]
@@ -202,7 +202,7 @@ class Expressions:
 
     def _items(self, value: Any) -> Iterator[Any]:
         if not isinstance(value, str | list | tuple | dict | range):
-            raise Problem("TypeError", f"'{type_name(value)}' object is not iterable")
+            raise CodeException("TypeError", f"'{type_name(value)}' object is not iterable")
         for item in value:
             self.budget.step()
             yield item

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
-from agentworld_gym.domains.desktop.engine.interpreter.agent import Agent
+from agentworld_gym.domains.desktop.engine.interpreter.agent import AgentCalls
 from agentworld_gym.domains.desktop.engine.interpreter.os_modules import OsModules
 from agentworld_gym.domains.desktop.engine.interpreter.pyautogui import PyAutoGui
 from agentworld_gym.domains.desktop.engine.interpreter.statements import raising_problems
 from agentworld_gym.domains.desktop.engine.interpreter.values import (
-    Budget,
+    ActionBudget,
+    CodeException,
     Function,
     Namespace,
-    Problem,
     to_float,
     to_int,
     to_text,
@@ -47,12 +47,12 @@ class _Anything(dict[str, Any]):
 
     def __getitem__(self, name: str) -> Function:
         def refuse(*args: Any, **kwargs: Any) -> None:
-            raise Problem(self._kind, self._message)
+            raise CodeException(self._kind, self._message)
 
         return Function(name, refuse)
 
 
-def names(desktop: Desktop, pyautogui: PyAutoGui, budget: Budget) -> tuple[dict[str, Any], dict[str, Namespace]]:
+def names(desktop: Desktop, pyautogui: PyAutoGui, budget: ActionBudget) -> tuple[dict[str, Any], dict[str, Namespace]]:
     """Return the names that code has at first, and the modules that it may import."""
     system = OsModules(desktop, budget)
     os_path = Namespace("posixpath", _functions(system.path_functions()))
@@ -75,7 +75,7 @@ def names(desktop: Desktop, pyautogui: PyAutoGui, budget: Budget) -> tuple[dict[
     values: dict[str, Any] = {**_functions(_builtins(budget)), "__name__": "__main__"}
     values["open"] = Function("open", system.open)
     values["print_result"] = _PRINT_RESULT
-    values["Agent"] = Namespace("Agent", _functions(Agent(desktop, pyautogui).functions()), "type object")
+    values["Agent"] = Namespace("Agent", _functions(AgentCalls(desktop, pyautogui).functions()), "type object")
     for module in ("pyautogui", "time", "json", "os", "subprocess"):
         values[module] = modules[module]
     for name, error in MISSING.items():
@@ -95,7 +95,7 @@ def _helper(desktop: Desktop, name: str, methods: dict[str, Callable[..., Any]])
         def attempt(*args: Any, **kwargs: Any) -> Any:
             desktop.model["calls"] += 1
             if desktop.controls.strikes("intermittent-errors", desktop.model["calls"], name, label):
-                raise Problem(*_REFUSED)
+                raise CodeException(*_REFUSED)
             return run(desktop, *args, **kwargs)
 
         return Function(label, attempt)
@@ -108,7 +108,7 @@ def _functions(calls: dict[str, Callable[..., Any]]) -> dict[str, Function]:
     return {name: Function(name, call) for name, call in calls.items()}
 
 
-def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
+def _builtins(budget: ActionBudget) -> dict[str, Callable[..., Any]]:
     def listed(call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a builtin that goes through all of its arguments and makes a list."""
 
@@ -126,7 +126,7 @@ def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
             for argument in args:
                 budget.weigh(argument)
             if kwargs:
-                raise Problem("TypeError", "keywords are not available here")
+                raise CodeException("TypeError", "keywords are not available here")
             return call(*args)
 
         return run
@@ -168,13 +168,13 @@ def _builtins(budget: Budget) -> dict[str, Callable[..., Any]]:
 
 def _round(value: Any, digits: Any = None) -> Any:
     if not isinstance(value, int | float) or not (digits is None or (isinstance(digits, int) and abs(digits) < 100)):
-        raise Problem("TypeError", "round() takes a number and a small number of digits")
+        raise CodeException("TypeError", "round() takes a number and a small number of digits")
     return round(value, digits)
 
 
 def _sum(items: Any) -> Any:
     if any(not isinstance(item, int | float) for item in items):
-        raise Problem("TypeError", "sum() takes numbers")
+        raise CodeException("TypeError", "sum() takes numbers")
     return sum(items)
 
 
@@ -184,5 +184,5 @@ def _dumps(value: Any, indent: Any = None, **options: Any) -> str:
 
 def _loads(source: Any) -> Any:
     if not isinstance(source, str):
-        raise Problem("TypeError", "the JSON object must be str")
+        raise CodeException("TypeError", "the JSON object must be str")
     return json.loads(source, parse_int=to_int)

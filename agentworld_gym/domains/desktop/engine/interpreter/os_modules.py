@@ -12,7 +12,7 @@ from typing import Any
 from agentworld_gym.domains.desktop.engine.commands import start_program
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, absolute
-from agentworld_gym.domains.desktop.engine.interpreter.values import Budget, Function, Namespace, Problem
+from agentworld_gym.domains.desktop.engine.interpreter.values import ActionBudget, CodeException, Function, Namespace
 
 _VARIABLES = {"HOME": HOME, "USER": "user", "DISPLAY": ":0", "LANG": "en_US.UTF-8", "PATH": "/usr/bin:/bin"}
 
@@ -20,7 +20,7 @@ _VARIABLES = {"HOME": HOME, "USER": "user", "DISPLAY": ":0", "LANG": "en_US.UTF-
 class OsModules:
     """What code does to files and programs. Every path names a file of the desktop."""
 
-    def __init__(self, desktop: Desktop, budget: Budget) -> None:
+    def __init__(self, desktop: Desktop, budget: ActionBudget) -> None:
         self.desktop, self.budget = desktop, budget
 
     def environment(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class OsModules:
         """Open a text file, as the builtin `open` does."""
         files, path = self.desktop.files, _path(file)
         if mode not in ("r", "w", "a", "x", "rt", "wt", "at", "r+"):
-            raise Problem("ValueError", f"invalid mode: {mode!r}"[:80])
+            raise CodeException("ValueError", f"invalid mode: {mode!r}"[:80])
         kind = mode[0]
         if kind == "x" and files.exists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
@@ -87,14 +87,14 @@ class OsModules:
 
         def read(size: Any = -1) -> str:
             if kind != "r":
-                raise Problem("UnsupportedOperation", "not readable")
+                raise CodeException("UnsupportedOperation", "not readable")
             content = files.read(path)
             self.budget.spend(len(content))
             return content
 
         def write(text: Any) -> int:
             if kind == "r" and mode != "r+":
-                raise Problem("UnsupportedOperation", "not writable")
+                raise CodeException("UnsupportedOperation", "not writable")
             before = files.read(path)
             self.budget.spend(len(before))
             files.write(path, before + _text(text))
@@ -121,15 +121,15 @@ class OsModules:
             words = [_text(word) for word in args]
             line = shlex.join(words)
         else:
-            raise Problem("TypeError", "expected str, list or tuple of arguments")
+            raise CodeException("TypeError", "expected str, list or tuple of arguments")
         if not words:
-            raise Problem("IndexError", "list index out of range")
+            raise CodeException("IndexError", "list index out of range")
         if len(words) == 3 and words[0] in ("bash", "sh", "/bin/bash", "/bin/sh") and words[1] in ("-c", "-lc"):
             line, shell = words[2], True
             words = _split(line)
         status, out = self._run(words, line, bool(shell), options.get("cwd"))
         if options.get("check") and status:
-            raise Problem("CalledProcessError", f"Command '{line[:200]}' returned non-zero exit status {status}.")
+            raise CodeException("CalledProcessError", f"Command '{line[:200]}' returned non-zero exit status {status}.")
         return _result(status, out)
 
     def _checked(self, *args: Any, **options: Any) -> Namespace:
@@ -199,14 +199,14 @@ def _result(status: int, out: str) -> Namespace:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise Problem("TypeError", f"expected str, bytes or os.PathLike object, not {type(value).__name__}")
+        raise CodeException("TypeError", f"expected str, bytes or os.PathLike object, not {type(value).__name__}")
     return value
 
 
 def _path(value: Any) -> str:
     text = _text(value)
     if "\0" in text:
-        raise Problem("ValueError", "embedded null byte")
+        raise CodeException("ValueError", "embedded null byte")
     # Unlike a shell, Python does not expand `~`.
     return absolute("./" + text if text.startswith("~") else text)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.geometry import HEIGHT, WIDTH
-from agentworld_gym.domains.desktop.engine.interpreter.values import Exhausted, Function, Namespace, Problem
+from agentworld_gym.domains.desktop.engine.interpreter.values import CodeException, Exhausted, Function, Namespace
 from agentworld_gym.domains.desktop.engine.keyboard import Keyboard, key_name
 from agentworld_gym.domains.desktop.engine.mouse import Mouse
 
@@ -159,13 +159,13 @@ class PyAutoGui:
                 self._event()
                 self.keyboard.write(line)
         else:
-            raise Problem("TypeError", f"'{type(message).__name__}' object is not iterable")
+            raise CodeException("TypeError", f"'{type(message).__name__}' object is not iterable")
 
     def press(self, keys: Any, presses: Any = 1, interval: Any = 0.0, **options: Any) -> None:
         """Press a key or the keys of a list."""
         names = [keys] if isinstance(keys, str) else keys
         if not isinstance(names, list | tuple):
-            raise Problem("TypeError", f"'{type(keys).__name__}' object is not iterable")
+            raise CodeException("TypeError", f"'{type(keys).__name__}' object is not iterable")
         for _ in range(_count(presses)):
             for key in names:
                 self._press(key)
@@ -213,7 +213,7 @@ class PyAutoGui:
         """Let time pass."""
         time = _number(seconds)
         if time < 0:
-            raise Problem("ValueError", "sleep length must be non-negative")
+            raise CodeException("ValueError", "sleep length must be non-negative")
         self.mouse.wait(time)
         self.desktop.advance(min(time, MAX_SLEEP))
 
@@ -225,7 +225,7 @@ class PyAutoGui:
 
     def _key(self, key: Any) -> str | None:
         if not isinstance(key, str):
-            raise Problem("TypeError", f"a key is a text, not '{type(key).__name__}'")
+            raise CodeException("TypeError", f"a key is a text, not '{type(key).__name__}'")
         return key_name(key)
 
     def _go(self, x: Any, y: Any) -> None:
@@ -255,7 +255,7 @@ _IMAGES = [
 
 
 def _no_image(*args: Any, **kwargs: Any) -> None:
-    raise Problem("ImageNotFoundException", "images are not available in an action")
+    raise CodeException("ImageNotFoundException", "images are not available in an action")
 
 
 def _only(options: dict[str, Any]) -> dict[str, Any]:
@@ -264,11 +264,11 @@ def _only(options: dict[str, Any]) -> dict[str, Any]:
 
 def _number(value: Any) -> float:
     if isinstance(value, str):
-        raise Problem("ImageNotFoundException", f"could not locate the image {value[:80]!r}")
+        raise CodeException("ImageNotFoundException", f"could not locate the image {value[:80]!r}")
     if not isinstance(value, int | float):
-        raise Problem("TypeError", f"a number is wanted, not '{type(value).__name__}'")
+        raise CodeException("TypeError", f"a number is wanted, not '{type(value).__name__}'")
     if isinstance(value, float) and not math.isfinite(value):
-        raise Problem("ValueError", "cannot convert float NaN or infinity to integer")
+        raise CodeException("ValueError", "cannot convert float NaN or infinity to integer")
     return float(min(max(value, -(10**9)), 10**9))
 
 
@@ -285,7 +285,7 @@ def _button(value: Any) -> str:
         else None
     )
     if name is None:
-        raise Problem(
+        raise CodeException(
             "PyAutoGUIException", "button argument not in ('left', 'middle', 'right', 'primary', 'secondary')"
         )
     return name

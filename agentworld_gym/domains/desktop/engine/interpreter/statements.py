@@ -11,7 +11,13 @@ from typing import Any
 
 from agentworld_gym.base.text.python_source import tree
 from agentworld_gym.domains.desktop.engine.interpreter.expressions import Expressions, syntax_name
-from agentworld_gym.domains.desktop.engine.interpreter.values import Budget, Exhausted, Namespace, Problem, type_name
+from agentworld_gym.domains.desktop.engine.interpreter.values import (
+    ActionBudget,
+    CodeException,
+    Exhausted,
+    Namespace,
+    type_name,
+)
 from agentworld_gym.domains.desktop.engine.program import ToolError
 
 MAX_SOURCE = 20_000
@@ -27,26 +33,26 @@ class _Continue(Exception):
     pass
 
 
-def parsed(source: str) -> ast.Module | Problem:
+def parsed(source: str) -> ast.Module | CodeException:
     """Return the syntax tree of a source, or the error that it has."""
     if len(source) > MAX_SOURCE:
-        return Problem("SyntaxError", "the action is too long")
+        return CodeException("SyntaxError", "the action is too long")
     return _remembered(source) if len(source) <= MAX_REMEMBERED else _parsed(source)
 
 
-def _parsed(source: str) -> ast.Module | Problem:
+def _parsed(source: str) -> ast.Module | CodeException:
     try:
         return tree(source)
     except SyntaxError as error:
-        problem = Problem(type(error).__name__, error.msg or "invalid syntax")
+        problem = CodeException(type(error).__name__, error.msg or "invalid syntax")
         problem.line = error.lineno or 1
         return problem
     except (ValueError, RecursionError, MemoryError) as error:
-        return Problem("SyntaxError", str(error) or "the code is nested too deeply")
+        return CodeException("SyntaxError", str(error) or "the code is nested too deeply")
 
 
 @lru_cache(maxsize=1024)
-def _remembered(source: str) -> ast.Module | Problem:
+def _remembered(source: str) -> ast.Module | CodeException:
     return _parsed(source)
 
 
@@ -63,7 +69,10 @@ class Interpreter(Expressions):
     """
 
     def __init__(
-        self, names: Mapping[str, Any], modules: Mapping[str, Namespace] | None = None, budget: Budget | None = None
+        self,
+        names: Mapping[str, Any],
+        modules: Mapping[str, Namespace] | None = None,
+        budget: ActionBudget | None = None,
     ) -> None:
         super().__init__(names, budget)
         self.modules = modules or {}
@@ -72,12 +81,12 @@ class Interpreter(Expressions):
     def run(self, source: str) -> str:
         """Run a source, and return the exception that ended it as `Kind: message`; empty if there was none."""
         tree = parsed(source)
-        if isinstance(tree, Problem):
+        if isinstance(tree, CodeException):
             self.line = tree.line or 1
             return str(tree)
         try:
             self._body(tree.body)
-        except Problem as problem:
+        except CodeException as problem:
             return str(problem)
         except (_Break, _Continue):
             return "SyntaxError: 'break' outside loop"
@@ -92,7 +101,7 @@ class Interpreter(Expressions):
             try:
                 handle = _STATEMENTS.get(type(statement))
                 if handle is None:
-                    raise Problem("RuntimeError", f"{syntax_name(statement)} is not available in an action")
+                    raise CodeException("RuntimeError", f"{syntax_name(statement)} is not available in an action")
                 handle(self, statement)
             except _PLAIN_ERRORS as error:
                 raise as_problem(error) from None
@@ -111,7 +120,7 @@ class Interpreter(Expressions):
 
     def _augmented(self, node: ast.AugAssign) -> None:
         if not isinstance(node.target, ast.Name | ast.Subscript):
-            raise Problem("RuntimeError", "such an assignment is not available in an action")
+            raise CodeException("RuntimeError", "such an assignment is not available in an action")
         left = self._name(node.target.id) if isinstance(node.target, ast.Name) else self._subscript(node.target)
         self._bind(node.target, self._operate(node.op, left, self.value(node.value)))
 
@@ -119,20 +128,20 @@ class Interpreter(Expressions):
         self.budget.step()
         if isinstance(target, ast.Name):
             if target.id.startswith("__"):
-                raise Problem("RuntimeError", "such a name is not available in an action")
+                raise CodeException("RuntimeError", "such a name is not available in an action")
             self.names[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
             values = list(self._items(value))
             if len(values) != len(target.elts):
-                raise Problem("ValueError", f"expected {len(target.elts)} values to unpack, got {len(values)}")
+                raise CodeException("ValueError", f"expected {len(target.elts)} values to unpack, got {len(values)}")
             for part, item in zip(target.elts, values, strict=True):
                 self._bind(part, item)
         elif isinstance(target, ast.Subscript):
             owner = self.value(target.value)
             if not isinstance(owner, list | dict):
-                raise Problem("TypeError", f"'{type_name(owner)}' object does not support item assignment")
+                raise CodeException("TypeError", f"'{type_name(owner)}' object does not support item assignment")
             if isinstance(target.slice, ast.Slice):
-                raise Problem("RuntimeError", "assignment to a slice is not available in an action")
+                raise CodeException("RuntimeError", "assignment to a slice is not available in an action")
             owner[self._key(target.slice)] = value
         elif isinstance(target, ast.Attribute):
             owner = self.value(target.value)
@@ -140,9 +149,11 @@ class Interpreter(Expressions):
             if not (
                 isinstance(owner, Namespace) and owner.name == "pyautogui" and target.attr in ("PAUSE", "FAILSAFE")
             ):
-                raise Problem("AttributeError", f"'{type_name(owner)}' object attribute '{target.attr}' is read-only")
+                raise CodeException(
+                    "AttributeError", f"'{type_name(owner)}' object attribute '{target.attr}' is read-only"
+                )
         else:
-            raise Problem("RuntimeError", "such an assignment is not available in an action")
+            raise CodeException("RuntimeError", "such an assignment is not available in an action")
 
     def _for(self, node: ast.For) -> None:
         ended = True
@@ -180,7 +191,7 @@ class Interpreter(Expressions):
                 self._body(node.body)
             except Exhausted:
                 raise
-            except Problem as problem:
+            except CodeException as problem:
                 handler = next((h for h in node.handlers if self._catches(h.type, problem.kind)), None)
                 if handler is None:
                     raise
@@ -191,7 +202,7 @@ class Interpreter(Expressions):
                 self._body(node.orelse)
         except Exhausted:
             raise
-        except (Problem, _Break, _Continue):
+        except (CodeException, _Break, _Continue):
             self._body(node.finalbody)
             raise
         self._body(node.finalbody)
@@ -213,7 +224,9 @@ class Interpreter(Expressions):
         for item in node.items:
             value = self.value(item.context_expr)
             if not isinstance(value, Namespace) or value.kind == "module" or "close" not in value.members:
-                raise Problem("TypeError", f"'{type_name(value)}' object does not support the context manager protocol")
+                raise CodeException(
+                    "TypeError", f"'{type_name(value)}' object does not support the context manager protocol"
+                )
             opened.append(value)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, value)
@@ -233,12 +246,12 @@ class Interpreter(Expressions):
         module = self._module(node.module or ".")
         for alias in node.names:
             if alias.name not in module.members or alias.name.startswith("_"):
-                raise Problem("ImportError", f"cannot import name '{alias.name}' from '{module.name}'")
+                raise CodeException("ImportError", f"cannot import name '{alias.name}' from '{module.name}'")
             self.names[alias.asname or alias.name] = module.value_of(alias.name)
 
     def _module(self, name: str) -> Namespace:
         if name not in self.modules:
-            raise Problem("ModuleNotFoundError", f"No module named '{name}'")
+            raise CodeException("ModuleNotFoundError", f"No module named '{name}'")
         return self.modules[name]
 
     def _pass(self, node: ast.Pass) -> None:
@@ -251,14 +264,14 @@ class Interpreter(Expressions):
         raise _Continue
 
 
-def as_problem(error: Exception) -> Problem:
+def as_problem(error: Exception) -> CodeException:
     """Return an exception of Python as one of the agent's code.
 
     >>> str(as_problem(KeyError("a")))
     "KeyError: 'a'"
     """
     # A function of this module names itself in full, as `_builtins.<locals>.power()`.
-    return Problem(type(error).__name__, re.sub(r"[\w.<>]*<locals>\.", "", str(error))[:2_000])
+    return CodeException(type(error).__name__, re.sub(r"[\w.<>]*<locals>\.", "", str(error))[:2_000])
 
 
 def raising_problems(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -268,7 +281,7 @@ def raising_problems(call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(*args, **kwargs)
         except ToolError as error:
-            raise Problem(error.kind, str(error)[:2_000]) from None
+            raise CodeException(error.kind, str(error)[:2_000]) from None
         except _PLAIN_ERRORS as error:
             raise as_problem(error) from None
 

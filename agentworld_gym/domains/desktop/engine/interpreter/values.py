@@ -43,7 +43,7 @@ _MAPPINGS = frozenset(["get", "items", "keys", "pop", "values"])
 _TUPLES = frozenset(("count", "index"))
 
 
-class Problem(Exception):
+class CodeException(Exception):
     """An exception of the agent's code."""
 
     def __init__(self, kind: str, message: str = "") -> None:
@@ -51,11 +51,11 @@ class Problem(Exception):
         super().__init__(f"{kind}: {message}" if message else kind)
 
 
-class Exhausted(Problem):
+class Exhausted(CodeException):
     """The code takes too many steps or too much memory; it cannot be caught."""
 
 
-class Budget:
+class ActionBudget:
     """The budget of one action: the steps that it may take, and the memory that it may fill."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Namespace:
         """
         if name.startswith("_") or name not in self.members:
             owner = f"module '{self.name}'" if self.kind == "module" else f"{self.kind} '{self.name}'"
-            raise Problem("AttributeError", f"{owner} has no attribute '{name}'")
+            raise CodeException("AttributeError", f"{owner} has no attribute '{name}'")
         return self.members[name]
 
     def value_of(self, name: str) -> Any:
@@ -160,7 +160,7 @@ def type_name(value: Any) -> str:
     return "function" if isinstance(value, Function) else type(value).__name__
 
 
-def method(budget: Budget, value: Any, name: str) -> Function:
+def method(budget: ActionBudget, value: Any, name: str) -> Function:
     """Return a method of a plain value.
 
     Raises:
@@ -178,11 +178,11 @@ def method(budget: Budget, value: Any, name: str) -> Function:
         else frozenset[str]()
     )
     if name not in allowed:
-        raise Problem("AttributeError", f"'{type_name(value)}' object has no attribute '{name}'")
+        raise CodeException("AttributeError", f"'{type_name(value)}' object has no attribute '{name}'")
     return Function(name, lambda *args, **kwargs: _call_method(budget, value, name, args, kwargs))
 
 
-def _call_method(budget: Budget, value: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_method(budget: ActionBudget, value: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     budget.weigh(value)
     for argument in (*args, *kwargs.values()):
         budget.weigh(argument)
@@ -197,7 +197,7 @@ def _call_method(budget: Budget, value: Any, name: str, args: tuple[Any, ...], k
         args = (list(args[0]),)
         budget.spend(len(value) * len(args[0]))
     if name == "sort" and kwargs.keys() - {"reverse"}:
-        raise Problem("TypeError", "sort() takes only the keyword 'reverse' here")
+        raise CodeException("TypeError", "sort() takes only the keyword 'reverse' here")
     result = getattr(value, name)(*args, **kwargs)
     if name in ("keys", "values", "items"):
         result = list(result)
@@ -205,7 +205,7 @@ def _call_method(budget: Budget, value: Any, name: str, args: tuple[Any, ...], k
     return result
 
 
-def binary_operation(budget: Budget, operator: str, left: Any, right: Any) -> Any:
+def binary_operation(budget: ActionBudget, operator: str, left: Any, right: Any) -> Any:
     """Return the result of an arithmetic operation on plain values.
 
     Raises:
@@ -226,16 +226,16 @@ def binary_operation(budget: Budget, operator: str, left: Any, right: Any) -> An
             budget.spend(len(left) * max(right, 0))
             return left * right
     if not numbers:
-        raise Problem(
+        raise CodeException(
             "TypeError",
             f"unsupported operand type(s) for {_SIGNS[operator]}: '{type_name(left)}' and '{type_name(right)}'",
         )
     if operator == "Pow":
         if isinstance(left, int) and isinstance(right, int) and left.bit_length() * abs(right) > MAX_BITS:
-            raise Problem("OverflowError", "the result is too large")
+            raise CodeException("OverflowError", "the result is too large")
         result = left**right
         if isinstance(result, complex):
-            raise Problem("ValueError", "math domain error")
+            raise CodeException("ValueError", "math domain error")
         return result
     return _bounded(_OPERATIONS[operator](left, right))
 
@@ -268,7 +268,7 @@ ARITHMETIC = frozenset((*_OPERATIONS, "Pow"))
 
 def _bounded(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise Problem("OverflowError", "the result is too large")
+        raise CodeException("OverflowError", "the result is too large")
     return value
 
 
@@ -276,21 +276,21 @@ def to_int(value: Any = 0) -> int:
     """Return `int()` of a number or of a short text."""
     if isinstance(value, str):
         if len(value) > MAX_DIGITS:
-            raise Problem("ValueError", "the text is too long for a number")
+            raise CodeException("ValueError", "the text is too long for a number")
         return int(value)
     if isinstance(value, int | float):
         return int(value)
-    raise Problem("TypeError", f"int() argument must be a string or a real number, not '{type_name(value)}'")
+    raise CodeException("TypeError", f"int() argument must be a string or a real number, not '{type_name(value)}'")
 
 
 def to_float(value: Any = 0.0) -> float:
     """Return `float()` of a number or a text."""
     if isinstance(value, str | int | float):
         return float(value if not isinstance(value, str) else value[:MAX_DIGITS])
-    raise Problem("TypeError", f"float() argument must be a string or a real number, not '{type_name(value)}'")
+    raise CodeException("TypeError", f"float() argument must be a string or a real number, not '{type_name(value)}'")
 
 
-def to_text(budget: Budget, value: Any, quoted: bool = False) -> str:
+def to_text(budget: ActionBudget, value: Any, quoted: bool = False) -> str:
     """Return `str()` or `repr()` of a value."""
     budget.weigh(value)
     result = repr(value) if quoted else str(value)
@@ -298,10 +298,10 @@ def to_text(budget: Budget, value: Any, quoted: bool = False) -> str:
     return result
 
 
-def formatted(budget: Budget, value: Any, spec: str) -> str:
+def formatted(budget: ActionBudget, value: Any, spec: str) -> str:
     """Return a value in a format specification that is short."""
     if not spec:
         return to_text(budget, value)
     if not isinstance(value, str | int | float) or not _SPEC.fullmatch(spec):
-        raise Problem("ValueError", "Invalid format specifier")
+        raise CodeException("ValueError", "Invalid format specifier")
     return format(value, spec)

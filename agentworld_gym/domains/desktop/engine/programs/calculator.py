@@ -42,7 +42,7 @@ class Calculator(Program):
         keys = grid(4, [button(key, ("key", key), f"key {key}", height=56, fill=True) for key in _KEYS], gap=6)
         return column(*past, display, *error, keys, padding=(12, 8), gap=6)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the display, the history and the error."""
         data = window["data"]
         told = {"display": data["display"].value, "history": list(data["history"]), "error": data["error"]}

@@ -59,7 +59,7 @@ class Viewer(Program):
         page = Widget(role, data["path"].rpartition("/")[2], "\n".join(lines), on={"scroll": ("scroll",)}, grow=1)
         return column(bar, page)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the path, the first line, the size, and a text that differs from the file."""
         data = window["data"]
         told = {"path": short(data["path"]), **({"top": data["top"]} if data["top"] else {})}

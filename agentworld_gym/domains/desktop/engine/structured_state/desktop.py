@@ -16,9 +16,9 @@ from agentworld_gym.domains.desktop.engine.desktop import SHELL, Desktop
 from agentworld_gym.domains.desktop.engine.desktop_shell import MENUS
 from agentworld_gym.domains.desktop.engine.differences import applied, difference
 from agentworld_gym.domains.desktop.engine.message_dispatch import menu_entries
-from agentworld_gym.domains.desktop.engine.program import Entry, Window
+from agentworld_gym.domains.desktop.engine.program import MenuEntry, Window
 from agentworld_gym.domains.desktop.engine.programs import programs
-from agentworld_gym.domains.desktop.engine.programs.browser.actions import Internet
+from agentworld_gym.domains.desktop.engine.programs.browser.actions import LiveBrowserState
 from agentworld_gym.domains.desktop.engine.programs.terminal.shared_shell import SharedShell
 from agentworld_gym.domains.desktop.engine.short_paths import full, short
 from agentworld_gym.domains.desktop.engine.state import DesktopState
@@ -30,7 +30,7 @@ from agentworld_gym.kit.gui import Field, Message, frozen, plain
 Plain = dict[str, Any]
 
 
-def shown(desktop: Desktop) -> Plain:
+def visible_state(desktop: Desktop) -> Plain:
     """Return what the view reads. Nothing in it is shared with the desktop."""
     model, files = desktop.model, desktop.files
     began = desktop.initial_state.seconds
@@ -98,7 +98,7 @@ def restored(shown: Mapping[str, Any]) -> Desktop:
     return desktop
 
 
-def kept(desktop: Desktop, shown: Mapping[str, Any]) -> Plain:
+def hidden_state(desktop: Desktop, shown: Mapping[str, Any]) -> Plain:
     """Return what updates alone need, beside what is shown. Nothing in it is shared with the desktop."""
     return difference(_packed(restored(shown)), _packed(desktop))
 
@@ -116,7 +116,7 @@ def complete(shown: Mapping[str, Any], kept: Mapping[str, Any]) -> Desktop:
     if "shell" in every["resources"]:
         desktop.resources["shell"] = SharedShell.restore(every["resources"]["shell"])
     if "browser" in every["resources"]:
-        desktop.resources["browser"] = Internet.restore(every["resources"]["browser"])
+        desktop.resources["browser"] = LiveBrowserState.restore(every["resources"]["browser"])
     return desktop
 
 
@@ -188,7 +188,7 @@ def _popup_told(desktop: Desktop, popup: Mapping[str, Any], names: Mapping[int, 
     return {"entries": _looks(popup["entries"]), **owner, **at, **index}
 
 
-def _looks(entries: tuple[Entry, ...]) -> list[Any]:
+def _looks(entries: tuple[MenuEntry, ...]) -> list[Any]:
     return [[entry.label, True] if entry.checked else entry.label for entry in entries]
 
 
@@ -205,7 +205,7 @@ def _popup(desktop: Desktop, told: Mapping[str, Any], numbers: Mapping[str, int]
         desktop.popup(number, shown, x, y, menu)
     else:
         looks = [(look, False) if isinstance(look, str) else (str(look[0]), True) for look in told["entries"]]
-        entries = tuple(Entry(label, checked=checked) for label, checked in looks)
+        entries = tuple(MenuEntry(label, checked=checked) for label, checked in looks)
         desktop.model["popup"] = {"window": number, "entries": entries, "x": x, "y": y, "index": -1, "menu": ()}
     popup: Plain | None = desktop.model["popup"]
     if popup is not None:

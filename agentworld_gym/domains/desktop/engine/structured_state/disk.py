@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.domains.desktop.engine.filesystem import HOME, FileSystem, Node
+from agentworld_gym.domains.desktop.engine.filesystem import HOME, FileNode, FileSystem
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.structured_state import (
     is_spreadsheet,
     sheets_told,
@@ -35,7 +35,7 @@ def shortened(seconds: float) -> float:
 
 def trees(files: FileSystem, began: float) -> tuple[Plain, Plain]:
     """Return the tree of the home folder and that of the rest of the disk."""
-    every = {path: _told(path, node, began) for path, node in files.nodes.items()}
+    every = {path: _describe_node(path, node, began) for path, node in files.nodes.items()}
     for path in sorted(every):
         if path not in ("/", HOME):
             holder, _, name = path.rpartition("/")
@@ -53,12 +53,12 @@ def place(path: str) -> tuple[str, ...]:
     return (tree, *(step for name in inner.split("/") if name for step in ("in", name)))
 
 
-def nodes(home: Plain, disk: Plain, began: float) -> dict[str, Node]:
+def nodes(home: Plain, disk: Plain, began: float) -> dict[str, FileNode]:
     """Return the files and folders of two trees by path: the inverse of `trees`."""
     return {**dict(_nodes("", disk, began)), **dict(_nodes(HOME, home, began) if home else ())}
 
 
-def _told(path: str, node: Node, began: float) -> Plain:
+def _describe_node(path: str, node: FileNode, began: float) -> Plain:
     told: Plain
     if node.content is None:
         told, usual = {"in": {}}, _FOLDER
@@ -73,7 +73,7 @@ def _told(path: str, node: Node, began: float) -> Plain:
     return told
 
 
-def _nodes(path: str, told: Mapping[str, Any], began: float) -> Iterator[tuple[str, Node]]:
+def _nodes(path: str, told: Mapping[str, Any], began: float) -> Iterator[tuple[str, FileNode]]:
     content = None
     if "text" in told:
         content = "\n".join(told["text"])
@@ -81,7 +81,7 @@ def _nodes(path: str, told: Mapping[str, Any], began: float) -> Iterator[tuple[s
         content = text_of_sheets(path, told["sheets"])
     usual = _FOLDER if content is None else _FILE
     mode = int(told["mode"], 8) if "mode" in told else usual
-    yield path or "/", Node(content, mode, began + float(told.get("modified", 0)))
+    yield path or "/", FileNode(content, mode, began + float(told.get("modified", 0)))
     if content is None:
         for name, inner in told["in"].items():
             yield from _nodes(f"{path}/{name}", inner, began)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.domains.desktop.engine.program import Entry
+from agentworld_gym.domains.desktop.engine.program import MenuEntry
 from agentworld_gym.kit.gui import Field
 
 _TUPLE, _SET, _FIELD, _ENTRY = "(tuple)", "(set)", "(field)", "(entry)"
@@ -19,7 +19,7 @@ def packed(value: Any) -> Any:
     """
     if isinstance(value, Field):
         return {_FIELD: [value.value, value.cursor, value.anchor, value.multiline]}
-    if isinstance(value, Entry):
+    if isinstance(value, MenuEntry):
         return {_ENTRY: [packed(part) for part in value]}
     if isinstance(value, Mapping):
         return {key: packed(item) for key, item in value.items()}
@@ -47,7 +47,7 @@ def unpacked(value: Any) -> Any:
         if kind == _FIELD:
             return _field(*parts)
         if kind == _ENTRY:
-            return Entry(*map(unpacked, parts))
+            return MenuEntry(*map(unpacked, parts))
         if kind == _TUPLE:
             return tuple(map(unpacked, parts))
         if kind == _SET:

@@ -31,7 +31,7 @@ def names_of(windows: Sequence[Window]) -> dict[int, str]:
 def window_told(desktop: Desktop, window: Window, name: str) -> Plain:
     """Return what the view reads of a window."""
     program = desktop.programs[window["program"]]
-    told: Plain = {"id": name, **program.shown(desktop, window)}
+    told: Plain = {"id": name, **program.visible_state(desktop, window)}
     scratch = copy(desktop)
     scratch.resources = {}
     _, title = program.restored(scratch, told)

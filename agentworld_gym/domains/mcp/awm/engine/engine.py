@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine.beginning import Beginning
-from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles, Verifier
+from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles, AwmVerifier
 from agentworld_gym.domains.mcp.awm.engine.libraries import find_libraries
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
 from agentworld_gym.domains.mcp.awm.engine.meta_tools import Texts
@@ -22,13 +22,13 @@ from agentworld_gym.domains.mcp.awm.engine.process_limit import (
     ProcessLimit,
 )
 from agentworld_gym.domains.mcp.awm.engine.sandbox import Sandbox, require_bubblewrap
-from agentworld_gym.domains.mcp.awm.engine.server import Limits, ScenarioServer
+from agentworld_gym.domains.mcp.awm.engine.server import ProcessLimits, ScenarioServer
 
 COMPLETE, OTHERS = "complete", "others"
 """What a verifier says of a task that is done, and of one that is not."""
 
 
-class Found(NamedTuple):
+class VerifierResult(NamedTuple):
     """What a verifier found."""
 
     complete: bool | None
@@ -41,10 +41,10 @@ class Found(NamedTuple):
 class Verifiers(NamedTuple):
     """The verifiers of a scenario, by the numbers of their tasks."""
 
-    decided: Mapping[int, Verifier]
+    decided: Mapping[int, AwmVerifier]
     """Those that decide."""
 
-    judged: Mapping[int, Verifier]
+    judged: Mapping[int, AwmVerifier]
     """Those whose findings a judge reads."""
 
     dropped: Mapping[int, str]
@@ -75,7 +75,9 @@ class AwmEngine:
     ) -> None:
         require_bubblewrap()
         self.files, self.beginning = files, beginning
-        self.limits = Limits(ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS))
+        self.limits = ProcessLimits(
+            ProcessLimit(processes, TOLD), ProcessLimit(loaded), ProcessLimit(worlds, TOLD_OF_WORLDS)
+        )
         self.libraries = find_libraries()
         self._servers: dict[str, ScenarioServer] = {}
         self._verifiers: dict[str, Verifiers] = {}
@@ -107,7 +109,9 @@ class AwmEngine:
         with deferred_interrupt():
             return AwmMachine(self.server(name), seed, meta)
 
-    def verdict(self, name: str, verifier: Verifier, final: bytes, answer: str | None = None, steps: int = 0) -> Found:
+    def verdict(
+        self, name: str, verifier: AwmVerifier, final: bytes, answer: str | None = None, steps: int = 0
+    ) -> VerifierResult:
         """Run a verifier on the databases of the start and of the end.
 
         Args:
@@ -123,13 +127,15 @@ class AwmEngine:
         returned = self.returned(name, verifier, final, answer, steps)
         evidence = json.dumps(returned, ensure_ascii=False, indent=2)
         if verifier.judged:
-            return Found(None, evidence)
+            return VerifierResult(None, evidence)
         if not isinstance(returned, bool) and not (isinstance(returned, dict) and "result" in returned):
             expected = '{"result": "complete" or "others"} or a truth value'
             raise EngineError(f"the verifier returned {evidence[:200]}, expected {expected}")
-        return Found(bool(decision_of(returned)), evidence)
+        return VerifierResult(bool(decision_of(returned)), evidence)
 
-    def returned(self, name: str, verifier: Verifier, final: bytes, answer: str | None = None, steps: int = 0) -> Any:
+    def returned(
+        self, name: str, verifier: AwmVerifier, final: bytes, answer: str | None = None, steps: int = 0
+    ) -> Any:
         """Run a verifier as `verdict` does, and return what it returned.
 
         Raises:

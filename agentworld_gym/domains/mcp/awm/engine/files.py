@@ -38,7 +38,7 @@ def scenario_name(name: str) -> str:
     return re.sub(r"_+", "_", _OUTSIDE.sub("_", name.lower())).strip("_")
 
 
-class Verifier(NamedTuple):
+class AwmVerifier(NamedTuple):
     """The code that tests one task."""
 
     code: str
@@ -49,7 +49,7 @@ class Verifier(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scenario:
+class AwmScenario:
     """All that the files say of one scenario."""
 
     name: str
@@ -76,10 +76,10 @@ class Scenario:
     code: str
     """The code of its app."""
 
-    decided: Mapping[int, Verifier]
+    decided: Mapping[int, AwmVerifier]
     """The verifiers that decide by themselves, by the number of their task."""
 
-    judged: Mapping[int, Verifier]
+    judged: Mapping[int, AwmVerifier]
     """The verifiers that a judge reads, by the number of their task."""
 
 
@@ -134,7 +134,7 @@ class AwmFiles:
             return ()
         return tuple(str(task) for task in _list(row.get("tasks"), self.folder / TASKS, f"tasks of {name}"))
 
-    def scenario(self, name: str) -> Scenario:
+    def scenario(self, name: str) -> AwmScenario:
         """Return a scenario by the normal form of its name.
 
         Raises:
@@ -146,7 +146,7 @@ class AwmFiles:
             raise SpecError(self.folder / CODE, f"full_code of {name}", code.get("full_code"), "the code of an app")
         tables = list(self._statements_of_tables(name))
         statements = (*chain.from_iterable(tables), *self._statements_of_rows(name))
-        return Scenario(
+        return AwmScenario(
             name,
             str(about.get("name") or code.get("scenario") or name),
             str(about.get("description") or ""),
@@ -176,14 +176,14 @@ class AwmFiles:
                 return path.read_bytes()
         raise MissingFile(self.folder / TABLES, f"the tables of {name}, or {DATABASES}/{name}.db")
 
-    def _verifiers(self, file: str, name: str) -> dict[int, Verifier]:
+    def _verifiers(self, file: str, name: str) -> dict[int, AwmVerifier]:
         found = {}
         for row in self._rows(file, name):
             verification = row.get("verification")
             code = verification.get("code") if isinstance(verification, Mapping) else row.get("code")
             number = row.get("task_idx")
             if isinstance(code, str) and code.strip() and isinstance(number, int):
-                found[number] = Verifier(code, file == JUDGED)
+                found[number] = AwmVerifier(code, file == JUDGED)
         return found
 
     def _row(self, file: str, name: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from agentworld_gym.base.errors import install
-from agentworld_gym.base.process.bubblewrap import Interpreter
+from agentworld_gym.base.process.bubblewrap import HostPython
 from agentworld_gym.core.engines import EngineError
 
 VARIABLE = "AGENTWORLD_AWM_PYTHON"
@@ -37,7 +37,7 @@ print(json.dumps({
 class Libraries(NamedTuple):
     """An interpreter with all that the code of a world imports."""
 
-    interpreter: Interpreter
+    interpreter: HostPython
     """The interpreter."""
 
     folders: tuple[str, ...]
@@ -70,5 +70,5 @@ def _probed(python: str) -> Libraries:
             f"{python} has no {', '.join(told['missing'])}: {install('awm')}, or name in {VARIABLE} the interpreter of "
             "an environment made with `pip install -r constraints-awm.txt`"
         )
-    interpreter = Interpreter(told["executable"], told["prefix"], tuple(told["version"]))
+    interpreter = HostPython(told["executable"], told["prefix"], tuple(told["version"]))
     return Libraries(interpreter, tuple(told["folders"]), tuple(sorted(told["versions"].items())))

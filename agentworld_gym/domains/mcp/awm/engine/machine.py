@@ -12,7 +12,14 @@ from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.engines import EngineError, Scalar, Span
 from agentworld_gym.domains.mcp.awm.engine.meta_tools import META_TOOLS, Texts, meta_call
 from agentworld_gym.domains.mcp.awm.engine.process_limit import ProcessLimit
-from agentworld_gym.domains.mcp.awm.engine.server import CALL_SECONDS, Answer, Call, Place, ScenarioServer, Worker
+from agentworld_gym.domains.mcp.awm.engine.server import (
+    CALL_SECONDS,
+    AwmAnswer,
+    AwmCall,
+    Place,
+    ScenarioProcess,
+    ScenarioServer,
+)
 from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard
 
 
@@ -37,13 +44,13 @@ class AwmMachine:
 
     def __init__(self, server: ScenarioServer, seed: int, meta: Texts | None = None) -> None:
         self.server, self.seed, self.meta = server, seed, meta
-        self._calls: list[Call] = []
+        self._calls: list[AwmCall] = []
         self._answers = hashlib.blake2b(digest_size=16)
         self._place: Place | None = server.begin(seed)
         self._closed = False
         self._observation, self.refused = "", False
         self.raised = ""
-        """What the code raised in the last call; see `Answer.raised`."""
+        """What the code raised in the last call; see `AwmAnswer.raised`."""
 
     @property
     def observation(self) -> str:
@@ -81,17 +88,17 @@ class AwmMachine:
             raise answer
         return answer.text
 
-    def understood(self, action: Any, check: bool) -> Call | Answer:
+    def understood(self, action: Any, check: bool) -> AwmCall | AwmAnswer:
         """Return the call that an action is, or the answer that needs no call."""
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
         if not isinstance(name, str) or not isinstance(arguments, dict):
             problem = "Invalid params: a tool call needs a 'name' and an object of 'arguments'"
-            return Answer(f"MCP error -32602: {problem}", True)
+            return AwmAnswer(f"MCP error -32602: {problem}", True)
         if self.meta:
             called = meta_call(name, arguments, self.server.about.tools, self.meta)
-            return called if isinstance(called, Answer) else Call(*called, check=True)
-        return Call(name, arguments, check or name in self.server.about.checked)
+            return called if isinstance(called, AwmAnswer) else AwmCall(*called, check=True)
+        return AwmCall(name, arguments, check or name in self.server.about.checked)
 
     def place(self) -> Place:
         """Return where the machine is played; if its process was lost, the calls so far are made again.
@@ -128,7 +135,7 @@ class AwmMachine:
         """Whether the machine has a process, so that no call has to be made again."""
         return self._place is not None and not self._place.worker.dead
 
-    def enter(self, call: Call | None, answer: Answer | EngineError) -> None:
+    def enter(self, call: AwmCall | None, answer: AwmAnswer | EngineError) -> None:
         """Enter a call with its answer; after an error the call was never made."""
         if isinstance(answer, EngineError):
             place, self._place = self._place, None
@@ -188,7 +195,7 @@ class AwmMachine:
                 self.server.leave(place)
 
 
-def act_all(machines: Sequence[AwmMachine], actions: Sequence[tuple[Any, bool]]) -> list[Answer | EngineError]:
+def act_all(machines: Sequence[AwmMachine], actions: Sequence[tuple[Any, bool]]) -> list[AwmAnswer | EngineError]:
     """Act on several machines at once; each process gets its calls together, and all processes work side by side.
 
     Args:
@@ -198,11 +205,11 @@ def act_all(machines: Sequence[AwmMachine], actions: Sequence[tuple[Any, bool]])
     Returns:
         For each machine its answer, or why there is none.
     """
-    answers: dict[int, Answer | EngineError] = {}
-    calls: dict[int, Call] = {}
+    answers: dict[int, AwmAnswer | EngineError] = {}
+    calls: dict[int, AwmCall] = {}
     for number, (machine, (action, check)) in enumerate(zip(machines, actions, strict=True)):
         understood = machine.understood(action, check)
-        if isinstance(understood, Answer):
+        if isinstance(understood, AwmAnswer):
             machine.enter(None, understood)
             answers[number] = understood
         else:
@@ -215,12 +222,12 @@ def act_all(machines: Sequence[AwmMachine], actions: Sequence[tuple[Any, bool]])
 
 def _round(
     machines: Sequence[AwmMachine],
-    calls: dict[int, Call],
+    calls: dict[int, AwmCall],
     waiting: Sequence[int],
-    answers: dict[int, Answer | EngineError],
+    answers: dict[int, AwmAnswer | EngineError],
 ) -> None:
     """Make the calls that wait; those whose process is lost by the call of another session wait for the next round."""
-    queues: dict[Worker, list[int]] = {}
+    queues: dict[ScenarioProcess, list[int]] = {}
     places: dict[int, Place] = {}
     for number in _at_once(machines, waiting):
         try:
@@ -264,15 +271,15 @@ def _at_once(machines: Sequence[AwmMachine], waiting: Sequence[int]) -> Iterator
         yield number
 
 
-def _message(place: Place, call: Call) -> dict[str, Any]:
+def _message(place: Place, call: AwmCall) -> dict[str, Any]:
     return {"session": place.session, "name": call.name, "arguments": call.arguments, "check": call.check}
 
 
-def _bytes_of(answer: Answer) -> bytes:
+def _bytes_of(answer: AwmAnswer) -> bytes:
     return repr((answer.text, answer.refused)).encode()
 
 
-def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
+def _heard(server: ScenarioServer, worker: ScenarioProcess) -> AwmAnswer | EngineError:
     try:
         told, _ = server.hear(worker, CALL_SECONDS)
     except EngineError as error:
@@ -281,10 +288,10 @@ def _heard(server: ScenarioServer, worker: Worker) -> Answer | EngineError:
         server.set_apart(f"{told['changed']} was changed by a call")
     if "stopped" in told:
         return EngineError(f"the code of {server.scenario.name} was stopped: {told['stopped']}")
-    return Answer(str(told.get("text", "")), bool(told.get("refused")), str(told.get("raised", "")))
+    return AwmAnswer(str(told.get("text", "")), bool(told.get("refused")), str(told.get("raised", "")))
 
 
-def _exchanged(server: ScenarioServer, place: Place, call: Call) -> Answer | EngineError:
+def _exchanged(server: ScenarioServer, place: Place, call: AwmCall) -> AwmAnswer | EngineError:
     try:
         server.tell(place.worker, {"do": "call", "calls": [_message(place, call)]})
     except EngineError as error:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from agentworld_gym.domains.mcp.awm.engine.server import Answer
+from agentworld_gym.domains.mcp.awm.engine.server import AwmAnswer
 
 PREFIX = "mcp_tool_mcp_server_"
 """What AWM's agents read before the name of each tool; a name without it, or with a part of it, is understood too."""
@@ -44,26 +44,26 @@ Texts = Literal["own", "awm"]
 
 def meta_call(
     name: str, arguments: Mapping[str, Any], tools: Sequence[Mapping[str, Any]], texts: Texts = "own"
-) -> tuple[str, dict[str, Any]] | Answer:
+) -> tuple[str, dict[str, Any]] | AwmAnswer:
     """Return the tool and the arguments that a call of a meta tool asks for, or the answer to it.
 
     >>> meta_call("call_tool", {"tool_name": "mcp_tool_add", "arguments": '{"a": 1}'}, [])
     ('add', {'a': 1})
     """
     if name == "list_tools":
-        return Answer(listed(tools) if texts == "own" else listed_as_in_awm(tools), False)
+        return AwmAnswer(listed(tools) if texts == "own" else listed_as_in_awm(tools), False)
     if name != "call_tool":
-        return Answer(f"Unknown tool: {name}", True)
+        return AwmAnswer(f"Unknown tool: {name}", True)
     called, given = arguments.get("tool_name"), arguments.get("arguments") or {}
     if not isinstance(called, str):
-        return Answer("Input validation error: 'tool_name' is a required property", True)
+        return AwmAnswer("Input validation error: 'tool_name' is a required property", True)
     if isinstance(given, str):
         try:
             given = json.loads(given)
         except (ValueError, RecursionError) as error:
-            return Answer(f"Input validation error: 'arguments' is no JSON object ({error})", True)
+            return AwmAnswer(f"Input validation error: 'arguments' is no JSON object ({error})", True)
     if not isinstance(given, dict):
-        return Answer("Input validation error: 'arguments' is no JSON object", True)
+        return AwmAnswer("Input validation error: 'arguments' is no JSON object", True)
     prefix = next((prefix for prefix in PREFIXES if called.startswith(prefix)), "")
     return called[len(prefix) :], given
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from agentworld_gym.base.process.bubblewrap import sandbox_command
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine.inside.clock import START
+from agentworld_gym.domains.mcp.awm.engine.inside.fork_server import FOLDER
 from agentworld_gym.domains.mcp.awm.engine.inside.frames import FrameError, Frames
-from agentworld_gym.domains.mcp.awm.engine.inside.nursery import FOLDER
 from agentworld_gym.domains.mcp.awm.engine.libraries import Libraries
 
 START_SECONDS = 60.0
@@ -48,7 +48,7 @@ DATABASE = "world.db"
 EMPTY = "py.typed"
 """An empty file of this package."""
 
-PROGRAM = "from agentworld_gym.domains.mcp.awm.engine.inside.nursery import main; main({number}, {worlds})"
+PROGRAM = "from agentworld_gym.domains.mcp.awm.engine.inside.fork_server import main; main({number}, {worlds})"
 
 
 def require_bubblewrap() -> None:
@@ -63,7 +63,7 @@ def require_bubblewrap() -> None:
         raise EngineError("their code runs under bubblewrap, which is not installed: apt install bubblewrap")
 
 
-class Started(NamedTuple):
+class SandboxProcess(NamedTuple):
     """A process of a sandbox."""
 
     pid: int
@@ -115,7 +115,7 @@ class Sandbox:
         """Whether the sandbox is there; somebody may have ended it."""
         return self._process.poll() is None
 
-    def fork(self) -> Started:
+    def fork(self) -> SandboxProcess:
         """Start a process for a world.
 
         Raises:
@@ -123,7 +123,7 @@ class Sandbox:
         """
         return self._started({"do": "fork", "memory": WORKER_MEMORY})
 
-    def copy(self, pid: int) -> Started:
+    def copy(self, pid: int) -> SandboxProcess:
         """Start a copy of a process, which waits to be copied.
 
         Raises:
@@ -131,7 +131,7 @@ class Sandbox:
         """
         return self._started({"do": "copy", "pid": pid})
 
-    def _started(self, message: dict[str, Any]) -> Started:
+    def _started(self, message: dict[str, Any]) -> SandboxProcess:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -141,7 +141,7 @@ class Sandbox:
         except EngineError:
             ours.close()
             raise
-        return Started(told["pid"], Frames(ours), told["copyable"])
+        return SandboxProcess(told["pid"], Frames(ours), told["copyable"])
 
     def end(self, pid: int, gone: bool) -> str:
         """End a process, and return how it ended by itself; nothing if it did not.

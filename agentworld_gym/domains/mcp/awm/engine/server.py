@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine.beginning import Beginning
 from agentworld_gym.domains.mcp.awm.engine.client_tools import client_tools
-from agentworld_gym.domains.mcp.awm.engine.files import Scenario
+from agentworld_gym.domains.mcp.awm.engine.files import AwmScenario
 from agentworld_gym.domains.mcp.awm.engine.inside.frames import FrameError, Frames
 from agentworld_gym.domains.mcp.awm.engine.process_limit import ProcessLimit
 from agentworld_gym.domains.mcp.awm.engine.sandbox import Sandbox
@@ -30,7 +30,7 @@ STORED_BYTES = 200_000
 """The bytes of the rows of a table that are told to a language world."""
 
 
-class Call(NamedTuple):
+class AwmCall(NamedTuple):
     """One call of a tool."""
 
     name: str
@@ -43,7 +43,7 @@ class Call(NamedTuple):
     """Whether the arguments may not fit the schema of the tool."""
 
 
-class Answer(NamedTuple):
+class AwmAnswer(NamedTuple):
     """What a tool answered."""
 
     text: str
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(eq=False)
-class Worker:
+class ScenarioProcess:
     """A process that plays a scenario."""
 
     pid: int
@@ -119,14 +119,14 @@ class Stored(NamedTuple):
 class Place(NamedTuple):
     """Where a session is played."""
 
-    worker: Worker
+    worker: ScenarioProcess
     """The process."""
 
     session: int
     """The number of the session in it."""
 
 
-class Limits(NamedTuple):
+class ProcessLimits(NamedTuple):
     """How many processes the scenarios of an engine have together."""
 
     processes: ProcessLimit
@@ -151,16 +151,16 @@ class ScenarioServer:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: AwmScenario,
         sandbox: Callable[[], Sandbox],
-        limits: Limits,
+        limits: ProcessLimits,
         beginning: Beginning = Beginning(),  # noqa: B008  (it cannot be changed)
     ) -> None:
         self.scenario, self.limits, self.beginning = scenario, limits, beginning
         self._rests = False
         self._sandbox = sandbox
-        self._workers: list[Worker] = []
-        self._template: Worker | None = None
+        self._workers: list[ScenarioProcess] = []
+        self._template: ScenarioProcess | None = None
         self._numbers = count(1)
         self._about: About | None = None
 
@@ -254,7 +254,7 @@ class ScenarioServer:
         else:
             self.ask(worker, {"do": "end", "session": place.session})
 
-    def ask(self, worker: Worker, message: dict[str, Any], blob: bytes = b"") -> tuple[dict[str, Any], bytes]:
+    def ask(self, worker: ScenarioProcess, message: dict[str, Any], blob: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Send a message to a process and return its reply.
 
         Raises:
@@ -267,7 +267,7 @@ class ScenarioServer:
             raise EngineError(f"{self.scenario.name} cannot be played: {told['error']}")
         return told, reply
 
-    def tell(self, worker: Worker, message: dict[str, Any], blob: bytes = b"") -> None:
+    def tell(self, worker: ScenarioProcess, message: dict[str, Any], blob: bytes = b"") -> None:
         """Send a message to a process.
 
         Raises:
@@ -278,7 +278,7 @@ class ScenarioServer:
         except OSError as error:
             raise EngineError(self._lost(worker, "does not read")) from error
 
-    def hear(self, worker: Worker, seconds: float) -> tuple[dict[str, Any], bytes]:
+    def hear(self, worker: ScenarioProcess, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Return the next reply of a process.
 
         Raises:
@@ -294,7 +294,7 @@ class ScenarioServer:
             gone = isinstance(error, EOFError)
             raise EngineError(self._lost(worker, "wrote what is no answer", gone)) from error
 
-    def lose(self, worker: Worker, gone: bool = False) -> str:
+    def lose(self, worker: ScenarioProcess, gone: bool = False) -> str:
         """End a process, and return how it ended by itself.
 
         Args:
@@ -337,7 +337,7 @@ class ScenarioServer:
         self.close()
         return played
 
-    def _lose_session(self, worker: Worker) -> bool:
+    def _lose_session(self, worker: ScenarioProcess) -> bool:
         self.lose(worker)
         return True
 
@@ -354,11 +354,11 @@ class ScenarioServer:
         self._lose_template()
         self.limits.worlds.forget(self)
 
-    def _lost(self, worker: Worker, what: str, gone: bool = False) -> str:
+    def _lost(self, worker: ScenarioProcess, what: str, gone: bool = False) -> str:
         how = self.lose(worker, gone)
         return f"the code of {self.scenario.name} {how or what}"
 
-    def _another(self) -> Worker:
+    def _another(self) -> ScenarioProcess:
         """Return a process without sessions: a copy of the one that loaded the code, or else one that loads it."""
         template = self._template
         if template is not None and template.sandbox is self._sandbox():
@@ -368,10 +368,10 @@ class ScenarioServer:
         self._load(self.about.alone)
         return self._workers[-1] if self._template is None else self._copied(self._template)
 
-    def _copied(self, worker: Worker) -> Worker:
+    def _copied(self, worker: ScenarioProcess) -> ScenarioProcess:
         """Return a copy of a process that waits for it."""
         pid, frames, _ = worker.sandbox.copy(worker.pid)
-        copy = Worker(pid, frames, worker.sandbox)
+        copy = ScenarioProcess(pid, frames, worker.sandbox)
         self._workers.append(copy)
         return copy
 
@@ -386,7 +386,7 @@ class ScenarioServer:
         """
         sandbox = self._sandbox()
         pid, frames, copyable = sandbox.fork()
-        worker = Worker(pid, frames, sandbox)
+        worker = ScenarioProcess(pid, frames, sandbox)
         try:
             statements = self.scenario.statements
             order = {"do": "build", "statements": statements, "tables": self.scenario.tables}

@@ -11,17 +11,17 @@ from typing import Any
 
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine.beginning import Beginning
-from agentworld_gym.domains.mcp.awm.engine.files import Scenario
+from agentworld_gym.domains.mcp.awm.engine.files import AwmScenario
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
 from agentworld_gym.domains.mcp.synth.answers import block, document
 from agentworld_gym.domains.mcp.synth.backends.awm_files import write_worlds
 from agentworld_gym.domains.mcp.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.domains.mcp.synth.calls import check_calls
 from agentworld_gym.domains.mcp.synth.database import statements_of
-from agentworld_gym.domains.mcp.synth.draft import BackendName, Draft, Implementation, Sketch, Solution, Solved
-from agentworld_gym.domains.mcp.synth.faults import Fault, raise_any
-from agentworld_gym.domains.mcp.synth.machines import Machine
-from agentworld_gym.domains.mcp.synth.proof import Prover, Verdict
+from agentworld_gym.domains.mcp.synth.draft import BackendName, Implementation, Sketch, Solution, Solved, WorldDraft
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any
+from agentworld_gym.domains.mcp.synth.machines import WorldMachine
+from agentworld_gym.domains.mcp.synth.task_validation import Prover, Verdict
 
 
 class ToldMachine(AwmMachine):
@@ -55,7 +55,7 @@ class AwmBackend:
     def __init__(self) -> None:
         self._sandboxes = AwmSandboxes()
 
-    def implementation(self, draft: Draft, text: str) -> Implementation:
+    def implementation(self, draft: WorldDraft, text: str) -> Implementation:
         """Load the app in the sandbox, compare its endpoints with the interface, and call each rightly and wrongly.
 
         Raises:
@@ -73,7 +73,7 @@ class AwmBackend:
         return made
 
     @contextmanager
-    def start(self, draft: Draft) -> Iterator[Machine]:
+    def start(self, draft: WorldDraft) -> Iterator[WorldMachine]:
         """Start a session in the sandbox.
 
         Raises:
@@ -82,20 +82,20 @@ class AwmBackend:
         server = self._server(draft)
         try:
             if server.about.alone:
-                raise Fault(
+                raise AnswerFault(
                     f"the code keeps more than its database, or uses more than it needs: {server.about.alone[0]}"
                 )
             machine = ToldMachine(server, 0)
         except EngineError as error:
-            raise Fault(str(error)) from error
+            raise AnswerFault(str(error)) from error
         try:
             yield machine
         except EngineError as error:
-            raise Fault(str(error)) from error
+            raise AnswerFault(str(error)) from error
         finally:
             machine.close()
 
-    def solved(self, draft: Draft, number: int, text: str) -> Solved:
+    def solved(self, draft: WorldDraft, number: int, text: str) -> Solved:
         """Read the solution and the verifier of a task, and prove the task; the verifier runs in the sandbox.
 
         Raises:
@@ -118,7 +118,7 @@ class AwmBackend:
             neighbours=proof.neighbours,
         )
 
-    def write(self, folder: Path, drafts: Sequence[Draft]) -> None:
+    def write(self, folder: Path, drafts: Sequence[WorldDraft]) -> None:
         """Write all worlds into AWM's files."""
         write_worlds(folder, drafts)
 
@@ -126,11 +126,11 @@ class AwmBackend:
         """End all processes; a second call does nothing."""
         self._sandboxes.close()
 
-    def _server(self, draft: Draft) -> Any:
+    def _server(self, draft: WorldDraft) -> Any:
         code = draft.implementation.code if draft.implementation else ""
         statements = (*statements_of(draft.sql), *draft.statements)
         return self._sandboxes.server(
-            Scenario(
+            AwmScenario(
                 draft.name, draft.brief.title, draft.brief.description, draft.tasks, statements, (), b"", code, {}, {}
             )
         )
@@ -148,14 +148,16 @@ def awm_verdict(sandboxes: AwmSandboxes, code: str, initial: bytes) -> Verdict:
         initial: The database of the start.
     """
 
-    def missing(machine: Machine, answer: str | None) -> Sequence[str]:
+    def missing(machine: WorldMachine, answer: str | None) -> Sequence[str]:
         try:
             returned = sandboxes.verdict(code, initial, machine.database(), answer)
         except EngineError as error:
-            raise Fault(str(error)) from error
+            raise AnswerFault(str(error)) from error
         result = returned.get("result") if isinstance(returned, dict) else None
         if result not in RESULTS:
-            raise Fault(f'the verifier returned {str(returned)[:200]}, expected {{"result": "complete" or "others"}}')
+            raise AnswerFault(
+                f'the verifier returned {str(returned)[:200]}, expected {{"result": "complete" or "others"}}'
+            )
         return [] if result == "complete" else [f"it returned {returned}"]
 
     return missing
@@ -166,7 +168,7 @@ def _parse(code: str) -> None:
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Fault(f"the code is no Python: {error}") from error
+        raise AnswerFault(f"the code is no Python: {error}") from error
 
 
 def _differences(sketches: Sequence[Sketch], tools: dict[str, Any]) -> Iterator[str]:

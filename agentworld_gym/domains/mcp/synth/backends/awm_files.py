@@ -23,7 +23,7 @@ from agentworld_gym.domains.mcp.awm.engine.files import (
     scenario_name,
 )
 from agentworld_gym.domains.mcp.synth.database import statements_of
-from agentworld_gym.domains.mcp.synth.draft import Draft, Sketch, Solved
+from agentworld_gym.domains.mcp.synth.draft import Sketch, Solved, WorldDraft
 
 SOLUTIONS = "gen_solution.jsonl"
 """The file of recorded solutions, which AWM does not have."""
@@ -34,7 +34,7 @@ CALLS = "gen_calls.jsonl"
 _TABLE = re.compile(r"(?:TABLE|INTO|ON)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
 
-def write_worlds(folder: Path, drafts: Sequence[Draft]) -> None:
+def write_worlds(folder: Path, drafts: Sequence[WorldDraft]) -> None:
     """Write worlds into AWM's files; files that are there are replaced, one after the other.
 
     Args:
@@ -76,7 +76,7 @@ def recorded_calls(folder: Path, name: str) -> tuple[Sketch, ...]:
     )
 
 
-def _tables(draft: Draft) -> list[dict[str, Any]]:
+def _tables(draft: WorldDraft) -> list[dict[str, Any]]:
     tables: dict[str, dict[str, Any]] = {}
     for statement in statements_of(draft.sql):
         name = _table_of(statement)
@@ -87,7 +87,7 @@ def _tables(draft: Draft) -> list[dict[str, Any]]:
     return list(tables.values())
 
 
-def _rows(draft: Draft) -> list[dict[str, Any]]:
+def _rows(draft: WorldDraft) -> list[dict[str, Any]]:
     """Return the statements by table; a table comes again where its rows are inserted in several places."""
     parts: list[dict[str, Any]] = []
     for statement in draft.statements:
@@ -111,7 +111,7 @@ def _table_of(statement: str) -> str:
     return match.group(1) if match else ""
 
 
-def _group(draft: Draft) -> dict[str, Any]:
+def _group(draft: WorldDraft) -> dict[str, Any]:
     endpoints = [
         {"operation_id": one.name, "summary": one.description, "parameters": one.parameters, "writes": one.writes}
         for one in draft.sketches
@@ -119,19 +119,19 @@ def _group(draft: Draft) -> dict[str, Any]:
     return {"group_name": draft.brief.title, "endpoints": endpoints}
 
 
-def _code(draft: Draft) -> dict[str, Any]:
+def _code(draft: WorldDraft) -> dict[str, Any]:
     code = draft.implementation.code if draft.implementation else ""
     return {"scenario": draft.name, "db_path": f"./{DATABASES}/{draft.name}.db", "full_code": code}
 
 
-def _verifiers(draft: Draft) -> Iterator[dict[str, Any]]:
+def _verifiers(draft: WorldDraft) -> Iterator[dict[str, Any]]:
     for number, task in enumerate(draft.solved):
         verification = {"code": task.code, "raw_response": ""}
         sentence = draft.tasks[task.number]
         yield {"scenario": draft.name, "task_idx": number, "task": sentence, "verification": verification}
 
 
-def _solutions(draft: Draft) -> Iterator[dict[str, Any]]:
+def _solutions(draft: WorldDraft) -> Iterator[dict[str, Any]]:
     for number, task in enumerate(draft.solved):
         solution = task.model_dump(mode="json", include={"solution", "answer", "free_values", "neighbours"})
         yield {"scenario": draft.name, "task_idx": number, "solution": solution}

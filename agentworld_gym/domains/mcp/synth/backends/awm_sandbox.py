@@ -8,11 +8,11 @@ from collections import OrderedDict
 from contextlib import closing
 from typing import Any
 
-from agentworld_gym.domains.mcp.awm.engine.files import Scenario
+from agentworld_gym.domains.mcp.awm.engine.files import AwmScenario
 from agentworld_gym.domains.mcp.awm.engine.libraries import find_libraries
 from agentworld_gym.domains.mcp.awm.engine.process_limit import PROCESSES, TOLD, ProcessLimit
 from agentworld_gym.domains.mcp.awm.engine.sandbox import Sandbox, require_bubblewrap
-from agentworld_gym.domains.mcp.awm.engine.server import Limits, ScenarioServer
+from agentworld_gym.domains.mcp.awm.engine.server import ProcessLimits, ScenarioServer
 
 SERVERS = 4
 """How many apps are kept loaded."""
@@ -42,11 +42,11 @@ class AwmSandboxes:
     def __init__(self) -> None:
         require_bubblewrap()
         self._libraries = find_libraries()
-        self._limits = Limits(ProcessLimit(PROCESSES, TOLD), ProcessLimit(SERVERS), ProcessLimit(SERVERS))
+        self._limits = ProcessLimits(ProcessLimit(PROCESSES, TOLD), ProcessLimit(SERVERS), ProcessLimit(SERVERS))
         self._servers: OrderedDict[str, ScenarioServer] = OrderedDict()
         self._kinds: dict[bool, Sandbox] = {}
 
-    def server(self, scenario: Scenario) -> ScenarioServer:
+    def server(self, scenario: AwmScenario) -> ScenarioServer:
         """Return the player of an app; the same app is loaded once, as long as few others are asked for."""
         digest = hashlib.blake2b(json.dumps([scenario.statements, scenario.code]).encode()).hexdigest()
         if digest not in self._servers:

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from agentworld_gym.domains.mcp.synth.draft import BackendName, Draft, Implementation, Solved
-from agentworld_gym.domains.mcp.synth.machines import Machine
+from agentworld_gym.domains.mcp.synth.draft import BackendName, Implementation, Solved, WorldDraft
+from agentworld_gym.domains.mcp.synth.machines import WorldMachine
 
 
 class Backend(Protocol):
@@ -29,7 +29,7 @@ class Backend(Protocol):
         """What stands before the name of a tool, with `{name}` for the name of the world."""
         ...
 
-    def implementation(self, draft: Draft, text: str) -> Implementation:
+    def implementation(self, draft: WorldDraft, text: str) -> Implementation:
         """Read the body of the tools from an answer, and check that it loads.
 
         Raises:
@@ -37,7 +37,7 @@ class Backend(Protocol):
         """
         ...
 
-    def start(self, draft: Draft) -> AbstractContextManager[Machine]:
+    def start(self, draft: WorldDraft) -> AbstractContextManager[WorldMachine]:
         """Start a session of a draft that has an implementation.
 
         Raises:
@@ -45,7 +45,7 @@ class Backend(Protocol):
         """
         ...
 
-    def solved(self, draft: Draft, number: int, text: str) -> Solved:
+    def solved(self, draft: WorldDraft, number: int, text: str) -> Solved:
         """Read the solution and the verifier of a task from an answer, and prove the task.
 
         Raises:
@@ -53,7 +53,7 @@ class Backend(Protocol):
         """
         ...
 
-    def write(self, folder: Path, drafts: Sequence[Draft]) -> None:
+    def write(self, folder: Path, drafts: Sequence[WorldDraft]) -> None:
         """Write finished worlds into a folder, from which environments play them."""
         ...
 

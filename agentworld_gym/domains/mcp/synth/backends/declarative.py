@@ -15,20 +15,29 @@ from agentworld_gym.core.domain.task import Check, Expect
 from agentworld_gym.core.engines import Scalar
 from agentworld_gym.core.tasks.json_patterns import shows
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
-from agentworld_gym.domains.mcp.engine.scenario import Scenario, ScenarioFile
+from agentworld_gym.domains.mcp.engine.scenario import ScenarioFile, ToolScenario
 from agentworld_gym.domains.mcp.engine.service import Service
-from agentworld_gym.domains.mcp.engine.tool import Context
+from agentworld_gym.domains.mcp.engine.tool import CallContext
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolSpec
 from agentworld_gym.domains.mcp.synth.answers import ANSWER, document
 from agentworld_gym.domains.mcp.synth.backends.scenario_files import action_text, write_scenario
 from agentworld_gym.domains.mcp.synth.calls import check_calls
 from agentworld_gym.domains.mcp.synth.database import filled_image
-from agentworld_gym.domains.mcp.synth.draft import NOW, USER, BackendName, Call, Draft, Implementation, Solution, Solved
-from agentworld_gym.domains.mcp.synth.faults import Fault, raise_any, spec_errors_as_faults
-from agentworld_gym.domains.mcp.synth.machines import Machine
-from agentworld_gym.domains.mcp.synth.proof import Prover
+from agentworld_gym.domains.mcp.synth.draft import (
+    NOW,
+    USER,
+    BackendName,
+    CallDraft,
+    Implementation,
+    Solution,
+    Solved,
+    WorldDraft,
+)
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any, spec_errors_as_faults
+from agentworld_gym.domains.mcp.synth.machines import WorldMachine
 from agentworld_gym.domains.mcp.synth.success_checks import held_at_start, verdict_of
-from agentworld_gym.kit.tables.database import keys_of, opened, tables_of
+from agentworld_gym.domains.mcp.synth.task_validation import Prover
+from agentworld_gym.kit.tables.database import keys_of, open_image, tables_of
 from agentworld_gym.kit.tables.row_file import RowFile
 from agentworld_gym.kit.tables.word_lists import common_words
 
@@ -41,7 +50,8 @@ class ToolBodies(Strict):
 
 
 class ExpectedAnswer(Strict):
-    """A test of what the agent answered, as `agentworld_gym.core.domain.task.Answer` has it, which says what is right.
+    """A test of what the agent answered, as `agentworld_gym.core.domain.task.AnswerTest` has it, which says what is
+    right.
 
     There are no regular expressions, for a model may write one that takes for ever; and nothing that is only forbidden,
     for any other answer would then be right.
@@ -60,7 +70,7 @@ class ExpectedAnswer(Strict):
     """The items of a list, in any order."""
 
 
-class Expected(ExpectedAnswer):
+class ExpectedResult(ExpectedAnswer):
     """A test of what a call shows, as `agentworld_gym.core.domain.task.Expect` has it, without regular expressions."""
 
     contains: str | None = None
@@ -70,10 +80,10 @@ class Expected(ExpectedAnswer):
     """A piece that the text must not hold."""
 
 
-class Probe(Strict):
+class SuccessProbe(Strict):
     """One test of success: a call that is made at the end with what its answer shows, or the agent's answer."""
 
-    probe: Call | None = None
+    probe: CallDraft | None = None
     """A call of a tool that only reads."""
 
     has: tuple[dict[str, Scalar], ...] = ()
@@ -82,7 +92,7 @@ class Probe(Strict):
     lacks: tuple[dict[str, Scalar], ...] = ()
     """JSON objects that it must not show."""
 
-    expect: Expected | None = None
+    expect: ExpectedResult | None = None
     """A test of the answer as a text, instead of `has` and `lacks`."""
 
     answer: ExpectedAnswer | None = None
@@ -109,10 +119,10 @@ class Probe(Strict):
         return validated(Check, data, ANSWER)
 
 
-class Verifier(Solution):
+class ProbeList(Solution):
     """The answer of the stage of verifiers."""
 
-    success: tuple[Probe, ...] = Field(min_length=1)
+    success: tuple[SuccessProbe, ...] = Field(min_length=1)
     """The tests of success, all of which have to hold."""
 
 
@@ -123,7 +133,7 @@ class DeclarativeBackend:
     prefix = "{name}-"
     clock = None
 
-    def implementation(self, draft: Draft, text: str) -> Implementation:
+    def implementation(self, draft: WorldDraft, text: str) -> Implementation:
         """Read the tools, try every statement of theirs, and call each tool once rightly and once wrongly.
 
         Raises:
@@ -139,7 +149,7 @@ class DeclarativeBackend:
         return made
 
     @contextmanager
-    def start(self, draft: Draft) -> Iterator[Machine]:
+    def start(self, draft: WorldDraft) -> Iterator[WorldMachine]:
         """Start a session.
 
         Raises:
@@ -148,24 +158,24 @@ class DeclarativeBackend:
         with spec_errors_as_faults():
             service = Service.of(scenario_of(draft, Path(draft.name)))
         image = filled_image(draft.sql, draft.statements)
-        machine = ToolMachine(service, image, Context(NOW, USER), 0)
+        machine = ToolMachine(service, image, CallContext(NOW, USER), 0)
         try:
             yield machine
         finally:
             machine.close()
 
-    def solved(self, draft: Draft, number: int, text: str) -> Solved:
+    def solved(self, draft: WorldDraft, number: int, text: str) -> Solved:
         """Read the solution and the tests of a task, and prove the task.
 
         Raises:
             Fault: The solution does not work, or the verifier does not tell it from something less.
         """
-        verifier, prefix = document(text, Verifier), self.prefix.format(name=draft.name)
+        verifier, prefix = document(text, ProbeList), self.prefix.format(name=draft.name)
         answer = verifier.right_answer
         writing = {sketch.name for sketch in draft.sketches if sketch.writes}
         for probe in verifier.success:
             if probe.probe is not None and probe.probe.name in writing:
-                raise Fault(
+                raise AnswerFault(
                     f"success: the probe {probe.probe.name} changes the database; a tool that only reads is wanted"
                 )
         with spec_errors_as_faults():
@@ -183,7 +193,7 @@ class DeclarativeBackend:
             neighbours=proof.neighbours,
         )
 
-    def write(self, folder: Path, drafts: Sequence[Draft]) -> None:
+    def write(self, folder: Path, drafts: Sequence[WorldDraft]) -> None:
         """Write each world as the folder of a scenario with its tasks."""
         for draft in drafts:
             write_scenario(folder / draft.name, draft, scenario_of(draft, folder / draft.name))
@@ -192,7 +202,7 @@ class DeclarativeBackend:
         """Do nothing: nothing is held."""
 
 
-def scenario_of(draft: Draft, folder: Path) -> Scenario:
+def scenario_of(draft: WorldDraft, folder: Path) -> ToolScenario:
     """Return a draft as a scenario.
 
     Raises:
@@ -203,11 +213,11 @@ def scenario_of(draft: Draft, folder: Path) -> Scenario:
     for sketch in draft.sketches:
         named = {"name": sketch.name, "description": sketch.description, "parameters": sketch.parameters}
         tools.append(validated(ToolSpec, {**bodies[sketch.name], **named}, f"{ANSWER}: {sketch.name}"))
-    connection = opened(filled_image(draft.sql, draft.statements))
+    connection = open_image(filled_image(draft.sql, draft.statements))
     try:
         rows = tables_of(connection, keys_of(connection))
     finally:
         connection.close()
     about = ScenarioFile(title=draft.brief.title, description=draft.brief.description, now=NOW, user=USER)
     row_file = validated(RowFile, {"rows": rows, "sizes": {"small": {}, "full": {}}}, ANSWER)
-    return Scenario(draft.name, folder, about, draft.sql, row_file, tuple(tools), common_words())
+    return ToolScenario(draft.name, folder, about, draft.sql, row_file, tuple(tools), common_words())

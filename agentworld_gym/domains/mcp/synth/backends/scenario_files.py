@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
-from agentworld_gym.domains.mcp.engine.scenario import Scenario
-from agentworld_gym.domains.mcp.synth.draft import Call, Draft, Solved
+from agentworld_gym.domains.mcp.engine.scenario import ToolScenario
+from agentworld_gym.domains.mcp.synth.draft import CallDraft, Solved, WorldDraft
 from agentworld_gym.domains.mcp.synth.neighbours import other_answers
 
 CALLS = "calls.yaml"
@@ -20,16 +20,16 @@ MENU = 10
 """How many wrong calls the menu of a task offers at most."""
 
 
-def action_text(call: Call, prefix: str) -> str:
+def action_text(call: CallDraft, prefix: str) -> str:
     """Return a call as agents write it.
 
-    >>> action_text(Call(name="get_order", arguments={"id": 7}), "shop-")
+    >>> action_text(CallDraft(name="get_order", arguments={"id": 7}), "shop-")
     '{"name": "shop-get_order", "arguments": {"id": 7}}'
     """
     return json.dumps({"name": prefix + call.name, "arguments": call.arguments}, ensure_ascii=False)
 
 
-def write_scenario(folder: Path, draft: Draft, scenario: Scenario) -> None:
+def write_scenario(folder: Path, draft: WorldDraft, scenario: ToolScenario) -> None:
     """Write the files of a world; what is there already is replaced, file by file.
 
     Args:
@@ -50,7 +50,7 @@ def write_scenario(folder: Path, draft: Draft, scenario: Scenario) -> None:
         _write(folder / "tasks" / f"{solved.number + 1}.yaml", task_document(draft, solved))
 
 
-def task_document(draft: Draft, solved: Solved) -> dict[str, Any]:
+def task_document(draft: WorldDraft, solved: Solved) -> dict[str, Any]:
     """Return a task as its file holds it: instruction, success, step limit, menu and expert."""
     prefix = f"{draft.name}-"
     finish = "finish" if solved.answer is None else f"finish: {solved.answer}"
@@ -67,7 +67,7 @@ def task_document(draft: Draft, solved: Solved) -> dict[str, Any]:
     return {**document, "max_steps": 2 * len(expert) + 2, "menu": menu, "expert": expert}
 
 
-def _tool(draft: Draft, number: int) -> dict[str, Any]:
+def _tool(draft: WorldDraft, number: int) -> dict[str, Any]:
     sketch = draft.sketches[number]
     body = draft.implementation.tools[sketch.name] if draft.implementation else {}
     return {"name": sketch.name, "description": sketch.description, "parameters": sketch.parameters, **body}

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentworld_gym.core.actions.toolset import example_call
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine.engine import decision_of
-from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles, Scenario
+from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles, AwmScenario
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
 from agentworld_gym.domains.mcp.awm.engine.server import ScenarioServer
 from agentworld_gym.domains.mcp.awm.menu import likely_arguments
@@ -18,11 +18,11 @@ from agentworld_gym.domains.mcp.synth.backends.awm import ToldMachine, awm_verdi
 from agentworld_gym.domains.mcp.synth.backends.awm_files import recorded_calls, recorded_solutions
 from agentworld_gym.domains.mcp.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.domains.mcp.synth.calls import call_faults, fails_inside
-from agentworld_gym.domains.mcp.synth.check.examined import Examined
+from agentworld_gym.domains.mcp.synth.check.examination import Examined
 from agentworld_gym.domains.mcp.synth.draft import Solved
-from agentworld_gym.domains.mcp.synth.faults import Fault
-from agentworld_gym.domains.mcp.synth.proof import Prover
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.similarity import Profile
+from agentworld_gym.domains.mcp.synth.task_validation import Prover
 
 _SHOWN = 600
 """How much of an answer a problem quotes."""
@@ -42,7 +42,7 @@ def examine_awm(folder: Path, sandboxes: AwmSandboxes) -> Iterator[Examined]:
             yield Examined(None, name, problems=(str(error),))
 
 
-def _examined(scenario: Scenario, folder: Path, sandboxes: AwmSandboxes) -> Examined:
+def _examined(scenario: AwmScenario, folder: Path, sandboxes: AwmSandboxes) -> Examined:
     server = sandboxes.server(scenario)
     about = server.about
     solutions = recorded_solutions(folder, scenario.name)
@@ -124,6 +124,6 @@ def _faults(
             Prover(machine, "", one.solution, one.answer, verdict, free_values=one.free_values).prove()
         elif not verdict(machine, None):
             faults.append("the verifier accepts the start")
-    except (Fault, EngineError) as error:
+    except (AnswerFault, EngineError) as error:
         faults.append(str(error))
     return faults

@@ -17,19 +17,19 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.scenario import read_scenario
 from agentworld_gym.domains.mcp.engine.service import Service
-from agentworld_gym.domains.mcp.engine.tool import Context
+from agentworld_gym.domains.mcp.engine.tool import CallContext
 from agentworld_gym.domains.mcp.scenario_tasks import TASKS, read_scenario_task
 from agentworld_gym.domains.mcp.synth.backends.scenario_files import CALLS
 from agentworld_gym.domains.mcp.synth.calls import call_faults, fails_inside
-from agentworld_gym.domains.mcp.synth.check.examined import Examined
-from agentworld_gym.domains.mcp.synth.check.grown import grown_faults, with_drawn
+from agentworld_gym.domains.mcp.synth.check.examination import Examined
+from agentworld_gym.domains.mcp.synth.check.grown_worlds import grown_faults, with_drawn
 from agentworld_gym.domains.mcp.synth.database import dangling_keys
-from agentworld_gym.domains.mcp.synth.draft import Call, Sketch
-from agentworld_gym.domains.mcp.synth.faults import Fault
-from agentworld_gym.domains.mcp.synth.machines import Machine, State, played
-from agentworld_gym.domains.mcp.synth.proof import Prover
+from agentworld_gym.domains.mcp.synth.draft import CallDraft, Sketch
+from agentworld_gym.domains.mcp.synth.faults import AnswerFault
+from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, played
 from agentworld_gym.domains.mcp.synth.similarity import Profile
 from agentworld_gym.domains.mcp.synth.success_checks import held_at_start, verdict_of
+from agentworld_gym.domains.mcp.synth.task_validation import Prover
 
 
 def examine_scenario(folder: Path) -> Examined:
@@ -41,7 +41,7 @@ def examine_scenario(folder: Path) -> Examined:
     except SpecError as error:
         return Examined(None, folder.resolve().name, problems=(str(error),))
     about = service.scenario.about
-    with closing(ToolMachine(service, image, Context(about.now, about.user), 0)) as machine:
+    with closing(ToolMachine(service, image, CallContext(about.now, about.user), 0)) as machine:
         problems = [f"tool {name} is left out: {reason}" for name, reason in service.left_out.items()]
         problems += [*dangling_keys(service.empty), *_missing_rows(image)]
         sketches = _sketches(folder, service, problems)
@@ -97,7 +97,7 @@ def _sketches(folder: Path, service: Service, problems: list[str]) -> list[Sketc
         return []
 
 
-def _likely_calls(service: Service, machine: Machine) -> list[Sketch]:
+def _likely_calls(service: Service, machine: WorldMachine) -> list[Sketch]:
     """Return a call of each tool with the fewest arguments, whose values are taken from columns of their names."""
     state = machine.state()
     found = []
@@ -114,12 +114,12 @@ def _likely(name: str, value: Any, state: State) -> Any:
     return next(held, value)
 
 
-def _answered(machine: Machine, sketches: Sequence[Sketch], prefix: str) -> tuple[list[str], int]:
+def _answered(machine: WorldMachine, sketches: Sequence[Sketch], prefix: str) -> tuple[list[str], int]:
     """Make the right call of each tool; return those that fail inside, and how many give a result."""
     broken, count = [], 0
     for sketch in sketches:
         with closing(machine.fork()) as fork:
-            worked, text = played(fork, Call(name=sketch.name, arguments=sketch.right), prefix)
+            worked, text = played(fork, CallDraft(name=sketch.name, arguments=sketch.right), prefix)
         count += worked
         if fails_inside(text):
             broken.append(f"tool {sketch.name}: {text[:300]}")
@@ -137,12 +137,12 @@ def _task_faults(file: Path, service: Service, prefix: str) -> list[str]:
             if faults := held_at_start(checks, machine):
                 return faults
             Prover(machine, prefix, solution, answer, verdict_of(checks), free_values=task.free_values).prove()
-    except (SpecError, Fault, ValueError) as error:
+    except (SpecError, AnswerFault, ValueError) as error:
         return [str(error)]
     return []
 
 
-def _solution(task: Task, prefix: str) -> tuple[list[Call], str | None]:
+def _solution(task: Task, prefix: str) -> tuple[list[CallDraft], str | None]:
     """Return the calls of a task's expert, and the answer that it ends with.
 
     Raises:
@@ -150,11 +150,11 @@ def _solution(task: Task, prefix: str) -> tuple[list[Call], str | None]:
     """
     finish = read_finish(task.expert[-1]) if task.expert else None
     if finish is None:
-        raise Fault("expert: calls that do the task are wanted, the last of which is finish")
+        raise AnswerFault("expert: calls that do the task are wanted, the last of which is finish")
     return list(_calls(task.expert[:-1], prefix)), finish.answer
 
 
-def _calls(actions: Sequence[str], prefix: str) -> Iterator[Call]:
+def _calls(actions: Sequence[str], prefix: str) -> Iterator[CallDraft]:
     for action in actions:
         data = json.loads(action)
-        yield Call(name=str(data["name"]).removeprefix(prefix), arguments=data.get("arguments", {}))
+        yield CallDraft(name=str(data["name"]).removeprefix(prefix), arguments=data.get("arguments", {}))

@@ -19,7 +19,7 @@ from agentworld_gym.core.tasks import task_of
 from agentworld_gym.core.tasks.scene import NothingFits
 from agentworld_gym.domains.mcp.synth.grow.growth import Growth, read_growth
 from agentworld_gym.domains.mcp.synth.grow.variation import drawn_policies, with_policies
-from agentworld_gym.domains.mcp.tasks.grown import families_on
+from agentworld_gym.domains.mcp.tasks.grown_families import families_on
 from agentworld_gym.kit.tables.varied_words import all_varied
 from agentworld_gym.kit.tables.word_lists import common_words
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.bank import BALANCES, OWN
-from agentworld_gym.domains.mcp.tasks.rules.cases import Case, Kind, days_of, drawn_kinds, settled
+from agentworld_gym.domains.mcp.tasks.rules.cases import Kind, RuleCase, days_of, drawn_kinds, settled
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 FOUND = "SELECT transaction_id FROM transactions WHERE has(counterparty, :query) OR has(reference, :query)"
@@ -15,7 +15,7 @@ FOUND = "SELECT transaction_id FROM transactions WHERE has(counterparty, :query)
 
 
 @family("bank")
-def settle_charges(scene: ToolScene, level: int) -> Draft:
+def settle_charges(scene: ToolScene, level: int) -> TaskDraft:
     """The agent disputes unknown payments that can still be disputed, and freezes the cards of those that cannot."""
     kinds = drawn_kinds(scene, level)
     account = scene.value(f"SELECT min(account_id) FROM accounts WHERE {OWN} AND kind = 'current'")
@@ -43,7 +43,7 @@ def settle_charges(scene: ToolScene, level: int) -> Draft:
     return settled(scene, level, cases, request, closing, look, scene.call("list_disputes"))
 
 
-def _case(scene: ToolScene, kind: Kind, account: int, last4: str, shop: dict[str, str]) -> Case:
+def _case(scene: ToolScene, kind: Kind, account: int, last4: str, shop: dict[str, str]) -> RuleCase:
     """Put a card and a payment by it."""
     rules = scene.policies
     holder = "holder" in scene.service.scenario.about.user
@@ -62,7 +62,7 @@ def _case(scene: ToolScene, kind: Kind, account: int, last4: str, shop: dict[str
         category=shop["category"],
         amount=-cents / 100,
     )
-    return Case(
+    return RuleCase(
         kind,
         scene.call("open_dispute", transaction_id=payment, reason="not recognised"),
         scene.call("freeze_card", card_id=card),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentworld_gym.core.domain.task import Check
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene
 
 Kind = Literal["in time", "late", "exempt", "reserved"]
@@ -16,7 +16,7 @@ or it is `reserved`, which means that the signed-in user may not settle it."""
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleCase:
     """One case, with the two ways to settle it."""
 
     kind: Kind
@@ -66,8 +66,8 @@ def days_of(scene: ToolScene, kind: Kind, limit: int, longer: int) -> int:
 
 
 def settled(
-    scene: ToolScene, level: int, cases: Sequence[Case], request: str, closing: str, look: Sequence[str], more: str
-) -> Draft:
+    scene: ToolScene, level: int, cases: Sequence[RuleCase], request: str, closing: str, look: Sequence[str], more: str
+) -> TaskDraft:
     """Return the task of settling cases in their order.
 
     Args:
@@ -93,6 +93,6 @@ def settled(
     return scene.draft(f"{request} {closing}", expert, offers, checks, answer=answer, menu_max={2: 14, 3: 16}[level])
 
 
-def _sum(cases: Sequence[Case], counted: Sequence[bool]) -> float:
+def _sum(cases: Sequence[RuleCase], counted: Sequence[bool]) -> float:
     worth = [case.worth for case, counts in zip(cases, counted, strict=True) if counts]
     return round(float(sum(worth)), 2) if any(isinstance(case.worth, float) for case in cases) else sum(worth)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.hr_departments import annual_leave, gather, leave_left
-from agentworld_gym.domains.mcp.tasks.rules.cases import Case, Kind, drawn_kinds, settled
+from agentworld_gym.domains.mcp.tasks.rules.cases import Kind, RuleCase, drawn_kinds, settled
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 REASON = "asked for too late"
 
 
 @family("hr")
-def settle_leave(scene: ToolScene, level: int) -> Draft:
+def settle_leave(scene: ToolScene, level: int) -> TaskDraft:
     """The agent approves the pending leave that was asked for in time, refuses the other, and leaves long leave to
     somebody else."""
     kinds = drawn_kinds(scene, level)
@@ -37,7 +37,7 @@ def settle_leave(scene: ToolScene, level: int) -> Draft:
     return settled(scene, level, cases, request, closing, look, scene.call("list_trainings"))
 
 
-def _case(scene: ToolScene, kind: Kind, manager: int, who: dict[str, Any]) -> Case:
+def _case(scene: ToolScene, kind: Kind, manager: int, who: dict[str, Any]) -> RuleCase:
     """Put a pending request of an employee, for days that are left."""
     rules = scene.policies
     most = rules["officer_days"] if "officer" in scene.service.scenario.about.user else rules["assistant_days"]
@@ -59,7 +59,7 @@ def _case(scene: ToolScene, kind: Kind, manager: int, who: dict[str, Any]) -> Ca
     )
     state = {"in time": "approved", "exempt": "approved", "late": "refused", "reserved": "pending"}[kind]
     decided = {"request_id": number, "status": state, **({"note": REASON} if kind == "late" else {})}
-    return Case(
+    return RuleCase(
         kind,
         scene.call("approve_leave", request_id=number, approver_id=manager),
         scene.call("refuse_leave", request_id=number, approver_id=manager, reason=REASON),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.mcp.tasks.office import ME
-from agentworld_gym.domains.mcp.tasks.rules.cases import Case, Kind, days_of, drawn_kinds, settled
+from agentworld_gym.domains.mcp.tasks.rules.cases import Kind, RuleCase, days_of, drawn_kinds, settled
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 
 @family("office")
-def settle_rooms(scene: ToolScene, level: int) -> Draft:
+def settle_rooms(scene: ToolScene, level: int) -> TaskDraft:
     """The agent books the rooms that meetings want, cancels those that lie too far ahead, and leaves large rooms to
     others."""
     kinds = drawn_kinds(scene, level)
@@ -48,7 +48,7 @@ def settle_rooms(scene: ToolScene, level: int) -> Draft:
     return settled(scene, level, cases, request, closing, look, scene.call("list_todos"))
 
 
-def _case(scene: ToolScene, kind: Kind, room: int, title: str, hour: int) -> Case:
+def _case(scene: ToolScene, kind: Kind, room: int, title: str, hour: int) -> RuleCase:
     """Put a meeting of the user without a room."""
     rules = scene.policies
     ahead = days_of(scene, kind, rules["ahead_days"], rules["open_days"])
@@ -69,7 +69,7 @@ def _case(scene: ToolScene, kind: Kind, room: int, title: str, hour: int) -> Cas
     look = scene.call("get_event", event_id=event)
     booked = {"event_id": event, "room_id": room if kind in ("in time", "exempt") else None}
     status = "cancelled" if kind == "late" else "confirmed"
-    return Case(
+    return RuleCase(
         kind,
         scene.call("book_room", event_id=event, room_id=room),
         scene.call("cancel_event", event_id=event),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.domains.mcp.tasks.rules.cases import Case, Kind, days_of, drawn_kinds, settled
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.domains.mcp.tasks.rules.cases import Kind, RuleCase, days_of, drawn_kinds, settled
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 REASONS = ("one corner is broken", "it is scratched", "the colour is wrong", "a part is missing")
 
 
 @family("shop")
-def settle_returns(scene: ToolScene, level: int) -> Draft:
+def settle_returns(scene: ToolScene, level: int) -> TaskDraft:
     """The agent approves the open returns that came in time, rejects the others, and leaves the dear ones to somebody
     else."""
     scene.run("DELETE FROM returns")
@@ -33,7 +33,7 @@ def _more(scene: ToolScene) -> str:
     return scene.call("list_low_stock")
 
 
-def _case(scene: ToolScene, kind: Kind, customer: int) -> Case:
+def _case(scene: ToolScene, kind: Kind, customer: int) -> RuleCase:
     """Put an order that was delivered, and its return."""
     rules = scene.policies
     role = "lead_most" if scene.service.scenario.about.user.endswith("lead") else "agent_most"
@@ -71,7 +71,7 @@ def _case(scene: ToolScene, kind: Kind, customer: int) -> Case:
     look = [scene.call("get_shipment", order_id=order)]
     if kind == "exempt":
         look.append(scene.call("get_customer", customer_id=customer))
-    return Case(
+    return RuleCase(
         kind,
         scene.call("resolve_return", return_id=number, decision="approved"),
         scene.call("resolve_return", return_id=number, decision="rejected"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 
-from agentworld_gym.core.tasks.family import Draft
-from agentworld_gym.domains.mcp.tasks.rules.cases import Case, Kind, drawn_kinds, settled
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.domains.mcp.tasks.rules.cases import Kind, RuleCase, drawn_kinds, settled
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 from agentworld_gym.domains.mcp.tasks.tracker import ME
 
@@ -13,7 +13,7 @@ LABEL = "needs-triage"
 
 
 @family("tracker")
-def settle_backlog(scene: ToolScene, level: int) -> Draft:
+def settle_backlog(scene: ToolScene, level: int) -> TaskDraft:
     """The agent closes the issues that have rested long enough, takes the label off the others, and leaves what only
     the lead may close."""
     kinds = drawn_kinds(scene, level)
@@ -45,7 +45,7 @@ def settle_backlog(scene: ToolScene, level: int) -> Draft:
     return settled(scene, level, cases, request, closing, look, scene.call("list_members", project_key=key))
 
 
-def _case(scene: ToolScene, kind: Kind, project: str, label: int, part: str) -> Case:
+def _case(scene: ToolScene, kind: Kind, project: str, label: int, part: str) -> RuleCase:
     """Put an open issue that was changed some days ago last; it rests for longer the earlier that was."""
     rules = scene.policies
     rest, quick = rules["rest_days"], rules["quick_days"]
@@ -75,7 +75,7 @@ def _case(scene: ToolScene, kind: Kind, project: str, label: int, part: str) -> 
     scene.put("issue_labels", issue_key=issue, label_id=label)
     look = scene.call("get_issue", issue_key=issue)
     status = "closed" if kind in ("in time", "exempt") else "open"
-    return Case(
+    return RuleCase(
         kind,
         scene.call("close_issue", issue_key=issue, resolution="wont_fix"),
         scene.call("remove_label", issue_key=issue, label=LABEL),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.domains.swe.engine.git.call import GitCall
-from agentworld_gym.domains.swe.engine.git.history import GitError, History
+from agentworld_gym.domains.swe.engine.git.history import GitError, GitHistory
 from agentworld_gym.domains.swe.engine.git.objects import Commit
 
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,80}")
 
 
-def check_branch(history: History, name: str) -> None:
+def check_branch(history: GitHistory, name: str) -> None:
     """Refuse a text that cannot be the name of a branch.
 
     Raises:

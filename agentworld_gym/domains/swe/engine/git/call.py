@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from posixpath import relpath
 
 from agentworld_gym.domains.swe.engine.files import absolute, relative
-from agentworld_gym.domains.swe.engine.git.diff import Change, compare, under
-from agentworld_gym.domains.swe.engine.git.history import GitError, History
+from agentworld_gym.domains.swe.engine.git.diff import FileChange, compare, under
+from agentworld_gym.domains.swe.engine.git.history import GitError, GitHistory
 from agentworld_gym.domains.swe.engine.git.objects import Tree
 from agentworld_gym.domains.swe.engine.patterns import glob_matches, ignored
 
@@ -18,7 +18,7 @@ from agentworld_gym.domains.swe.engine.patterns import glob_matches, ignored
 class GitCall:
     """One call of git, which its command reads, changes and prints to."""
 
-    history: History
+    history: GitHistory
     """The content of `.git`."""
     work: dict[str, str]
     """The texts of the working tree by path from the root; commands change it in place."""
@@ -59,7 +59,7 @@ class GitCall:
             raise GitError(f"fatal: {name}: '{name}' is outside repository at '{self.root}'\n")
         return "" if inside == "." else inside
 
-    def shown(self, path: str) -> str:
+    def relative_path(self, path: str) -> str:
         """Return a path from the root relative to the current folder."""
         if self.cwd == self.root:
             return path
@@ -95,11 +95,11 @@ class GitCall:
         index = self.history.index
         return {path: text for path, text in self.work.items() if path in index}
 
-    def staged(self, paths: list[str] | None = None) -> list[Change]:
+    def staged(self, paths: list[str] | None = None) -> list[FileChange]:
         """Return what the next commit would change."""
         return compare(self.history.head.tree, self.history.index, paths or [])
 
-    def unstaged(self, paths: list[str] | None = None) -> list[Change]:
+    def unstaged(self, paths: list[str] | None = None) -> list[FileChange]:
         """Return what the working tree changes beyond the index."""
         return compare(self.history.index, self.tracked(), paths or [])
 

@@ -18,7 +18,7 @@ _FUNCTION = re.compile(r"[A-Za-z_$]")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """One file before and after; a side is `None` where the file does not exist."""
 
     path: str
@@ -45,7 +45,7 @@ class Change:
         return sum(b2 - b1 for _, _, b1, b2 in ranges), sum(a2 - a1 for a1, a2, _, _ in ranges)
 
 
-def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[Change]:
+def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[FileChange]:
     """Return the files that differ, in git's order.
 
     Args:
@@ -57,7 +57,7 @@ def compare(old: Tree, new: Tree, paths: Sequence[str] = ()) -> list[Change]:
     [('D', 'a'), ('M', 'b'), ('A', 'c')]
     """
     return [
-        Change(path, old.get(path), new.get(path))
+        FileChange(path, old.get(path), new.get(path))
         for path in sorted({*old, *new})
         if old.get(path) != new.get(path) and under(path, paths)
     ]
@@ -142,7 +142,7 @@ def _indent(line: str) -> int:
     return min(len(expanded) - len(expanded.lstrip(" ")), 200)
 
 
-def patch(change: Change, context: int = 3) -> str:
+def patch(change: FileChange, context: int = 3) -> str:
     """Return the patch of one file, with its header."""
     old, new = (blob_id(side)[:7] if side is not None else NULL[:7] for side in (change.old, change.new))
     a = "/dev/null" if change.old is None else f"a/{change.path}"
@@ -170,10 +170,10 @@ def _function(text: Sequence[str], start: int) -> str:
     return ""
 
 
-def stat(changed: Sequence[Change], width: int = 80) -> str:
+def stat(changed: Sequence[FileChange], width: int = 80) -> str:
     """Return the text of `--stat`: a line for each file with a bar, and the sums.
 
-    >>> print(stat([Change("a.py", "1\\n", "1\\n2\\n")]), end="")
+    >>> print(stat([FileChange("a.py", "1\\n", "1\\n2\\n")]), end="")
      a.py | 1 +
      1 file changed, 1 insertion(+)
     """
@@ -209,7 +209,7 @@ def _scaled(added: int, removed: int, bars: int, most: int) -> tuple[int, int]:
     return total - minus, minus
 
 
-def summary(changed: Sequence[Change]) -> str:
+def summary(changed: Sequence[FileChange]) -> str:
     """Return the last line of `--stat`."""
     if not changed:
         return ""
@@ -223,7 +223,7 @@ def summary(changed: Sequence[Change]) -> str:
     return text + "\n"
 
 
-def numstat(changed: Sequence[Change]) -> str:
+def numstat(changed: Sequence[FileChange]) -> str:
     """Return the text of `--numstat`."""
     rows: Mapping[str, tuple[int, int]] = {change.path: change.counts() for change in changed}
     return "".join(f"{added}\t{removed}\t{path}\n" for path, (added, removed) in rows.items())

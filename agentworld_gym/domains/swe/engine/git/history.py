@@ -42,7 +42,7 @@ class Stash:
         return blob_id(self.message + "".join(f"{path}\0{text}" for path, text in sorted(self.work.items())))
 
 
-class History:
+class GitHistory:
     """Everything below `.git`. Its values are replaced and never changed in place, so that a copy is cheap.
 
     `branch` is `None` while a commit is checked out by itself; `detached` is then that commit.
@@ -63,7 +63,7 @@ class History:
         self.server: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, state: GitState, work: Tree) -> History:
+    def of(cls, state: GitState, work: Tree) -> GitHistory:
         """Return the history that a task describes, above the working tree of the start."""
         trees: list[Tree] = []
         tree: Tree = work
@@ -92,7 +92,7 @@ class History:
             history.commits, history.server = commits, {state.branch: tip}
         return history
 
-    def copy(self) -> History:
+    def copy(self) -> GitHistory:
         """Return an exact copy."""
         return copy(self)
 

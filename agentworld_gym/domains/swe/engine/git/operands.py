@@ -6,10 +6,10 @@ from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.diff import under
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.objects import Commit
-from agentworld_gym.domains.swe.engine.git.options import Options
+from agentworld_gym.domains.swe.engine.git.options import GitOptions
 
 
-def split(call: GitCall, options: Options) -> tuple[list[Commit], list[str]]:
+def split(call: GitCall, options: GitOptions) -> tuple[list[Commit], list[str]]:
     """Split operands into the revisions, which come first, and the paths."""
     revisions: list[Commit] = []
     names: list[str] = []

@@ -10,7 +10,7 @@ from agentworld_gym.domains.swe.engine.git.history import GitError
 
 
 @dataclass
-class Options:
+class GitOptions:
     """The options and operands of a command line."""
 
     values: dict[str, str]
@@ -26,7 +26,7 @@ class Options:
         return name in self.values
 
 
-def read_options(command: str, argv: list[str], flag_words: str, value_words: str = "") -> Options:
+def read_options(command: str, argv: list[str], flag_words: str, value_words: str = "") -> GitOptions:
     """Read the command line of a command.
 
     Args:
@@ -43,7 +43,7 @@ def read_options(command: str, argv: list[str], flag_words: str, value_words: st
         GitError: the command does not have an option, or an option lacks its value.
     """
     flags, with_value = _table(flag_words), _table(value_words)
-    options = Options({}, [])
+    options = GitOptions({}, [])
     words = list(argv)
 
     def choose(name: str, value: str = "") -> None:

@@ -6,9 +6,9 @@ import re
 from datetime import UTC, datetime
 
 from agentworld_gym.domains.swe.engine.git.call import GitCall
-from agentworld_gym.domains.swe.engine.git.diff import Change, compare, numstat, patch, stat, summary
+from agentworld_gym.domains.swe.engine.git.diff import FileChange, compare, numstat, patch, stat, summary
 from agentworld_gym.domains.swe.engine.git.objects import Commit, tree_id
-from agentworld_gym.domains.swe.engine.git.options import Options
+from agentworld_gym.domains.swe.engine.git.options import GitOptions
 
 FORMS = (
     "stat --stat; numstat --numstat; shortstat --shortstat; name-only --name-only; name-status --name-status; "
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"%(?:C\([^)]*\)|C(?:red|green|blue|reset)|a[neEdDtiIs
 _NAMED = ("oneline", "short", "medium", "full", "fuller", "reference")
 
 
-def shown_changes(changes: list[Change], options: Options) -> str:
+def shown_changes(changes: list[FileChange], options: GitOptions) -> str:
     """Format changes as the options ask for; the default is a patch."""
     if "no-patch" in options:
         return ""
@@ -44,13 +44,13 @@ def shown_changes(changes: list[Change], options: Options) -> str:
     return "".join(parts)
 
 
-def changes_of(call: GitCall, commit: Commit, paths: list[str]) -> list[Change]:
+def changes_of(call: GitCall, commit: Commit, paths: list[str]) -> list[FileChange]:
     """Return the changes that a commit made."""
     before = call.history.commits[commit.parents[0]].tree if commit.parents else {}
     return compare(before, commit.tree, paths)
 
 
-def shown_commit(call: GitCall, commit: Commit, options: Options, paths: list[str], default: bool) -> str:
+def shown_commit(call: GitCall, commit: Commit, options: GitOptions, paths: list[str], default: bool) -> str:
     """Format a commit, with its changes where the options ask for them or `default` is true."""
     forms = ("stat", "numstat", "shortstat", "name-only", "name-status", "patch")
     wanted = any(form in options for form in forms) or (default and "no-patch" not in options)
@@ -112,7 +112,7 @@ def _ago(seconds: int) -> str:
     return f"{weeks} weeks ago"
 
 
-def committed(changes: list[Change]) -> str:
+def committed(changes: list[FileChange]) -> str:
     """Return the lines of `git commit` about the files."""
     text = summary(changes)
     for change in changes:

@@ -24,15 +24,15 @@ def open_sandbox(name: str = "auto") -> PythonSandbox:
     Raises:
         EngineError: no sandbox has this name, or it cannot run on this machine.
     """
-    return _opened(name)
+    return _open_backend(name)
 
 
 @cache
-def _opened(name: str) -> PythonSandbox:
+def _open_backend(name: str) -> PythonSandbox:
     if name == "auto":
         from agentworld_gym.domains.swe.engine.python.bubblewrap import usable
 
-        return _opened("bubblewrap" if usable() else "monty")
+        return _open_backend("bubblewrap" if usable() else "monty")
     if name == "bubblewrap":
         from agentworld_gym.domains.swe.engine.python.bubblewrap import Bubblewrap, usable
 

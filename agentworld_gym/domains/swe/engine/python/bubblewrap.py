@@ -14,13 +14,13 @@ from functools import cache
 from posixpath import normpath
 from typing import Any
 
-from agentworld_gym.base.process.bubblewrap import PREFIX, Interpreter, sandbox_command
+from agentworld_gym.base.process.bubblewrap import PREFIX, HostPython, sandbox_command
 from agentworld_gym.domains.swe.engine.python.inside_sandbox import source_of
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonResult, clean
 from agentworld_gym.domains.swe.engine.python.source import changed
-from agentworld_gym.domains.swe.engine.python.testing.collection import Outcome, Plan
+from agentworld_gym.domains.swe.engine.python.testing.collection import CollectionPlan, PytestOutcome
 from agentworld_gym.domains.swe.engine.python.testing.runner import is_test_run, run_tests
-from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionInfo, Frame, decoded
+from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame, decoded
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
@@ -68,8 +68,8 @@ class Bubblewrap:
         return _run(files, argv, cwd, env, timeout_s, stdin=stdin, extra=extra)[0]
 
     def outcomes(
-        self, files: Mapping[str, str], plan: Plan, *, cwd: str, env: Mapping[str, str], timeout_s: float
-    ) -> tuple[list[Outcome], PythonResult]:
+        self, files: Mapping[str, str], plan: CollectionPlan, *, cwd: str, env: Mapping[str, str], timeout_s: float
+    ) -> tuple[list[PytestOutcome], PythonResult]:
         """Collect and call the tests of a plan; the result tells which files changed."""
         picky = bool(plan.options.keyword) or any("::" in target for target in plan.options.targets)
         result, reply = self._tests(
@@ -86,7 +86,7 @@ class Bubblewrap:
     def _tests(
         self,
         files: Mapping[str, str],
-        plan: Plan,
+        plan: CollectionPlan,
         cwd: str,
         env: Mapping[str, str],
         timeout_s: float,
@@ -151,7 +151,7 @@ def _run(
         "tops": tops,
         "cwd": cwd,
         "argv": [word.replace("\0", "") for word in argv],
-        "python": Interpreter.current().inside,
+        "python": HostPython.current().inside,
         "env": _environment(env),
         "stdin": clean(stdin),
         "timeout": timeout_s,
@@ -161,7 +161,7 @@ def _run(
     }
     job["folders"] = sorted({*tops, "/tmp", "/home/user", INSIDE})
     folders = _folders(job["folders"], {**job["files"], **job["extra"]})
-    command = [*sandbox_command(Interpreter.current()), *folders, "--remount-ro", "/", "--"]
+    command = [*sandbox_command(HostPython.current()), *folders, "--remount-ro", "/", "--"]
     command += [job["python"], "-I", "-S", "-c", source_of("launcher")]
     try:
         done = subprocess.run(
@@ -207,7 +207,7 @@ def _test_outcomes(text: str) -> dict[str, Any]:
     return {"ids": [], "outcomes": []}
 
 
-def _outcomes(plan: Plan, reply: Mapping[str, Any]) -> list[Outcome]:
+def _outcomes(plan: CollectionPlan, reply: Mapping[str, Any]) -> list[PytestOutcome]:
     """Return the outcomes that the sandbox wrote.
 
     There are none if the program wrote something of another form in their place.
@@ -218,18 +218,18 @@ def _outcomes(plan: Plan, reply: Mapping[str, Any]) -> list[Outcome]:
         return []
 
 
-def _outcome(plan: Plan, entry: Mapping[str, Any], ids: Sequence[str]) -> Outcome:
+def _outcome(plan: CollectionPlan, entry: Mapping[str, Any], ids: Sequence[str]) -> PytestOutcome:
     exception = _exception_info(entry["trouble"]) if entry["trouble"] else None
     name = plan.path_of(entry["module"]) if entry["phase"] == "collect" else ids[entry["number"]]
     arguments = [(name, value) for name, value in entry.get("arguments", [])]
-    return Outcome(
+    return PytestOutcome(
         name, entry["phase"], exception, entry["out"], entry["err"], entry.get("explained", {}), arguments,
         entry.get("expected"),
     )  # fmt: skip
 
 
-def _exception_info(entry: Mapping[str, Any]) -> ExceptionInfo:
+def _exception_info(entry: Mapping[str, Any]) -> ExceptionReport:
     frames = [Frame(path, line, function) for path, line, function in entry["frames"]]
     if entry["report"]:
-        return ExceptionInfo(entry["kind"], "", tuple(frames), entry["report"])
+        return ExceptionReport(entry["kind"], "", tuple(frames), entry["report"])
     return decoded(entry["kind"], entry["message"], frames)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 
 from agentworld_gym.domains.swe.engine.python.module_linker import ModuleLinker
-from agentworld_gym.domains.swe.engine.python.source import Source, parse
+from agentworld_gym.domains.swe.engine.python.source import SourceFile, parse
 
 VERSION = "Python 3.11.9"
 PASSED_OVER = ("-u", "-B", "-s", "-E", "-I", "-q", "-O")
@@ -18,7 +18,7 @@ BINARY = "/usr/bin/python3"
 class Command:
     """A program to run: its text, the folders in which its imports are looked for, and `sys.argv`."""
 
-    source: Source
+    source: SourceFile
     paths: list[str]
     arguments: list[str]
 

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import basename, dirname, join, splitext
 
-from agentworld_gym.domains.swe.engine.python.source import Edit, Source, changed, parse, place
+from agentworld_gym.domains.swe.engine.python.source import Edit, SourceFile, changed, parse, place
 
 MAX_MODULES = 200
 MAX_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class LinkedModule:
     """One module of a program. `first` is the number of the line before it in the joined numbering."""
 
     name: str
-    source: Source
+    source: SourceFile
     package: bool
     text: str
     first: int
@@ -47,12 +47,12 @@ class ModuleLinker:
         self.files = files
         self.paths = paths
         self.provided = provided
-        self.modules: dict[str, Module] = {}
+        self.modules: dict[str, LinkedModule] = {}
         self._folders = {folder for path in files for folder in _parents(path)}
         self._lines = 0
         self._chars = 0
 
-    def add(self, name: str, edits: Callable[[Source], Iterable[Edit]] = lambda source: ()) -> bool:
+    def add(self, name: str, edits: Callable[[SourceFile], Iterable[Edit]] = lambda source: ()) -> bool:
         """Add a module by its dotted name, with all that it imports, and return whether there is such a module.
 
         `edits` are changes of its text beside those of the linker.
@@ -75,10 +75,10 @@ class ModuleLinker:
     def add_source(
         self,
         name: str,
-        source: Source,
+        source: SourceFile,
         package: bool = False,
-        edits: Callable[[Source], Iterable[Edit]] = lambda source: (),
-    ) -> Module:
+        edits: Callable[[SourceFile], Iterable[Edit]] = lambda source: (),
+    ) -> LinkedModule:
         """Add a module whose source is given, with all that it imports."""
         wanted: list[str] = []
         text = ""
@@ -92,7 +92,7 @@ class ModuleLinker:
                 elif isinstance(node, (ast.Raise, ast.Delete)):
                     changes += _within_subset(source, node)
             text = changed(source.text, changes)
-        module = Module(name, source, package, text, self._lines)
+        module = LinkedModule(name, source, package, text, self._lines)
         self._lines += len(source.lines)
         self.modules[name] = module
         for other in wanted:
@@ -114,7 +114,7 @@ class ModuleLinker:
                 return stem, "", True
         return None
 
-    def locate(self, line: int) -> tuple[Module, int] | None:
+    def locate(self, line: int) -> tuple[LinkedModule, int] | None:
         """Return the module of a line in the joined numbering, and the number of the line in its file."""
         for module in self.modules.values():
             if 0 < line - module.first <= len(module.source.lines):
@@ -153,13 +153,13 @@ class ModuleLinker:
 
 
 @lru_cache(maxsize=256)
-def _statements(source: Source) -> tuple[ast.Import | ast.ImportFrom | ast.Raise | ast.Delete, ...]:
+def _statements(source: SourceFile) -> tuple[ast.Import | ast.ImportFrom | ast.Raise | ast.Delete, ...]:
     """Return the statements that may have to change."""
     kinds = (ast.Import, ast.ImportFrom, ast.Raise, ast.Delete)
     return tuple(node for node in ast.walk(source.tree or ast.Module([], [])) if isinstance(node, kinds))
 
 
-def _within_subset(source: Source, node: ast.Raise | ast.Delete) -> Iterable[Edit]:
+def _within_subset(source: SourceFile, node: ast.Raise | ast.Delete) -> Iterable[Edit]:
     """Yield replacements of `raise SystemExit(...)` and `del items[key]`, which the interpreter lacks."""
     if isinstance(node, ast.Raise):
         called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc

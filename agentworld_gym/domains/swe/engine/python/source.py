@@ -15,7 +15,7 @@ REMEMBERED = 16_000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file as the interpreter reads it: its syntax tree, or the report of its syntax error."""
 
     path: str
@@ -33,7 +33,7 @@ class Source:
         return " ".join(part.strip() for part in (ast.get_source_segment(self.text, node) or "").split("\n"))
 
 
-def parse(path: str, text: str) -> Source:
+def parse(path: str, text: str) -> SourceFile:
     """Return the parsed program, or the report of a syntax error that the interpreter would print.
 
     >>> parse("/w/a.py", "x = 1").tree is not None
@@ -47,18 +47,18 @@ def parse(path: str, text: str) -> Source:
     return _remembered(path, text) if len(text) <= REMEMBERED else _parsed(path, text)
 
 
-def _parsed(path: str, text: str) -> Source:
+def _parsed(path: str, text: str) -> SourceFile:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_SOURCE:
-        return Source(path, text, None, f'  File "{path}", line 1\nMemoryError: the source is too large')
+        return SourceFile(path, text, None, f'  File "{path}", line 1\nMemoryError: the source is too large')
     try:
-        return Source(path, text, tree(text))
+        return SourceFile(path, text, tree(text))
     except SyntaxError as error:
-        return Source(path, text, None, _report(path, error))
+        return SourceFile(path, text, None, _report(path, error))
     except ValueError as error:  # the text holds null bytes
-        return Source(path, text, None, f"SyntaxError: {error}")
+        return SourceFile(path, text, None, f"SyntaxError: {error}")
     except (RecursionError, MemoryError):
-        return Source(path, text, None, f'  File "{path}", line 1\nRecursionError: the source is nested too deeply')
+        return SourceFile(path, text, None, f'  File "{path}", line 1\nRecursionError: the source is nested too deeply')
 
 
 _remembered = lru_cache(maxsize=256)(_parsed)

@@ -26,7 +26,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ExceptionInfo:
+class ExceptionReport:
     """An exception: its class, its text, its frames (outermost first), and the report of a syntax error."""
 
     kind: str
@@ -40,7 +40,7 @@ class ExceptionInfo:
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
-def decoded(kind: str, message: str, frames: Sequence[Frame]) -> ExceptionInfo:
+def decoded(kind: str, message: str, frames: Sequence[Frame]) -> ExceptionReport:
     """Return an exception whose text may carry a name of the sandbox's own: `SIGN name SIGN text`.
 
     >>> decoded("AssertionError", "\\x01Failed\\x01DID NOT RAISE", ()).line
@@ -51,10 +51,10 @@ def decoded(kind: str, message: str, frames: Sequence[Frame]) -> ExceptionInfo:
     message = message[:MAX_MESSAGE]
     for pattern, words in PHRASES:
         message = pattern.sub(words, message)
-    return ExceptionInfo(kind, message, tuple(frames))
+    return ExceptionReport(kind, message, tuple(frames))
 
 
-def traceback_text(exception: ExceptionInfo, lines: Mapping[str, Sequence[str]]) -> str:
+def traceback_text(exception: ExceptionReport, lines: Mapping[str, Sequence[str]]) -> str:
     """Format a traceback as the interpreter prints it; `lines` are the lines of the files, by path."""
     out = ["Traceback (most recent call last):"]
     last, count = None, 0

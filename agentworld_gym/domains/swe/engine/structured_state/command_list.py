@@ -34,7 +34,7 @@ _NOWHERE = "/dev/null"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PipelineStep:
     """One pipeline of a list of commands."""
 
     programs: tuple[tuple[str, ...], ...]
@@ -102,7 +102,7 @@ class _Begun:
 
 
 @lru_cache(maxsize=1024)
-def steps_of(line: str) -> tuple[Step, ...]:
+def steps_of(line: str) -> tuple[PipelineStep, ...]:
     """Return the steps of a list of commands; none where it has branches, loops, substitutions, or is no whole script.
 
     >>> [(step.words, step.kind, step.target) for step in steps_of("mkdir -p a && echo b > a/c; cat a/c | wc -l")]
@@ -120,9 +120,9 @@ class _NotPlain(Exception):
     """A line is more than a list of pipelines."""
 
 
-def _steps(text: str) -> list[Step]:
+def _steps(text: str) -> list[PipelineStep]:
     lexer = Lexer(text)
-    steps: list[Step] = []
+    steps: list[PipelineStep] = []
     waiting: list[_Begun] = []
     begun: _Begun | None = None
     redirection = None
@@ -178,7 +178,7 @@ def _redirect(begun: _Begun, operator: str, word: str, span: tuple[int, int]) ->
         raise _NotPlain
 
 
-def _finished(text: str, waiting: Sequence[_Begun], bodies: str) -> list[Step]:
+def _finished(text: str, waiting: Sequence[_Begun], bodies: str) -> list[PipelineStep]:
     """Return the steps of a line, whose here-documents stand behind it."""
     documents = sum(begun.documents for begun in waiting)
     if documents > 1:
@@ -192,7 +192,7 @@ def _finished(text: str, waiting: Sequence[_Begun], bodies: str) -> list[Step]:
             source = f"{source}\n{bodies}"
         programs, span = tuple(map(tuple, begun.programs)), (begun.start, begun.end)
         steps.append(
-            Step(programs, span, begun.target, begun.target_span, begun.appends, source, bool(begun.documents))
+            PipelineStep(programs, span, begun.target, begun.target_span, begun.appends, source, bool(begun.documents))
         )
     return steps
 

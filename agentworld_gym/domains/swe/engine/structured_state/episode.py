@@ -14,7 +14,7 @@ from typing import Any
 
 from agentworld_gym.core.domain.view import StructuredState
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.swe.engine.episode import STEP_SECONDS, BackgroundShell, Episode, Todo
+from agentworld_gym.domains.swe.engine.episode import STEP_SECONDS, BackgroundShell, RepositoryEpisode, Todo
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 from agentworld_gym.domains.swe.engine.state import parents
 from agentworld_gym.domains.swe.engine.structured_state.files import (
@@ -31,7 +31,7 @@ from agentworld_gym.domains.swe.engine.structured_state.history import history_o
 _TREES = ("files", "elsewhere")
 
 
-def shown_episode(episode: Episode) -> StructuredState:
+def shown_episode(episode: RepositoryEpisode) -> StructuredState:
     """Return what the view reads of an episode, without the last answer."""
     shown: StructuredState = {"root": episode.root, "python": episode.version, "seed": episode.seed}
     strengths = {name: episode.controls.strength(name) for name in episode.controls.strengths}
@@ -77,7 +77,7 @@ def path_in(shown: Mapping[str, Any], path: str) -> tuple[str, ...]:
     return ("files" if inside else "elsewhere", *filter(None, names.split("/")))
 
 
-def episode_of(shown: Mapping[str, Any], sandbox: PythonSandbox) -> Episode:
+def episode_of(shown: Mapping[str, Any], sandbox: PythonSandbox) -> RepositoryEpisode:
     """Return the episode of what the view reads, whose Python runs in the given sandbox.
 
     Raises:
@@ -87,14 +87,16 @@ def episode_of(shown: Mapping[str, Any], sandbox: PythonSandbox) -> Episode:
     if type(shown["step"]) is not int or not 0 <= shown["step"] < 10**6:
         raise ValueError(f"no number of calls: {shown['step']!r}")
     files = files_of(shown_tree(shown))
-    episode = Episode(shown["root"], shown["python"], shown["seed"], files, None, sandbox, controls, shown["step"])
+    episode = RepositoryEpisode(
+        shown["root"], shown["python"], shown["seed"], files, None, sandbox, controls, shown["step"]
+    )
     episode.failures = dict(shown["failures"])
     if "git" in shown:
         episode.history = history_of(shown["git"])
     return episode
 
 
-def kept_episode(episode: Episode) -> dict[str, Any]:
+def kept_episode(episode: RepositoryEpisode) -> dict[str, Any]:
     """Return what updates need of an episode beside what the view reads."""
     shells = {
         name: [shell.command, plain_text(shell.output), shell.exit_code, shell.running, shell.pid]
@@ -117,7 +119,7 @@ def kept_episode(episode: Episode) -> dict[str, Any]:
     }
 
 
-def keep(episode: Episode, kept: Mapping[str, Any]) -> None:
+def keep(episode: RepositoryEpisode, kept: Mapping[str, Any]) -> None:
     """Give an episode what `kept_episode` returned."""
     episode.todos = tuple(Todo(*todo) for todo in kept["todos"])
     episode.processes = {int(pid): command for pid, command in kept["processes"].items()}

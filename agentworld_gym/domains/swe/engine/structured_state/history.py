@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentworld_gym.domains.swe.engine.git.history import History, Stash
+from agentworld_gym.domains.swe.engine.git.history import GitHistory, Stash
 from agentworld_gym.domains.swe.engine.git.objects import Commit, Tree, make_commit
 from agentworld_gym.domains.swe.engine.structured_state.files import plain_text, text_of_plain
 
@@ -18,7 +18,7 @@ PlainHistory = dict[str, Any]
 PlainChanges = dict[str, list[str] | dict[str, str] | None]
 
 
-def plain_history(history: History) -> PlainHistory:
+def plain_history(history: GitHistory) -> PlainHistory:
     """Return version control as plain data; `history_of` makes it again."""
     numbers = {id: number for number, id in enumerate(history.commits, 1)}
 
@@ -40,7 +40,7 @@ def plain_history(history: History) -> PlainHistory:
     return plain
 
 
-def history_of(plain: Mapping[str, Any]) -> History:
+def history_of(plain: Mapping[str, Any]) -> GitHistory:
     """Return version control of plain data.
 
     Raises:
@@ -54,7 +54,7 @@ def history_of(plain: Mapping[str, Any]) -> History:
     def tips(told: Mapping[str, int]) -> dict[str, str]:
         return {name: ids[number] for name, number in told.items()}
 
-    history = object.__new__(History)
+    history = object.__new__(GitHistory)
     history.branch = plain.get("branch")
     history.detached = ids[plain["detached"]] if "detached" in plain else ""
     history.user, history.remote, history.url = (_text(plain[key]) for key in ("user", "remote", "url"))
@@ -101,7 +101,7 @@ def _plain_lines(text: str) -> list[str] | dict[str, str]:
     return plain.split("\n") if isinstance(plain, str) else plain
 
 
-def _plain_commit(history: History, commit: Commit, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _plain_commit(history: GitHistory, commit: Commit, numbers: Mapping[str, int]) -> dict[str, Any]:
     plain: dict[str, Any] = {"id": numbers[commit.id], "parents": [numbers[parent] for parent in commit.parents]}
     plain |= {"author": commit.author, "when": commit.when, "message": commit.message.removesuffix("\n")}
     plain["files"] = changes_between(_first_tree(history.commits, commit.parents), commit.tree)
@@ -125,7 +125,7 @@ def _commit(told: Mapping[str, Any], commits: Mapping[int, Commit]) -> Commit:
     return Commit(_text(told["hash"]), parents, author, when, message, tree) if "hash" in told else made
 
 
-def _plain_stash(history: History, stash: Stash, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _plain_stash(history: GitHistory, stash: Stash, numbers: Mapping[str, int]) -> dict[str, Any]:
     base = history.commits[stash.base].tree
     work, index = changes_between(base, stash.work), changes_between(base, stash.index)
     return {"base": numbers[stash.base], "work": work, "index": index, "message": stash.message}

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename
 from typing import Any
 
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.files import absolute
 from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.commands.status import long_status
 from agentworld_gym.domains.swe.engine.git.diff import compare, stat
-from agentworld_gym.domains.swe.engine.git.history import History
+from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.git.objects import Tree
+from agentworld_gym.domains.swe.engine.structured_state.call_answers import PATHS, named_path
+from agentworld_gym.domains.swe.engine.structured_state.command_words import commit_message, operands_of, words_of
 from agentworld_gym.domains.swe.engine.structured_state.episode import path_in
 from agentworld_gym.domains.swe.engine.structured_state.history import changes_between
 from agentworld_gym.domains.swe.engine.structured_state.imports import broken_import
-from agentworld_gym.domains.swe.engine.structured_state.leaving import Left, folder_of_steps, left_by
-from agentworld_gym.domains.swe.engine.structured_state.said import PATHS, named_path
+from agentworld_gym.domains.swe.engine.structured_state.shell_effects import ShellEffects, folder_of_steps, left_by
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import NoTests, plan_of
-from agentworld_gym.domains.swe.engine.structured_state.words import commit_message, operands_of, words_of
 from agentworld_gym.domains.swe.engine.tools import SHELL, read_call
 
 _SHORT = 7
@@ -29,7 +29,7 @@ _ALL = re.compile(r"-[b-z]*a[a-z]*|--all")
 """The option with which a commit takes all changed files."""
 
 
-def given_values(episode: Episode, call: Any) -> dict[str, Any]:
+def given_values(episode: RepositoryEpisode, call: Any) -> dict[str, Any]:
     """Return what a call gives, by name.
 
     The arguments have their own names, but for the path of the file, which no file holds. `edited` is the text of the
@@ -48,7 +48,7 @@ def given_values(episode: Episode, call: Any) -> dict[str, Any]:
     return {"edited": _edited(episode, path, values), **others} if name == "edit" else others
 
 
-def found_values(episode: Episode, call: Any) -> dict[str, Any]:
+def found_values(episode: RepositoryEpisode, call: Any) -> dict[str, Any]:
     """Return what a command of git or a test run finds, by name.
 
     Of a test run these are the files of tests that import what is not there, with the failure that this is.
@@ -86,7 +86,7 @@ def found_values(episode: Episode, call: Any) -> dict[str, Any]:
     return values
 
 
-def _broken(episode: Episode, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _broken(episode: RepositoryEpisode, arguments: Mapping[str, Any]) -> dict[str, Any]:
     files = episode.files.texts()
     try:
         plan = plan_of(files, str(arguments["command"]), _folder(episode, arguments))
@@ -96,7 +96,7 @@ def _broken(episode: Episode, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: failure for name, failure in found.items() if failure is not None}
 
 
-def named_places(episode: Episode, call: Any) -> dict[str, tuple[str, ...]]:
+def named_places(episode: RepositoryEpisode, call: Any) -> dict[str, tuple[str, ...]]:
     """Return the places of the files that a call names, by the names of what names them."""
     name, arguments = read_call(call)
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
@@ -113,17 +113,17 @@ def named_places(episode: Episode, call: Any) -> dict[str, tuple[str, ...]]:
     return {name: path_in(shown, path) for name, path in places.items() if path not in ("/", episode.root)}
 
 
-def _folder(episode: Episode, arguments: Mapping[str, Any]) -> str:
+def _folder(episode: RepositoryEpisode, arguments: Mapping[str, Any]) -> str:
     directory = arguments.get("directory")
     return absolute(directory, episode.root) if isinstance(directory, str) and directory else episode.root
 
 
-def _left(episode: Episode, arguments: Mapping[str, Any]) -> Left:
+def _left(episode: RepositoryEpisode, arguments: Mapping[str, Any]) -> ShellEffects:
     command = arguments.get("command")
     return left_by(episode, command if isinstance(command, str) else "", _folder(episode, arguments))
 
 
-def _commits(left: Left, commands: list[tuple[str, ...]], history: History) -> Tree:
+def _commits(left: ShellEffects, commands: list[tuple[str, ...]], history: GitHistory) -> Tree:
     """Return the tree of the commit that a command makes."""
     index = history.index if left.staged is None else left.staged
     if not any(words[:1] == ("commit",) and any(map(_ALL.fullmatch, words[1:])) for words in commands):
@@ -131,7 +131,7 @@ def _commits(left: Left, commands: list[tuple[str, ...]], history: History) -> T
     return {path: left.work[path] for path in index if path in left.work}
 
 
-def _command_values(episode: Episode, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _command_values(episode: RepositoryEpisode, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     command = arguments.get("command")
     if not isinstance(command, str):
         return
@@ -150,7 +150,7 @@ def _named(name: str, values: list[str]) -> list[tuple[str, str]]:
     return [(name if not number else f"{name}/{number}", value) for number, value in enumerate(values)]
 
 
-def _edited(episode: Episode, path: str | None, values: Mapping[str, str]) -> str:
+def _edited(episode: RepositoryEpisode, path: str | None, values: Mapping[str, str]) -> str:
     file = episode.files.get(path) if path is not None else None
     old, new = values.get("old_string"), values.get("new_string", "")
     if file is None or not old:
@@ -158,7 +158,7 @@ def _edited(episode: Episode, path: str | None, values: Mapping[str, str]) -> st
     return file.text.replace(old, new)
 
 
-def _with_remote(history: History, tips: Mapping[str, str]) -> dict[str, str]:
+def _with_remote(history: GitHistory, tips: Mapping[str, str]) -> dict[str, str]:
     """Return what git prints where commits are fetched, followed and pushed."""
     branch, server = history.branch or "", history.commits[history.server[history.branch or ""]]
     changes = compare(history.head.tree, server.tree)
@@ -176,11 +176,11 @@ def _with_remote(history: History, tips: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _call(episode: Episode, history: History, work: dict[str, str]) -> GitCall:
+def _call(episode: RepositoryEpisode, history: GitHistory, work: dict[str, str]) -> GitCall:
     return GitCall(history, work, episode.root, episode.root, episode.now)
 
 
-def _target(history: History, verbs: set[str], server: str) -> Tree:
+def _target(history: GitHistory, verbs: set[str], server: str) -> Tree:
     """Return the tree from which commands of git take files."""
     if verbs & {"pull", "merge", "rebase"} and server in history.commits:
         return history.commits[server].tree

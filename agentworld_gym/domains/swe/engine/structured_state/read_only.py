@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from agentworld_gym.base.text.envelope import Envelope
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.swe.engine.episode import Episode
+from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.state import RepositoryState
 from agentworld_gym.domains.swe.engine.tools import SHELL, use
@@ -106,7 +106,7 @@ def is_program(name: str) -> bool:
     """
     if not _PROGRAM.fullmatch(name):
         return True
-    episode = Episode.of(RepositoryState.of({"files": {"/repo/a": ""}}), 0, Controls({}, 0), NO_SANDBOX)
+    episode = RepositoryEpisode.of(RepositoryState.of({"files": {"/repo/a": ""}}), 0, Controls({}, 0), NO_SANDBOX)
     # What has a place among the programs of the system may be missing all the same.
     found = use(episode, SHELL, {"command": f"command -v {name}"})
     if isinstance(found, Envelope) and found.output.startswith("/"):

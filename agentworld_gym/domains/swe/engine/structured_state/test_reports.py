@@ -15,11 +15,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentworld_gym.domains.swe.engine.python.testing.collection import Outcome, Plan, TestFile, make_plan
-from agentworld_gym.domains.swe.engine.python.testing.report import LOADER, Report
+from agentworld_gym.domains.swe.engine.python.testing.collection import (
+    CollectionPlan,
+    PytestOutcome,
+    TestFile,
+    make_plan,
+)
+from agentworld_gym.domains.swe.engine.python.testing.report import LOADER, PytestReport
 from agentworld_gym.domains.swe.engine.python.testing.runner import options_of
-from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionInfo, Frame
-from agentworld_gym.domains.swe.engine.structured_state.words import words_of
+from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame
+from agentworld_gym.domains.swe.engine.structured_state.command_words import words_of
 
 _BEGINS = re.compile(r"^(?:[.FEsxX]+ +\[ *\d+%\]|=+ (?:ERRORS|test session starts) =+)$", re.MULTILINE)
 _TITLE = re.compile(r"^_+ (?!_)(?:ERROR collecting )?(\S.*?) _+$")
@@ -52,7 +57,7 @@ class TestRun(NamedTuple):
             return before
 
 
-def plan_of(files: Mapping[str, str], command: str, folder: str) -> Plan:
+def plan_of(files: Mapping[str, str], command: str, folder: str) -> CollectionPlan:
     """Return the tests that the last command of a command line runs.
 
     Raises:
@@ -79,7 +84,7 @@ def plan_of(files: Mapping[str, str], command: str, folder: str) -> Plan:
     return plan
 
 
-def report_text(plan: Plan, files: Mapping[str, str], failures: Mapping[str, str]) -> tuple[str, int]:
+def report_text(plan: CollectionPlan, files: Mapping[str, str], failures: Mapping[str, str]) -> tuple[str, int]:
     """Return the report of a test run and its exit code.
 
     Args:
@@ -100,7 +105,7 @@ def report_text(plan: Plan, files: Mapping[str, str], failures: Mapping[str, str
         id = plan.ids[number]
         path, _, name = id.partition("::")
         text = failures.get(name)
-        outcomes.append(Outcome(id, "call", None) if text is None else _outcome(report, id, "call", text, path))
+        outcomes.append(PytestOutcome(id, "call", None) if text is None else _outcome(report, id, "call", text, path))
         if plan.max_failures and sum(outcome.failed for outcome in outcomes) >= plan.max_failures:
             break
     return report.whole(outcomes)
@@ -112,7 +117,7 @@ def report_in(text: str) -> int:
     return len(text) if found is None else found.start()
 
 
-def failures_after(plan: Plan, text: str, failures: Mapping[str, str]) -> dict[str, str]:
+def failures_after(plan: CollectionPlan, text: str, failures: Mapping[str, str]) -> dict[str, str]:
     """Return the tests that fail after a test run.
 
     Args:
@@ -129,7 +134,7 @@ def failures_after(plan: Plan, text: str, failures: Mapping[str, str]) -> dict[s
     return {**{name: words for name, words in failures.items() if name not in run}, **found}
 
 
-def _read_failures(plan: Plan, text: str) -> dict[str, str]:
+def _read_failures(plan: CollectionPlan, text: str) -> dict[str, str]:
     names = {name.replace("::", "."): (id, name) for id in plan.ids for name in [id.partition("::")[2]]}
     failures: dict[str, str] = {}
     title, body = "", list[str]()
@@ -167,14 +172,14 @@ def lines_of(file: TestFile) -> dict[str, int]:
     return {"::".join(filter(None, key)): nodes[key].lineno for key in keys}
 
 
-class _PlainReport(Report):
+class _PlainReport(PytestReport):
     """A report whose words are told."""
 
-    def __init__(self, plan: Plan, files: Mapping[str, str]) -> None:
+    def __init__(self, plan: CollectionPlan, files: Mapping[str, str]) -> None:
         super().__init__(plan, files)
         self.words: dict[str, list[str]] = {}
 
-    def _words(self, outcome: Outcome, exception: ExceptionInfo) -> list[str]:
+    def _words(self, outcome: PytestOutcome, exception: ExceptionReport) -> list[str]:
         return self.words[outcome.id]
 
     def function(self, path: str, line: int) -> str:
@@ -189,7 +194,7 @@ class _PlainReport(Report):
         return max(inside, key=lambda node: node.lineno).name if inside else "<module>"
 
 
-def _outcome(report: _PlainReport, id: str, phase: str, text: str, path: str) -> Outcome:
+def _outcome(report: _PlainReport, id: str, phase: str, text: str, path: str) -> PytestOutcome:
     """Return the outcome that a failure tells."""
     rows = text.split("\n")
     arguments = []
@@ -207,7 +212,7 @@ def _outcome(report: _PlainReport, id: str, phase: str, text: str, path: str) ->
     kind, message = "AssertionError", ""
     if not rows[0].startswith("assert ") and (found := _KIND.fullmatch("\n".join(rows))):
         kind, message = found[1], found[2] or ""
-    return Outcome(id, phase, ExceptionInfo(kind, message, tuple(frames)), arguments=arguments)
+    return PytestOutcome(id, phase, ExceptionReport(kind, message, tuple(frames)), arguments=arguments)
 
 
 def _ids(file: TestFile) -> Iterator[str]:

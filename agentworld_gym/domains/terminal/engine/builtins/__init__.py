@@ -24,9 +24,9 @@ from agentworld_gym.domains.terminal.engine.builtins import (
     timeout,
     wc_ln,
 )
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
-Command = Callable[[Context, BuiltinContext], str | BuiltinResult]
+Command = Callable[[ShellContext, BuiltinContext], str | BuiltinResult]
 
 COMMANDS: dict[str, Command] = {
     **bc.COMMANDS,
@@ -44,12 +44,12 @@ COMMANDS: dict[str, Command] = {
 }
 
 
-def builtins(context: Context) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
+def builtins(context: ShellContext) -> dict[str, Callable[[BuiltinContext], str | BuiltinResult]]:
     """Return every command of this package, bound to a shell's context."""
     return {name: partial(_run, command, context) for name, command in COMMANDS.items()}
 
 
-def _run(command: Command, context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def _run(command: Command, context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """Run a command and turn an error of the sandbox (about one of its own folders, say) into the command's error.
 
     A lack of memory, or a number that Python cannot hold, is none of the command's: it ends the script.

@@ -13,7 +13,7 @@ from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.domains.terminal.engine.builtins.bc_numbers import LIBRARY, cut, places_of, printed_number
 from agentworld_gym.domains.terminal.engine.builtins.common import FileTree
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 MAX_DIGITS = 2_000
 MAX_STEPS = 20_000
@@ -41,7 +41,7 @@ class _Quit(Exception):
     """The program called `quit`."""
 
 
-def bc(context: Context, call: BuiltinContext) -> BuiltinResult:
+def bc(context: ShellContext, call: BuiltinContext) -> BuiltinResult:
     """`bc`: expressions, variables, `if`, `while`, `for`, `sqrt`, `length`, `scale`, and the library of `-l`."""
     program: list[str] = []
     tree = FileTree(context, call)

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 MISSING = "No such file or directory"
 KINDS = {"file": 0o100000, "directory": 0o040000, "symlink": 0o120000, "fifo": 0o010000}
@@ -22,7 +22,7 @@ MAX_WIDTH = 10_000
 Metadata = dict[str, Any]
 
 
-class Usage(Exception):
+class CommandUsageError(Exception):
     """The command refuses its command line."""
 
     def __init__(self, message: str, status: int = 1) -> None:
@@ -35,9 +35,9 @@ class Usage(Exception):
         return BuiltinResult("", str(self), self.status)
 
 
-def hint(name: str, message: str, status: int = 1) -> Usage:
+def hint(name: str, message: str, status: int = 1) -> CommandUsageError:
     """Return an error that points to `--help`."""
-    return Usage(f"{name}: {message}\nTry '{name} --help' for more information.\n", status)
+    return CommandUsageError(f"{name}: {message}\nTry '{name} --help' for more information.\n", status)
 
 
 def width_of(name: str, digits: str) -> int:
@@ -54,7 +54,7 @@ def width_of(name: str, digits: str) -> int:
     (12, 0)
     """
     if len(digits.lstrip("0")) > len(str(MAX_WIDTH)) or int(digits or 0) > MAX_WIDTH:
-        raise Usage(f"{name}: memory exhausted\n")
+        raise CommandUsageError(f"{name}: memory exhausted\n")
     return int(digits or 0)
 
 
@@ -110,7 +110,7 @@ def options(
 class FileTree:
     """The files as one command sees them. Each directory is listed once, because listing is slow."""
 
-    def __init__(self, context: Context, call: BuiltinContext) -> None:
+    def __init__(self, context: ShellContext, call: BuiltinContext) -> None:
         self.context, self.cwd, self.files = context, call.cwd, call.fs
         self._listed: dict[str, dict[str, Metadata] | None] = {}
 

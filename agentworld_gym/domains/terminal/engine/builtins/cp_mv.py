@@ -6,8 +6,15 @@ from abc import ABC, abstractmethod
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, FileTree, Metadata, Usage, hint, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import (
+    MISSING,
+    CommandUsageError,
+    FileTree,
+    Metadata,
+    hint,
+    options,
+)
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _COPY = {
     "recursive": "r",
@@ -27,7 +34,7 @@ _COPY = {
 class _Transfer(ABC):
     """One run of `cp` or `mv`: its target, its options, and what it has printed so far."""
 
-    def __init__(self, name: str, context: Context, call: BuiltinContext) -> None:
+    def __init__(self, name: str, context: ShellContext, call: BuiltinContext) -> None:
         self.name = name
         self.tree = FileTree(context, call)
         self.out: list[str] = []
@@ -56,7 +63,7 @@ class _Transfer(ABC):
             return [(source, _inside(last, source)) for source in sources]
         if len(sources) > 1:
             why = "Not a directory" if self.tree.target(path) is not None else MISSING
-            raise Usage(f"{self.name}: target '{last}': {why}\n")
+            raise CommandUsageError(f"{self.name}: target '{last}': {why}\n")
         return [(sources[0], last)]
 
     def fail(self, message: str) -> None:
@@ -214,19 +221,19 @@ def _joined(folder: str, name: str) -> str:
     return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
 
 
-def cp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def cp(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`cp`."""
     try:
         return _Copy("cp", context, call).run()
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
 
 
-def mv(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def mv(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`mv`."""
     try:
         return _Move("mv", context, call).run()
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
 
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import FileTree, Usage, hint, options, width_of
+from agentworld_gym.domains.terminal.engine.builtins.common import CommandUsageError, FileTree, hint, options, width_of
 from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _DURATION = re.compile(
     r"\+?(?:(?P<hex>0x[\da-f]+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|inf(?:inity)?)(?P<unit>[smhd]?)",
@@ -40,7 +40,7 @@ def seconds_of(text: str) -> float | None:
     return min(number * _UNIT[match["unit"]], LONGEST)
 
 
-def sleep(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def sleep(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`sleep`: virtual time passes, and nobody waits."""
     total = _asleep(call.argv)
     if isinstance(total, BuiltinResult):
@@ -64,7 +64,7 @@ def _asleep(intervals: Sequence[str]) -> float | BuiltinResult:
     return min(total, LONGEST)
 
 
-def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def date(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`date`, always in UTC."""
     argv = [f"-I{word[2:]}" if word.startswith("-I") else word for word in call.argv]
     iso = next((word[2:] for word in argv if word.startswith("-I")), None)
@@ -85,7 +85,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
                 "set=": "s",
             },
         )
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     chosen = dict(flags)
     now = datetime.fromtimestamp(context.clock.now, UTC)
@@ -117,7 +117,7 @@ def date(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         form = operand[1:]
     try:
         return formatted(now, form) + "\n"
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
 
 

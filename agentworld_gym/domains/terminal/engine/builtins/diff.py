@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.core.engines.hunks import Hunk, changes, marked, unified
-from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, FileTree, Usage, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, CommandUsageError, FileTree, options
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _LONG = {
     "unified": "u",
@@ -30,11 +30,11 @@ _LONG = {
 }
 
 
-def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def diff(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`diff` in its normal, unified, side by side and brief forms."""
     try:
         flags, operands = options("diff", call.argv, "uU:qirswbByNac", _LONG, status=2)
-    except Usage as usage:
+    except CommandUsageError as usage:
         return BuiltinResult("", str(usage).replace("Try 'diff", "diff: Try 'diff"), 2)
     if len(operands) != 2:
         what = (
@@ -49,7 +49,7 @@ def diff(context: Context, call: BuiltinContext) -> str | BuiltinResult:
 
 
 class _Diff:
-    def __init__(self, context: Context, call: BuiltinContext, chosen: dict[str, str]) -> None:
+    def __init__(self, context: ShellContext, call: BuiltinContext, chosen: dict[str, str]) -> None:
         self.tree, self.chosen, self.stdin = FileTree(context, call), chosen, call.stdin or ""
         self.command = " ".join(["diff", *(word for word in call.argv if word.startswith("-"))])
         self.now = context.clock.now

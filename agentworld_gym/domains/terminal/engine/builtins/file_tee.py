@@ -7,8 +7,8 @@ import re
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import FileTree, Metadata, Usage, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import CommandUsageError, FileTree, Metadata, options
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _MAGIC = (
     (b"\x1f\x8b", "gzip compressed data, from Unix"),
@@ -27,11 +27,11 @@ _SCRIPTS = {
 }
 
 
-def file(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def file(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`file`: tells kinds of text, archives, folders and links."""
     try:
         chosen, operands = options("file", call.argv, "biLh", {"brief": "b", "mime-type": "i", "mime": "i"})
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     if not operands:
         return BuiltinResult("", "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n", 1)
@@ -88,11 +88,11 @@ def _text_kind(data: bytes) -> str:
     return coding + ends
 
 
-def tee(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def tee(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`tee`."""
     try:
         flags, operands = options("tee", call.argv, "aip", {"append": "a"})
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     tree, text = FileTree(context, call), call.stdin or ""
     append = any(option == "a" for option, _ in flags)

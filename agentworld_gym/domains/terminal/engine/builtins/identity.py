@@ -9,8 +9,8 @@ from uuid import UUID
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, FileTree, Usage, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, CommandUsageError, FileTree, options
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 ABSENT = (
     "make",
@@ -38,11 +38,11 @@ _UNAME = {
 }
 
 
-def identity(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def identity(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`id`."""
     try:
         chosen, operands = options("id", call.argv, "ugGnra", {"user": "u", "group": "g", "groups": "G", "name": "n"})
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     flags = {option for option, _ in chosen}
     name, number = context.user, context.uid
@@ -55,16 +55,16 @@ def identity(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return f"uid={number}({name}) gid={number}({name}) groups={number}({name})\n"
 
 
-def groups(context: Context, call: BuiltinContext) -> str:
+def groups(context: ShellContext, call: BuiltinContext) -> str:
     """`groups`."""
     return f"{context.user}\n"
 
 
-def uname(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def uname(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`uname`."""
     try:
         chosen, _ = options("uname", call.argv, "asnrvmpio", {"all": "a"})
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     flags = {option for option, _ in chosen} or {"s"}
     parts = {**_UNAME, "n": context.host}
@@ -72,12 +72,12 @@ def uname(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return " ".join(parts[letter] for letter in order) + "\n"
 
 
-def refused(context: Context, call: BuiltinContext) -> BuiltinResult:
+def refused(context: ShellContext, call: BuiltinContext) -> BuiltinResult:
     """`__refused`: the error of a program, which is the first word, and nothing else."""
     return BuiltinResult("", f"{call.argv[0]}\n", 1)
 
 
-def history(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def history(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`history`."""
     if call.argv[:1] == ["-c"]:
         context.history.clear()
@@ -88,13 +88,13 @@ def history(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return "".join(f"{number:5}  {line}\n" for number, line in lines)
 
 
-def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def mktemp(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`mktemp`, whose names follow the seed."""
     try:
         flags, operands = options(
             "mktemp", call.argv, "dup:tq", {"directory": "d", "dry-run": "u", "tmpdir=": "p", "suffix=": "suffix"}
         )
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     chosen = dict(flags)
     template = operands[0] if operands else "tmp.XXXXXXXXXX"
@@ -119,13 +119,13 @@ def mktemp(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return f"{name}\n"
 
 
-def shuf(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def shuf(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`shuf`, whose order follows the seed."""
     try:
         flags, operands = options(
             "shuf", call.argv, "en:i:ro:z", {"echo": "e", "head-count=": "n", "input-range=": "i", "repeat": "r"}
         )
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     chosen = dict(flags)
     if "i" in chosen:
@@ -148,11 +148,11 @@ def shuf(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return "".join(f"{line}\n" for line in picked)
 
 
-def _shuffled(context: Context, lines: list[str]) -> list[str]:
+def _shuffled(context: ShellContext, lines: list[str]) -> list[str]:
     return context.random.sample(lines, len(lines))
 
 
-def zcat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def zcat(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`zcat`, of text files."""
     tree = FileTree(context, call)
     out: list[str] = []
@@ -170,7 +170,7 @@ def zcat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
     return BuiltinResult("".join(out), "".join(errors), 1 if errors else 0)
 
 
-def df(context: Context, call: BuiltinContext) -> str:
+def df(context: ShellContext, call: BuiltinContext) -> str:
     """`df`: there is one disk that is never full."""
     if "-h" in call.argv:
         return "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda1        20G  4.0G   15G  22% /\n"
@@ -180,7 +180,7 @@ def df(context: Context, call: BuiltinContext) -> str:
     )
 
 
-def ps(context: Context, call: BuiltinContext) -> str:
+def ps(context: ShellContext, call: BuiltinContext) -> str:
     """`ps`: there are a shell and `ps` itself."""
     if call.argv and call.argv[0].lstrip("-").startswith(("a", "e", "f")):
         return (
@@ -191,29 +191,29 @@ def ps(context: Context, call: BuiltinContext) -> str:
     return "    PID TTY          TIME CMD\n      1 pts/0    00:00:00 bash\n    412 pts/0    00:00:00 ps\n"
 
 
-def uptime(context: Context, call: BuiltinContext) -> str:
+def uptime(context: ShellContext, call: BuiltinContext) -> str:
     """`uptime`."""
     now = datetime.fromtimestamp(context.clock.now, UTC)
     minutes = int(context.clock.now - context.clock.start) // 60 + 5
     return f" {now:%H:%M:%S} up {minutes} min,  1 user,  load average: 0.00, 0.00, 0.00\n"
 
 
-def uuidgen(context: Context, call: BuiltinContext) -> str:
+def uuidgen(context: ShellContext, call: BuiltinContext) -> str:
     """`uuidgen`, whose identifiers follow the seed."""
     return f"{UUID(int=context.random.getrandbits(128), version=4)}\n"
 
 
-def hashes(context: Context, call: BuiltinContext) -> str:
+def hashes(context: ShellContext, call: BuiltinContext) -> str:
     """`hash`: its table is always empty."""
     return "" if call.argv else "hash: hash table empty\n"
 
 
-def absent(context: Context, call: BuiltinContext) -> BuiltinResult:
+def absent(context: ShellContext, call: BuiltinContext) -> BuiltinResult:
     """Answer for a program that is not installed."""
     return BuiltinResult("", f"bash: {call.name}: command not found\n", 127)
 
 
-COMMANDS: dict[str, Callable[[Context, BuiltinContext], str | BuiltinResult]] = {
+COMMANDS: dict[str, Callable[[ShellContext, BuiltinContext], str | BuiltinResult]] = {
     "df": df,
     **dict.fromkeys(ABSENT, absent),
     "groups": groups,

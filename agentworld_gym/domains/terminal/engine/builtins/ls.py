@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.domains.terminal.engine.builtins.common import (
+    CommandUsageError,
     FileTree,
     Metadata,
-    Usage,
     blocks,
     human,
     inode,
@@ -20,7 +20,7 @@ from agentworld_gym.domains.terminal.engine.builtins.common import (
     mode_text,
     options,
 )
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 from agentworld_gym.domains.terminal.engine.screen import COLUMNS
 
 SHORT = "aAlhRtSr1CdiFpnogmxsGLHUkXvcuBbqQNfw:I:"
@@ -76,12 +76,12 @@ class _Style:
     width: int = COLUMNS
 
 
-def ls(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def ls(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`ls`."""
     try:
         flags, operands = options("ls", call.argv, SHORT, LONG, status=2)
         style = _style(flags)
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     tree = FileTree(context, call)
     errors: list[str] = []

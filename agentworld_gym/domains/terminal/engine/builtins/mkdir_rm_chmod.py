@@ -8,28 +8,28 @@ from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.domains.terminal.engine.builtins.common import (
     MISSING,
+    CommandUsageError,
     FileTree,
     Metadata,
-    Usage,
     hint,
     mode_bits,
     mode_text,
     options,
 )
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _CLAUSE = re.compile(r"([ugoa]*)((?:[-+=](?:[rwxXst]*|[ugo]))+)")
 _CHANGE = re.compile(r"([-+=])([rwxXst]*|[ugo])")
 _SHIFT = {"u": 6, "g": 3, "o": 0}
 
 
-def mkdir(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def mkdir(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`mkdir`."""
     try:
         flags, operands = options("mkdir", call.argv, "pvm:", {"parents": "p", "verbose": "v", "mode=": "m"})
         if not operands:
             raise hint("mkdir", "missing operand")
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     tree, chosen = FileTree(context, call), dict(flags)
     out: list[str] = []
@@ -72,7 +72,7 @@ def _ancestors(name: str, path: str) -> list[tuple[str, str]]:
     return steps[::-1]
 
 
-def rm(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def rm(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`rm`."""
     try:
         chosen, operands = options(
@@ -81,7 +81,7 @@ def rm(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         flags = {option for option, _ in chosen}
         if not operands and "f" not in flags:
             raise hint("rm", "missing operand")
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     tree = FileTree(context, call)
     recursive = bool(flags & {"r", "R"})
@@ -123,7 +123,7 @@ def _tell_removed(tree: FileTree, name: str, path: str, metadata: Metadata, out:
         out.append(f"removed '{name}'\n")
 
 
-def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def chmod(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`chmod`, with octal and symbolic modes."""
     argv = list(call.argv)
     minus = next((word for word in argv if re.fullmatch(r"-[rwxXst]+([,+=-].*)?", word) and word != "-R"), None)
@@ -140,7 +140,7 @@ def chmod(context: Context, call: BuiltinContext) -> str | BuiltinResult:
             raise hint("chmod", "missing operand")
         if len(operands) == 1 and "reference" not in chosen:
             raise hint("chmod", f"missing operand after '{operands[0]}'")
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     tree = FileTree(context, call)
     if "reference" in chosen:

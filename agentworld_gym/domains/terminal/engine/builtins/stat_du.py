@@ -11,9 +11,9 @@ from bashkit import BuiltinContext, BuiltinResult
 from agentworld_gym.domains.terminal.engine.builtins.common import (
     KINDS,
     MISSING,
+    CommandUsageError,
     FileTree,
     Metadata,
-    Usage,
     blocks,
     hint,
     human,
@@ -23,13 +23,13 @@ from agentworld_gym.domains.terminal.engine.builtins.common import (
     options,
     width_of,
 )
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _DIRECTIVE = re.compile(r"%([-0-9.]*)([a-zA-Z%])")
 _ESCAPE = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", '\\"': '"'}
 
 
-def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def stat(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`stat`, for files."""
     try:
         flags, operands = options(
@@ -37,15 +37,15 @@ def stat(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         )
         if not operands:
             raise hint("stat", "missing operand")
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     try:
-        return _told(FileTree(context, call), dict(flags), operands)
-    except Usage as usage:
+        return _stat_files(FileTree(context, call), dict(flags), operands)
+    except CommandUsageError as usage:
         return usage.result
 
 
-def _told(tree: FileTree, chosen: Mapping[str, str], operands: Sequence[str]) -> BuiltinResult:
+def _stat_files(tree: FileTree, chosen: Mapping[str, str], operands: Sequence[str]) -> BuiltinResult:
     out, errors = [], []
     for name in operands:
         path = tree.path(name)
@@ -147,7 +147,7 @@ def _moment(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S.%f") + "000 +0000"
 
 
-def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def du(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`du`, on a disk with blocks of four kibibytes."""
     try:
         flags, operands = options(
@@ -164,7 +164,7 @@ def du(context: Context, call: BuiltinContext) -> str | BuiltinResult:
                 "apparent-size": "A",
             },
         )
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     chosen = dict(flags)
     apparent = "b" in chosen or "A" in chosen

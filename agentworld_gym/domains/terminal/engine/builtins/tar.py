@@ -13,8 +13,14 @@ from datetime import UTC, datetime
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import FileTree, Usage, mode_bits, mode_text, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import (
+    CommandUsageError,
+    FileTree,
+    mode_bits,
+    mode_text,
+    options,
+)
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _SHORT = "cxtruvzjJf:C:kphOaPm"
 _LONG = {
@@ -45,14 +51,14 @@ class _Fatal(Exception):
     """An error that ends the run at once."""
 
 
-def tar(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def tar(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`tar`: creates, appends, lists and extracts archives, plain or compressed."""
     argv = list(call.argv)
     if argv and not argv[0].startswith("-"):
         argv = _old_style(argv)
     try:
         flags, operands = options("tar", argv, _SHORT, _LONG, status=2)
-    except Usage as usage:
+    except CommandUsageError as usage:
         text = str(usage).replace("Try 'tar --help' for more information.\n", _TRY)
         return BuiltinResult("", text, 64 if "requires" in text else 2)
     run = _Tar(context, call, flags, operands)
@@ -82,7 +88,7 @@ def _old_style(argv: list[str]) -> list[str]:
 
 class _Tar:
     def __init__(
-        self, context: Context, call: BuiltinContext, flags: list[tuple[str, str]], operands: list[str]
+        self, context: ShellContext, call: BuiltinContext, flags: list[tuple[str, str]], operands: list[str]
     ) -> None:
         self.context, self.tree = context, FileTree(context, call)
         self.flags = flags
@@ -111,7 +117,7 @@ class _Tar:
         self.archive = self.tree.path(self.chosen["f"])
         {"c": self.create, "r": self.append, "u": self.append, "x": self.extract, "t": self.list}[modes[0]]()
 
-    def opened(self) -> tarfile.TarFile:
+    def open_archive(self) -> tarfile.TarFile:
         metadata = self.tree.target(self.archive)
         name = self.chosen["f"]
         if metadata is None or metadata["file_type"] == "directory":
@@ -139,7 +145,7 @@ class _Tar:
         self.write([], packed)
 
     def append(self) -> None:
-        with self.opened() as old:
+        with self.open_archive() as old:
             members = [(member, old.extractfile(member)) for member in old.getmembers()]
             kept = [(member, data.read() if data else b"") for member, data in members]
         self.write(kept, "")
@@ -153,7 +159,7 @@ class _Tar:
                 for member, data in self.members(operand):
                     archive.addfile(member, io.BytesIO(data))
                     if "v" in self.chosen:
-                        self.out.append(self.shown(member) + "\n")
+                        self.out.append(self.member_label(member) + "\n")
         self.tree.files.write_file(self.archive, _packed(raw.getvalue(), packed))
 
     def members(self, operand: str) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
@@ -212,10 +218,10 @@ class _Tar:
                 self.failed = True
 
     def list(self) -> None:
-        with self.opened() as archive:
-            self.out.extend(self.shown(member) + "\n" for member in self.chosen_members(archive))
+        with self.open_archive() as archive:
+            self.out.extend(self.member_label(member) + "\n" for member in self.chosen_members(archive))
 
-    def shown(self, member: tarfile.TarInfo) -> str:
+    def member_label(self, member: tarfile.TarInfo) -> str:
         name = member.name + ("/" if member.isdir() and not member.name.endswith("/") else "")
         if "v" not in self.chosen or ("t" not in self.chosen and sum(o == "v" for o, _ in self.flags) < 2):
             return name
@@ -228,7 +234,7 @@ class _Tar:
 
     def extract(self) -> None:
         strip = int(self.chosen["strip"]) if self.chosen.get("strip", "").isdigit() else 0
-        with self.opened() as archive:
+        with self.open_archive() as archive:
             for member in self.chosen_members(archive):
                 parts = [part for part in member.name.split("/") if part not in ("", ".")][strip:]
                 if ".." in parts:
@@ -236,7 +242,7 @@ class _Tar:
                     self.failed = True
                     continue
                 if "v" in self.chosen:
-                    self.out.append(self.shown(member) + "\n")
+                    self.out.append(self.member_label(member) + "\n")
                 path = "/".join([self.base.rstrip("/"), *parts])
                 if parts:
                     self.place(archive, member, path)

@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 from bashkit import Bash, BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import Usage, hint, options
+from agentworld_gym.domains.terminal.engine.builtins.common import CommandUsageError, hint, options
 from agentworld_gym.domains.terminal.engine.builtins.date_sleep import LONGEST, seconds_of
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
 
 _TIMED_OUT, _REFUSED, _CANNOT_RUN, _NOT_FOUND = 124, 125, 126, 127
@@ -81,11 +81,11 @@ class _Limit:
         return ended if self.keeps_status or self.signal is Signals.SIGKILL else _TIMED_OUT
 
 
-def timeout(context: Context, call: BuiltinContext) -> BuiltinResult:
+def timeout(context: ShellContext, call: BuiltinContext) -> BuiltinResult:
     """`timeout`: the virtual clock decides whether a program ends in time."""
     try:
         limit = _limit(call.argv)
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     if limit.words[0] in _NO_PROGRAMS:
         return _failed(limit.words[0], "No such file or directory", _NOT_FOUND)
@@ -109,17 +109,17 @@ def timeout(context: Context, call: BuiltinContext) -> BuiltinResult:
         if limit.tells:
             name = limit.signal.name.removeprefix("SIG")
             ended.chunks.append(("", f"timeout: sending signal {name} to command '{limit.words[0]}'\n"))
-        return _said(context, ended, limit.status)
+        return _printed_result(context, ended, limit.status)
     if context.wakes is not None:
         context.wakes, context.unshown = min(context.wakes, deadline), ended.chunks
     errors = "".join(error for _, error in ended.chunks)
     refused = _REFUSAL.fullmatch(errors) if ended.status in (_CANNOT_RUN, _NOT_FOUND) else None
     if refused is not None and refused["name"] == limit.words[0]:
         return _failed(limit.words[0], refused["why"] or "No such file or directory", ended.status)
-    return _said(context, ended, ended.status)
+    return _printed_result(context, ended, ended.status)
 
 
-def _said(context: Context, ended: _Ended, status: int) -> BuiltinResult:
+def _printed_result(context: ShellContext, ended: _Ended, status: int) -> BuiltinResult:
     """Return what was printed, of which the sandbox forgets the order of the two streams."""
     out, errors = ("".join(chunk[stream] for chunk in ended.chunks) for stream in (0, 1))
     if out and errors:
@@ -143,7 +143,7 @@ def _limit(argv: Sequence[str]) -> _Limit:
     flags, _ = options("timeout", list(argv[:place]), "fk:ps:v", _LONG, _REFUSED)
     given = list(argv[place + (argv[place : place + 1] == ["--"]) :])
     if len(given) < 2:
-        raise Usage("Try 'timeout --help' for more information.\n", _REFUSED)
+        raise CommandUsageError("Try 'timeout --help' for more information.\n", _REFUSED)
     chosen = dict(flags)
     for interval in (chosen.get("k", "0"), given[0]):
         if seconds_of(interval) is None:
@@ -163,7 +163,7 @@ def _failed(name: str, why: str, status: int) -> BuiltinResult:
     return BuiltinResult("", f"timeout: failed to run command '{name}': {why}\n", status)
 
 
-def _run(context: Context, call: BuiltinContext, words: Sequence[str]) -> _Ended:
+def _run(context: ShellContext, call: BuiltinContext, words: Sequence[str]) -> _Ended:
     """Run a program, until it ends or is left, in a thread: within a call the sandbox mounts nothing."""
     ended = _Ended()
 
@@ -183,7 +183,7 @@ def _run(context: Context, call: BuiltinContext, words: Sequence[str]) -> _Ended
     return ended
 
 
-def _interpret(context: Context, call: BuiltinContext, words: Sequence[str], ended: _Ended) -> None:
+def _interpret(context: ShellContext, call: BuiltinContext, words: Sequence[str], ended: _Ended) -> None:
     assert context.interpreter is not None
     first, *others = words
     quoted = first.replace("'", "'\\''")
@@ -210,7 +210,7 @@ def _interpret(context: Context, call: BuiltinContext, words: Sequence[str], end
         context.fail("a command did not end in time")
 
 
-def _tell(context: Context, ended: _Ended, out: str, error: str) -> None:
+def _tell(context: ShellContext, ended: _Ended, out: str, error: str) -> None:
     if any(limit in error for limit in _ENDLESS):
         ended.endless, error = True, ""
     if error.endswith(_CANCELLED):

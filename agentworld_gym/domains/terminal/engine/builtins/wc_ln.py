@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from bashkit import BuiltinContext, BuiltinResult
 
-from agentworld_gym.domains.terminal.engine.builtins.common import FileTree, Usage, hint, options
-from agentworld_gym.domains.terminal.engine.context import Context
+from agentworld_gym.domains.terminal.engine.builtins.common import CommandUsageError, FileTree, hint, options
+from agentworld_gym.domains.terminal.engine.context import ShellContext
 
 _COLUMNS = "lwmcL"
 _LONG = {"lines": "l", "words": "w", "chars": "m", "bytes": "c", "max-line-length": "L"}
 
 
-def wc(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def wc(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`wc`, in the C locale."""
     try:
         flags, operands = options("wc", call.argv, "lwcmL", _LONG)
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     wanted = {option for option, _ in flags} or {"l", "w", "c"}
     columns = [column for column in _COLUMNS if column in wanted]
@@ -67,7 +67,7 @@ def _counts(data: bytes) -> dict[str, int]:
     return {"l": data.count(b"\n"), "w": len(data.split()), "m": len(data), "c": len(data), "L": longest}
 
 
-def ln(context: Context, call: BuiltinContext) -> str | BuiltinResult:
+def ln(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     """`ln`; a hard link is a copy, because the sandbox cannot give a file a second name."""
     try:
         chosen, operands = options(
@@ -75,7 +75,7 @@ def ln(context: Context, call: BuiltinContext) -> str | BuiltinResult:
         )
         if not operands:
             raise hint("ln", "missing file operand")
-    except Usage as usage:
+    except CommandUsageError as usage:
         return usage.result
     flags = {option for option, _ in chosen}
     tree = FileTree(context, call)

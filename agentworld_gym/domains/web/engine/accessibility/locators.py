@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.strings import single_quoted, tidy
 
@@ -14,7 +14,7 @@ _TRAILING = re.compile(r"[^.,\w]([\d.,]+)$")
 _LAST_WORD = re.compile(r"(.*)\b(.+?)$", re.A)
 
 
-def locator(page: Page, node: Node, ref: str) -> str:
+def locator(page: Page, node: DomNode, ref: str) -> str:
     """Return the locator of an element that has a reference.
 
     It names the element by its label, else by role and name, else by text, else by role or tag. It uses the shortest

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from agentworld_gym.domains.web.engine.document.layout import Layout
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.strings import tidy, words
 
@@ -26,7 +26,7 @@ _LABELLED = frozenset({"input", "meter", "progress", "select", "textarea"})
 _PLACEHOLDERS = frozenset({"email", "number", "password", "search", "tel", "text", "url"})
 _CAPTIONS = {"fieldset": "legend", "figure": "figcaption", "table": "caption"}
 
-Name = tuple[str, tuple[Node, ...]]
+Name = tuple[str, tuple[DomNode, ...]]
 NOTHING: Name = ("", ())
 
 
@@ -49,7 +49,7 @@ class Names:
     def __init__(self, page: Page, layout: Layout) -> None:
         self._page, self._layout = page, layout
 
-    def of(self, node: Node) -> Name:
+    def of(self, node: DomNode) -> Name:
         """Return the name of an element, and the elements that it comes from."""
         role = node.role or ""
         if role in _NAMELESS:
@@ -62,7 +62,7 @@ class Names:
         text, sources = self._text(node, _Way())
         return tidy(text), sources
 
-    def _text(self, node: Node, way: _Way) -> Name:
+    def _text(self, node: DomNode, way: _Way) -> Name:
         if node.index in way.seen:
             return NOTHING
         if self._layout.silent[node.index] and not way.hidden:
@@ -89,21 +89,21 @@ class Names:
                 return text, ((*sources, node) if text.strip() else sources)
         return self._own(node, _title(node) if role not in ("presentation", "none") else "", way)
 
-    def _jump(self, node: Node, way: _Way, by: str) -> _Way:
+    def _jump(self, node: DomNode, way: _Way, by: str) -> _Way:
         return _Way("", by, bool(self._layout.silent[node.index]), way.seen)
 
-    def _own(self, node: Node, text: str, way: _Way) -> Name:
+    def _own(self, node: DomNode, text: str, way: _Way) -> Name:
         way.seen.add(node.index)
         return (text, (node,)) if text else NOTHING
 
-    def _referenced(self, node: Node) -> list[Node]:
+    def _referenced(self, node: DomNode) -> list[DomNode]:
         ids = node.attrs.get("aria-labelledby")
         if not ids:
             return []
         nodes = [self._page.document.by_id[name] for name in ids.split() if name in self._page.document.by_id]
         return list(dict.fromkeys(nodes))
 
-    def _embedded(self, node: Node, way: _Way) -> Name | None:
+    def _embedded(self, node: DomNode, way: _Way) -> Name | None:
         """Return the value of a control that stands inside a label or a name, which is read in its place."""
         role, page = node.role or "", self._page
         if role in ("textbox", "searchbox"):
@@ -125,7 +125,7 @@ class Names:
             return NOTHING
         return None
 
-    def _native(self, node: Node, way: _Way, labelled: bool) -> Name | None:
+    def _native(self, node: DomNode, way: _Way, labelled: bool) -> Name | None:
         """Return the name that HTML gives an element; None where its content decides."""
         tag, attrs = node.tag, node.attrs
         if tag == "input" and node.type in ("button", "submit", "reset"):
@@ -154,7 +154,7 @@ class Names:
             return self._own(node, _title(node) or (attrs.get("placeholder", "") if placeholder else ""), way)
         return self._captioned(node, way)
 
-    def _captioned(self, node: Node, way: _Way) -> Name | None:
+    def _captioned(self, node: DomNode, way: _Way) -> Name | None:
         caption = _CAPTIONS.get(node.tag)
         if caption is None:
             return None
@@ -170,13 +170,13 @@ class Names:
         way.seen.discard(node.index)
         return self._own(node, summary, way) if summary else None
 
-    def _from_labels(self, labels: list[Node], way: _Way) -> Name:
+    def _from_labels(self, labels: list[DomNode], way: _Way) -> Name:
         names = [self._text(label, self._jump(label, way, "label")) for label in labels]
         return _joined(name for name in names if name[0])
 
-    def _content(self, node: Node, way: _Way) -> Name:
+    def _content(self, node: DomNode, way: _Way) -> Name:
         texts: list[str] = []
-        sources: list[Node] = []
+        sources: list[DomNode] = []
         closed = node.tag == "details" and self._page.attr(node, "open") is None and not way.hidden
         for child in node.children:
             if isinstance(child, str):
@@ -190,7 +190,7 @@ class Names:
         return "".join(texts), tuple(sources)
 
 
-def _title(node: Node) -> str:
+def _title(node: DomNode) -> str:
     title = node.attrs.get("title", "")
     return title if title.strip() else ""
 

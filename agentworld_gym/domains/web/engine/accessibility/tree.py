@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.domains.web.engine.accessibility.names import Names
 from agentworld_gym.domains.web.engine.document.layout import layout_of
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.strings import tidy, words
 
@@ -49,7 +49,7 @@ class Item:
         "url",
     )
 
-    def __init__(self, node: Node, role: str, name: str) -> None:
+    def __init__(self, node: DomNode, role: str, name: str) -> None:
         self.node, self.role, self.name = node, role, name
         self.children: list[Item | str] = []
         self.states: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class _Builder:
         if page.focus is None and not page.modals:
             self.focus = page.document.body.index
 
-    def visit(self, node: Node, parent: list[Item | str]) -> None:
+    def visit(self, node: DomNode, parent: list[Item | str]) -> None:
         """Add an element, or else its content, to the children of its parent."""
         index = node.index
         apart = node.display != "inline" or node.tag == "br" or not self.layout.shown[index]
@@ -101,13 +101,13 @@ class _Builder:
         if item is not None:
             self._finish(node, item, sources)
 
-    def _visit_folded(self, node: Node, parent: list[Item | str]) -> None:
+    def _visit_folded(self, node: DomNode, parent: list[Item | str]) -> None:
         """Add the options of drop-down lists in closed details, which Playwright shows in spite of being hidden."""
         for option in self.page.nodes[node.index + 1 : node.end]:
             if option.tag == "option" and not self.layout.gone[option.index]:
                 self.visit(option, parent)
 
-    def _finish(self, node: Node, item: Item, sources: tuple[Node, ...]) -> None:
+    def _finish(self, node: DomNode, item: Item, sources: tuple[DomNode, ...]) -> None:
         if item.role == "link" and "href" in node.attrs:
             item.url = node.attrs["href"]
         if item.role == "textbox":
@@ -119,7 +119,7 @@ class _Builder:
                 given[source.index] for source in sources if source is not node and source.index in given
             )
 
-    def _item(self, node: Node) -> tuple[Item | None, tuple[Node, ...]]:
+    def _item(self, node: DomNode) -> tuple[Item | None, tuple[DomNode, ...]]:
         role = node.role or "generic"
         if role in ("presentation", "none") or (node.tag == "optgroup" and not self.layout.box[node.index]):
             return None, ()
@@ -140,7 +140,7 @@ class _Builder:
             item.children.append(self.page.value(node))
         return item, sources
 
-    def _refer(self, node: Node, item: Item) -> None:
+    def _refer(self, node: DomNode, item: Item) -> None:
         page = self.page
         ref = page.refs.get(node.index)
         if ref is None or ref[0] != item.role or ref[1] != item.name:
@@ -152,7 +152,7 @@ class _Builder:
         self.listed[item.ref] = node.index
         self.given[node.index] = item.ref
 
-    def _states(self, node: Node, role: str) -> tuple[str, ...]:
+    def _states(self, node: DomNode, role: str) -> tuple[str, ...]:
         page = self.page
         states: list[str] = []
         if role in _CHECKED and (checked := self._checked(node)):
@@ -178,14 +178,14 @@ class _Builder:
             states.append("aria-hidden")
         return tuple(states)
 
-    def _checked(self, node: Node) -> str:
+    def _checked(self, node: DomNode) -> str:
         if node.tag == "input" and node.type in ("checkbox", "radio"):
             return "checked" if self.page.is_checked(node) else ""
         claimed = (self.page.attr(node, "aria-checked") or "").lower()
         return {"true": "checked", "mixed": "checked=mixed"}.get(claimed, "")
 
-    def _claims_disabled(self, node: Node) -> bool:
-        place: Node | None = node
+    def _claims_disabled(self, node: DomNode) -> bool:
+        place: DomNode | None = node
         while place is not None:
             claimed = place.attrs.get("aria-disabled", "").lower()
             if claimed in ("true", "false"):
@@ -297,7 +297,7 @@ def _inline_text(item: Item) -> None:
         item.children = [only.children[0]]
 
 
-def is_selected(page: Page, node: Node) -> bool:
+def is_selected(page: Page, node: DomNode) -> bool:
     """Return whether an option, a tab or a row is selected."""
     if node.tag == "option":
         select = node.closest("select")
@@ -305,7 +305,7 @@ def is_selected(page: Page, node: Node) -> bool:
     return (page.attr(node, "aria-selected") or "").lower() == "true"
 
 
-def _level(node: Node) -> int:
+def _level(node: DomNode) -> int:
     if len(node.tag) == 2 and node.tag[0] == "h" and node.tag[1] in "123456":
         return int(node.tag[1])
     claimed = node.attrs.get("aria-level", "").strip()

@@ -7,14 +7,14 @@ from html import escape
 from agentworld_gym.domains.web.engine.browser.browser import Refusal
 from agentworld_gym.domains.web.engine.document.focus import is_blocked
 from agentworld_gym.domains.web.engine.document.layout import layout_of
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 
 TIMEOUT = 5000
 _SHOWN_ATTRIBUTES = ("id", "class", "type", "name", "href", "role", "disabled", "open", "aria-label")
 
 
-def require_actionable(page: Page, node: Node, ref: str, verb: str, enabled: bool = True) -> None:
+def require_actionable(page: Page, node: DomNode, ref: str, verb: str, enabled: bool = True) -> None:
     """Make sure that an action can be carried out on an element.
 
     Raises:
@@ -25,7 +25,7 @@ def require_actionable(page: Page, node: Node, ref: str, verb: str, enabled: boo
         raise Refusal(timeout_error(f"locator.{verb}", ref, reason, tag_of(page, node)))
 
 
-def obstacle(page: Page, node: Node, enabled: bool = True) -> str:
+def obstacle(page: Page, node: DomNode, enabled: bool = True) -> str:
     """Return what keeps an element from being acted on; empty if nothing does."""
     if not layout_of(page).box[node.index]:
         return "element is not visible"
@@ -37,7 +37,7 @@ def obstacle(page: Page, node: Node, enabled: bool = True) -> str:
     return ""
 
 
-def is_disabled(page: Page, node: Node) -> bool:
+def is_disabled(page: Page, node: DomNode) -> bool:
     """Return whether an element, or the button around it, is disabled."""
     for place in (node, *node.ancestors()):
         if place.tag in ("button", "input", "select", "textarea", "option"):
@@ -58,7 +58,7 @@ def timeout_error(call: str, ref: str, reason: str, tag: str) -> str:
     )
 
 
-def tag_of(page: Page, node: Node) -> str:
+def tag_of(page: Page, node: DomNode) -> str:
     """Return an element as a short piece of HTML."""
     attributes = ""
     for name in _SHOWN_ATTRIBUTES:

@@ -12,7 +12,7 @@ from agentworld_gym.domains.web.engine.document import forms
 from agentworld_gym.domains.web.engine.document.dom import Document
 from agentworld_gym.domains.web.engine.document.focus import focusable, show_modal
 from agentworld_gym.domains.web.engine.document.page import Page
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Internet, Request, Source
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Internet, PageSource
 
 MAX_TABS = 20
 MAX_HISTORY = 100
@@ -30,7 +30,7 @@ class Unreachable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialog:
+class JavaScriptDialog:
     """An open `alert`, `confirm` or `prompt`."""
 
     kind: str
@@ -44,14 +44,14 @@ class Dialog:
 
 
 @dataclass(frozen=True, slots=True)
-class Chooser:
+class OpenFileChooser:
     """An open file chooser for the file field `node`."""
 
     node: int
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One step of a history: how its page is loaded, and which load showed it."""
 
     url: str
@@ -74,7 +74,7 @@ class Tab:
 
     page: Page
     url: str = BLANK
-    entries: list[Entry] = field(default_factory=lambda: [Entry(BLANK, 0)])
+    entries: list[HistoryEntry] = field(default_factory=lambda: [HistoryEntry(BLANK, 0)])
     place: int = 0
     load: int = 0
     status: int = 200
@@ -82,11 +82,11 @@ class Tab:
     """Whether the page is about to reload itself."""
     fresh: bool = False
     """Whether a link opened the tab; the empty page before the link's page is no step of its history."""
-    modal: Dialog | Chooser | None = None
+    modal: JavaScriptDialog | OpenFileChooser | None = None
     requests: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     reported: int = 0
-    source: Source | None = None
+    source: PageSource | None = None
     """What its site made the page from; None for a page of the browser itself."""
     failed: str = ""
     """Why the browser shows a page of its own, as Chromium's code."""
@@ -162,14 +162,14 @@ class Browser:
         same = method == "GET" and url == tab.url
         if "#" in url and method == "GET" and page_url == addresses.without_fragment(tab.url):
             if not same:
-                self._push(tab, Entry(url, tab.load))
+                self._push(tab, HistoryEntry(url, tab.load))
                 tab.url = url
             target = tab.page.document.by_id.get(url.partition("#")[2])
             if target is not None:
                 tab.page.give_focus(target.index if focusable(tab.page, target) else None)
             return
         self._leave(tab)
-        entry = Entry(url, self._next_load(tab), method, form)
+        entry = HistoryEntry(url, self._next_load(tab), method, form)
         if tab.fresh:
             tab.entries, tab.fresh = [entry], False
         elif same:
@@ -245,7 +245,7 @@ class Browser:
         if self.current >= index:
             self.current = max(0, self.current - 1) if self.current > index else min(index, len(self.tabs) - 1)
 
-    def _push(self, tab: Tab, entry: Entry) -> None:
+    def _push(self, tab: Tab, entry: HistoryEntry) -> None:
         tab.entries = [*tab.entries[: tab.place + 1], entry][-MAX_HISTORY:]
         tab.place = len(tab.entries) - 1
 
@@ -280,14 +280,14 @@ class Browser:
             show(tab, body, ERROR_PAGE, 0, failed=str(error))
             raise
 
-    def _fetch(self, tab: Tab, entry: Entry) -> None:
+    def _fetch(self, tab: Tab, entry: HistoryEntry) -> None:
         url, method, form = addresses.request_url(entry.url), entry.method, entry.form
         for _ in range(MAX_REDIRECTS):
             host = addresses.host_of(url)
             if addresses.scheme_of(url) != "http":
                 raise Unreachable(_unserved(addresses.scheme_of(url), host in self.internet.hosts))
             try:
-                response = self.internet.fetch(Request(method, url, form, dict(self.cookies.get(host, {}))))
+                response = self.internet.fetch(HttpRequest(method, url, form, dict(self.cookies.get(host, {}))))
             except ConnectionReset:
                 tab.requests.append(f"[{method}] {url} => [FAILED] net::ERR_CONNECTION_RESET")
                 raise Unreachable("ERR_CONNECTION_RESET") from None
@@ -329,7 +329,7 @@ def blank_tab() -> Tab:
     return Tab(Page(Document.parse("")))
 
 
-def show(tab: Tab, body: str, url: str, status: int, source: Source | None = None, failed: str = "") -> None:
+def show(tab: Tab, body: str, url: str, status: int, source: PageSource | None = None, failed: str = "") -> None:
     """Show a page that was just loaded."""
     tab.page = loaded(body)
     tab.url, tab.status, tab.refreshes, tab.modal = url, status, False, None

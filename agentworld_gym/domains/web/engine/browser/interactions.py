@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from agentworld_gym.domains.web.engine import addresses
 from agentworld_gym.domains.web.engine.browser import data_attributes
-from agentworld_gym.domains.web.engine.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
+from agentworld_gym.domains.web.engine.browser.browser import (
+    Browser,
+    JavaScriptDialog,
+    OpenFileChooser,
+    Refusal,
+    Unreachable,
+)
 from agentworld_gym.domains.web.engine.document import forms
 from agentworld_gym.domains.web.engine.document.focus import close_dialog, focusable, is_details_summary
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import MAX_VALUE, Page
 
 _TYPED_AS_ONE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
 
 
-def click(browser: Browser, node: Node) -> None:
+def click(browser: Browser, node: DomNode) -> None:
     """Click an element: move the focus, then activate it."""
     press_down(browser.page, node)
     activate(browser, node)
 
 
-def press_down(page: Page, node: Node) -> None:
+def press_down(page: Page, node: DomNode) -> None:
     """Move the focus to where a mouse button goes down."""
     target = next((place for place in (node, *node.ancestors()) if place.index and focusable(page, place)), None)
     page.give_focus(target.index if target is not None else None)
 
 
-def open_in_background(browser: Browser, node: Node) -> None:
+def open_in_background(browser: Browser, node: DomNode) -> None:
     """Open a link in a tab behind this one, as the middle button, Control and Shift do."""
     press_down(browser.page, node)
     link = node if node.tag == "a" else node.closest("a")
@@ -33,7 +39,7 @@ def open_in_background(browser: Browser, node: Node) -> None:
         follow_link(browser, link, elsewhere=True)
 
 
-def activate(browser: Browser, node: Node) -> None:
+def activate(browser: Browser, node: DomNode) -> None:
     """Activate an element, or the nearest one around it that can be activated."""
     page = browser.page
     for place in (node, *node.ancestors()):
@@ -71,7 +77,7 @@ def activate(browser: Browser, node: Node) -> None:
             return
 
 
-def _click_input(browser: Browser, node: Node) -> None:
+def _click_input(browser: Browser, node: DomNode) -> None:
     page = browser.page
     if page.is_disabled(node):
         return
@@ -83,10 +89,10 @@ def _click_input(browser: Browser, node: Node) -> None:
             page.set_checked(node, True)
             after_change(browser, node)
     elif node.type == "file":
-        browser.tab.modal = Chooser(node.index)
+        browser.tab.modal = OpenFileChooser(node.index)
 
 
-def _click_option(browser: Browser, option: Node) -> None:
+def _click_option(browser: Browser, option: DomNode) -> None:
     select = option.closest("select")
     if select is None or browser.page.is_disabled(select) or browser.page.is_disabled(option):
         return
@@ -94,7 +100,7 @@ def _click_option(browser: Browser, option: Node) -> None:
     after_change(browser, select)
 
 
-def _press_button(browser: Browser, button: Node) -> None:
+def _press_button(browser: Browser, button: DomNode) -> None:
     page = browser.page
     dialog = data_attributes.dialog_before(page, button)
     if dialog is not None:
@@ -103,7 +109,7 @@ def _press_button(browser: Browser, button: Node) -> None:
     _after_button(browser, button)
 
 
-def _after_button(browser: Browser, button: Node, extra: tuple[str, str] | None = None) -> None:
+def _after_button(browser: Browser, button: DomNode, extra: tuple[str, str] | None = None) -> None:
     page = browser.page
     if "data-reload" in button.attrs and browser.tab.url.startswith("chrome-error:"):
         try:
@@ -121,7 +127,7 @@ def _after_button(browser: Browser, button: Node, extra: tuple[str, str] | None 
         submit(browser, form, button, extra)
 
 
-def _press_link(browser: Browser, link: Node) -> None:
+def _press_link(browser: Browser, link: DomNode) -> None:
     dialog = data_attributes.dialog_before(browser.page, link)
     if dialog is not None:
         browser.tab.modal = dialog
@@ -129,7 +135,7 @@ def _press_link(browser: Browser, link: Node) -> None:
     follow_link(browser, link)
 
 
-def follow_link(browser: Browser, link: Node, elsewhere: bool = False) -> None:
+def follow_link(browser: Browser, link: DomNode, elsewhere: bool = False) -> None:
     """Follow a link. A page that cannot be reached leaves the browser's error page."""
     url = addresses.resolved(browser.tab.url, link.attrs.get("href", ""))
     if addresses.scheme_of(url) not in ("http", "https"):
@@ -147,11 +153,11 @@ def follow_link(browser: Browser, link: Node, elsewhere: bool = False) -> None:
         return
 
 
-def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, str] | None = None) -> None:
+def submit(browser: Browser, form: DomNode, button: DomNode | None, extra: tuple[str, str] | None = None) -> None:
     """Submit a form. Where the browser refuses a value, the focus goes to its field instead."""
     page = browser.page
     sent = request_of(page, form, button, browser.tab.url, extra)
-    if isinstance(sent, Node):
+    if isinstance(sent, DomNode):
         page.give_focus(sent.index)
         return
     dialog = form.closest("dialog")
@@ -167,8 +173,8 @@ def submit(browser: Browser, form: Node, button: Node | None, extra: tuple[str, 
 
 
 def request_of(
-    page: Page, form: Node, button: Node | None, page_url: str, extra: tuple[str, str] | None = None
-) -> tuple[str, str, forms.Fields] | Node | None:
+    page: Page, form: DomNode, button: DomNode | None, page_url: str, extra: tuple[str, str] | None = None
+) -> tuple[str, str, forms.Fields] | DomNode | None:
     """Return the method, the address and the fields of the request that a form sends.
 
     It is the element whose value the browser refuses to send, where there is one, and None where no request is made.
@@ -192,12 +198,12 @@ def request_of(
     return "GET", addresses.with_query(url, addresses.encode_form(fields)), ()
 
 
-def _method(form: Node, button: Node | None) -> str:
+def _method(form: DomNode, button: DomNode | None) -> str:
     attrs = button.attrs if button is not None else {}
     return attrs.get("formmethod", form.attrs.get("method", "get")).upper()
 
 
-def submit_implicitly(browser: Browser, field: Node) -> None:
+def submit_implicitly(browser: Browser, field: DomNode) -> None:
     """Act on Enter in a field: press the form's first submit button, or submit the form if it has none."""
     page = browser.page
     form = page.document.form_of(field)
@@ -216,7 +222,7 @@ def answer_dialog(browser: Browser, accept: bool, text: str | None) -> None:
     """Close the open dialog, and continue with what it was about."""
     dialog = browser.tab.modal
     browser.tab.modal = None
-    if not isinstance(dialog, Dialog) or (dialog.kind != "alert" and not accept):
+    if not isinstance(dialog, JavaScriptDialog) or (dialog.kind != "alert" and not accept):
         return
     node = browser.page.nodes[dialog.node]
     if node.tag == "a":
@@ -225,7 +231,7 @@ def answer_dialog(browser: Browser, accept: bool, text: str | None) -> None:
         _after_button(browser, node, (dialog.field, (text or "")[:MAX_VALUE]) if dialog.field else None)
 
 
-def fill(browser: Browser, node: Node, text: str) -> None:
+def fill(browser: Browser, node: DomNode, text: str) -> None:
     """Replace the text of a field.
 
     Raises:
@@ -254,7 +260,7 @@ def fill(browser: Browser, node: Node, text: str) -> None:
     data_attributes.filter_list(page, node)
 
 
-def set_text(page: Page, node: Node, text: str) -> None:
+def set_text(page: Page, node: DomNode, text: str) -> None:
     """Set the text of a field as typing does: with the field's maximum length, and line breaks only in a text area."""
     if node.tag == "input":
         text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
@@ -262,7 +268,7 @@ def set_text(page: Page, node: Node, text: str) -> None:
     page.set_value(node, text if limit is None else text[:limit])
 
 
-def field_of(page: Page, node: Node) -> Node:
+def field_of(page: Page, node: DomNode) -> DomNode:
     """Return the control that an element stands for: that of a label, else the element itself."""
     if node.tag in ("input", "select", "textarea", "button"):
         return node
@@ -270,7 +276,7 @@ def field_of(page: Page, node: Node) -> Node:
     return (page.document.target(label) if label is not None else None) or node
 
 
-def select_options(browser: Browser, node: Node, values: list[str], labels_only: bool = False) -> list[str] | str:
+def select_options(browser: Browser, node: DomNode, values: list[str], labels_only: bool = False) -> list[str] | str:
     """Select options by value or label; return their values, or else why that is impossible.
 
     Raises:
@@ -300,7 +306,7 @@ def select_options(browser: Browser, node: Node, values: list[str], labels_only:
     return [page.option_value(option) for option in chosen]
 
 
-def after_change(browser: Browser, control: Node) -> None:
+def after_change(browser: Browser, control: DomNode) -> None:
     """Act on a change of a control: send its form where the control asks for it."""
     if data_attributes.sends_itself(browser, control):
         form = browser.page.document.form_of(control)

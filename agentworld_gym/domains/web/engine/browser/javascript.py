@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.domains.web.engine import addresses
 from agentworld_gym.domains.web.engine.browser.browser import Browser, Refusal
 from agentworld_gym.domains.web.engine.document.layout import layout_of
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.strings import tidy
 
@@ -44,7 +44,7 @@ _ON_PAGE: dict[str, Callable[[Browser], Any]] = {
 }
 
 
-def evaluate(browser: Browser, source: str, node: Node | None) -> Any:
+def evaluate(browser: Browser, source: str, node: DomNode | None) -> Any:
     """Return the value of an expression on the closed list.
 
     Raises:
@@ -80,7 +80,7 @@ def printed(value: Any) -> str:
     return "undefined" if value is UNDEFINED else json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def select(page: Page, selector: str) -> list[Node]:
+def select(page: Page, selector: str) -> list[DomNode]:
     """Return the elements of a simple selector: a tag, an id, a class and an attribute, each at most once."""
     match = _SIMPLE.fullmatch(selector.strip())
     if match is None or not selector.strip():
@@ -99,7 +99,7 @@ def select(page: Page, selector: str) -> list[Node]:
     ]
 
 
-def _read(page: Page, node: Node, name: str) -> Any:
+def _read(page: Page, node: DomNode, name: str) -> Any:
     if name in ("textContent", "innerText", "textContent.trim()", "innerText.trim()"):
         text = _visible(page, node) if name.startswith("inner") else node.text()
         return text.strip() if name.endswith("trim()") else text
@@ -120,11 +120,11 @@ def _read(page: Page, node: Node, name: str) -> Any:
     )
 
 
-def _visible(page: Page, node: Node) -> str:
+def _visible(page: Page, node: DomNode) -> str:
     layout = layout_of(page)
     parts: list[str] = []
 
-    def walk(place: Node) -> None:
+    def walk(place: DomNode) -> None:
         for child in place.children:
             if isinstance(child, str):
                 parts.append(tidy(child) and child)

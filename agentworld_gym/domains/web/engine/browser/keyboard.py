@@ -6,7 +6,7 @@ from agentworld_gym.domains.web.engine.browser import data_attributes, interacti
 from agentworld_gym.domains.web.engine.browser.browser import Browser, Refusal
 from agentworld_gym.domains.web.engine.document.focus import close_dialog, is_details_summary, tab_order
 from agentworld_gym.domains.web.engine.document.forms import max_length
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page, is_number
 from agentworld_gym.domains.web.engine.document.roles import is_listbox
 from agentworld_gym.domains.web.engine.strings import words
@@ -93,7 +93,7 @@ def type_text(browser: Browser, text: str) -> None:
             return
 
 
-def _tab(page: Page, node: Node | None, step: int) -> None:
+def _tab(page: Page, node: DomNode | None, step: int) -> None:
     stops = tab_order(page)
     if not stops:
         page.focus = None
@@ -112,7 +112,7 @@ def _tab(page: Page, node: Node | None, step: int) -> None:
     page.selected = stops[place].tag == "input"
 
 
-def _escape(page: Page, node: Node | None) -> None:
+def _escape(page: Page, node: DomNode | None) -> None:
     if page.modals:
         close_dialog(page, page.nodes[page.modals[-1][0]])
     elif node is not None and node.tag == "input" and node.type == "search" and page.value(node):
@@ -120,7 +120,7 @@ def _escape(page: Page, node: Node | None) -> None:
         data_attributes.filter_list(page, node)
 
 
-def _enter(browser: Browser, node: Node) -> None:
+def _enter(browser: Browser, node: DomNode) -> None:
     page = browser.page
     if node.tag == "textarea":
         _insert(page, node, "\n")
@@ -130,7 +130,7 @@ def _enter(browser: Browser, node: Node) -> None:
         interactions.submit_implicitly(browser, node)
 
 
-def _edit(page: Page, node: Node, held: frozenset[str], key: str) -> None:
+def _edit(page: Page, node: DomNode, held: frozenset[str], key: str) -> None:
     value = page.value(node)
     if "Control" in held:
         if key.lower() in ("a", "keya"):
@@ -171,7 +171,7 @@ def _move_caret(page: Page, value: str, key: str) -> None:
     page.selected, page.tail = False, len(value) - min(max(at, 0), len(value))
 
 
-def _insert(page: Page, node: Node, text: str) -> None:
+def _insert(page: Page, node: DomNode, text: str) -> None:
     if "readonly" in node.attrs:
         return
     if node.type == "number" and node.tag == "input" and text not in "0123456789.-+eE":
@@ -183,7 +183,7 @@ def _insert(page: Page, node: Node, text: str) -> None:
         _replace(page, node, value[:at] + text + value[at:])
 
 
-def _replace(page: Page, node: Node, value: str) -> None:
+def _replace(page: Page, node: DomNode, value: str) -> None:
     if "readonly" in node.attrs or page.is_disabled(node):
         return
     page.selected, page.tail = False, min(page.tail, len(value))
@@ -191,7 +191,7 @@ def _replace(page: Page, node: Node, value: str) -> None:
     data_attributes.filter_list(page, node)
 
 
-def _step(page: Page, node: Node, direction: int) -> None:
+def _step(page: Page, node: DomNode, direction: int) -> None:
     """Increase or decrease the number in a field, within its bounds."""
     value, attrs = page.value(node), node.attrs
     stated = attrs.get("step", "")
@@ -211,7 +211,7 @@ def _step(page: Page, node: Node, direction: int) -> None:
         _replace(page, node, f"{number:.10f}".rstrip("0").rstrip("."))
 
 
-def _operate(browser: Browser, node: Node, key: str) -> None:
+def _operate(browser: Browser, node: DomNode, key: str) -> None:
     """Act on a key while an element other than a text field has the focus."""
     page = browser.page
     if key == " ":
@@ -233,7 +233,7 @@ def _operate(browser: Browser, node: Node, key: str) -> None:
             interactions.activate(browser, other)
 
 
-def _move_option(browser: Browser, select: Node, step: int) -> None:
+def _move_option(browser: Browser, select: DomNode, step: int) -> None:
     page = browser.page
     options = [option for option in page.document.options(select) if not page.is_disabled(option)]
     if not options:

@@ -13,7 +13,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl
 
 from agentworld_gym.core.engines.controls import suspended
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Internet, Request, Response
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Internet, Response
 
 SESSION = "x-agentworld-session"
 """The header that names the session of a request, since one server and one browser serve all sessions."""
@@ -88,7 +88,7 @@ class SessionServer:
                     url
                 )  # This is the browser's own second attempt, which the sites have not been asked for.
             with suspended() if session in self.undisturbed else nullcontext():
-                response = internet.fetch(Request(method, url, form, _cookies(headers.get("cookie", ""))))
+                response = internet.fetch(HttpRequest(method, url, form, _cookies(headers.get("cookie", ""))))
         except ConnectionReset:
             self._broken[session] = ("" if broken == url else url, time.monotonic())
             raw = writer.get_extra_info("socket")

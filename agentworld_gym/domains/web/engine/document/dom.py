@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lxml import etree, html
 
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.roles import display_of, role_of
 from agentworld_gym.domains.web.engine.strings import words
 
@@ -31,11 +31,11 @@ class Document:
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.by_id: dict[str, Node] = {}
+        self.nodes: list[DomNode] = []
+        self.by_id: dict[str, DomNode] = {}
         self.title = ""
-        self.labels: dict[int, list[Node]] = {}
-        self.controls: dict[int, list[Node]] = {}
+        self.labels: dict[int, list[DomNode]] = {}
+        self.controls: dict[int, list[DomNode]] = {}
         self.refreshes = False
         self.source = ""
 
@@ -45,11 +45,11 @@ class Document:
         return _parsed(text)
 
     @property
-    def body(self) -> Node:
+    def body(self) -> DomNode:
         """The root, which holds everything that can be seen."""
         return self.nodes[0]
 
-    def target(self, label: Node) -> Node | None:
+    def target(self, label: DomNode) -> DomNode | None:
         """Return the control that a label belongs to."""
         named = label.attrs.get("for")
         if named is not None:
@@ -57,7 +57,7 @@ class Document:
             return node if node is not None and _labelable(node) else None
         return next((node for node in self.nodes[label.index + 1 : label.end] if _labelable(node)), None)
 
-    def form_of(self, control: Node) -> Node | None:
+    def form_of(self, control: DomNode) -> DomNode | None:
         """Return the form that a control belongs to."""
         named = control.attrs.get("form")
         if named is not None:
@@ -65,12 +65,12 @@ class Document:
             return node if node is not None and node.tag == "form" else None
         return control.closest("form")
 
-    def options(self, select: Node) -> list[Node]:
+    def options(self, select: DomNode) -> list[DomNode]:
         """Return the options of a select in their order."""
         return [node for node in self.nodes[select.index + 1 : select.end] if node.tag == "option"]
 
 
-def _labelable(node: Node) -> bool:
+def _labelable(node: DomNode) -> bool:
     return node.tag in LABELABLE and not (node.tag == "input" and node.type == "hidden")
 
 
@@ -104,23 +104,23 @@ def _root(text: str) -> html.HtmlElement | None:
 
 def _grow(document: Document, body: html.HtmlElement | None) -> None:
     """Copy the tree without recursion, since a page may nest deeper than Python calls."""
-    root = Node(0, "body", dict(body.attrib) if body is not None else {}, None)
+    root = DomNode(0, "body", dict(body.attrib) if body is not None else {}, None)
     document.nodes.append(root)
     if body is None:
         return
-    stack: list[tuple[html.HtmlElement | str | Node, Node]] = []
+    stack: list[tuple[html.HtmlElement | str | DomNode, DomNode]] = []
     _push(stack, body, root)
     while stack:
         item, parent = stack.pop()
         if isinstance(item, str):
             parent.children.append(item)
-        elif isinstance(item, Node):
+        elif isinstance(item, DomNode):
             item.end = len(document.nodes)
         elif len(document.nodes) < MAX_NODES:
             tag = str(item.tag)
             if tag == "tr" and parent.tag == "table":
                 parent = _row_group(document, parent)
-            node = Node(len(document.nodes), tag, dict(item.attrib), parent)
+            node = DomNode(len(document.nodes), tag, dict(item.attrib), parent)
             if tag in ("input", "button"):
                 node.attrs["type"] = _type(node)
             parent.children.append(node)
@@ -135,7 +135,9 @@ def _grow(document: Document, body: html.HtmlElement | None) -> None:
             node.parent.end = max(node.parent.end, node.end)
 
 
-def _push(stack: list[tuple[html.HtmlElement | str | Node, Node]], element: html.HtmlElement, node: Node) -> None:
+def _push(
+    stack: list[tuple[html.HtmlElement | str | DomNode, DomNode]], element: html.HtmlElement, node: DomNode
+) -> None:
     """Push the content of an element on the stack, so that its first item lies on top."""
     items: list[html.HtmlElement | str] = []
     text = element.text or ""
@@ -154,12 +156,12 @@ def _push(stack: list[tuple[html.HtmlElement | str | Node, Node]], element: html
     stack.extend((item, node) for item in reversed(items))
 
 
-def _row_group(document: Document, table: Node) -> Node:
+def _row_group(document: Document, table: DomNode) -> DomNode:
     """Return the `tbody` that a browser puts around rows that stand directly in a table."""
     last = next((child for child in reversed(table.children) if not isinstance(child, str)), None)
     if last is not None and last.tag == "tbody":
         return last
-    group = Node(len(document.nodes), "tbody", {}, table)
+    group = DomNode(len(document.nodes), "tbody", {}, table)
     table.children.append(group)
     document.nodes.append(group)
     return group
@@ -172,7 +174,7 @@ _INPUTS = words(
 )
 
 
-def _type(node: Node) -> str:
+def _type(node: DomNode) -> str:
     stated = node.attrs.get("type", "").lower()
     if node.tag == "button":
         return stated if stated in _BUTTONS else "submit"

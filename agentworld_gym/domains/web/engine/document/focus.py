@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agentworld_gym.domains.web.engine.document.layout import layout_of
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 
 
-def focusable(page: Page, node: Node) -> bool:
+def focusable(page: Page, node: DomNode) -> bool:
     """Return whether an element can have the focus."""
     if not layout_of(page).shown[node.index] or is_blocked(page, node):
         return False
@@ -21,7 +21,7 @@ def focusable(page: Page, node: Node) -> bool:
     return node.attrs.get("tabindex", "").strip().removeprefix("-").isdigit()
 
 
-def is_details_summary(summary: Node) -> bool:
+def is_details_summary(summary: DomNode) -> bool:
     """Return whether an element is the summary that opens and closes its details."""
     details = summary.parent
     if summary.tag != "summary" or details is None or details.tag != "details":
@@ -29,18 +29,18 @@ def is_details_summary(summary: Node) -> bool:
     return next((child for child in details.elements() if child.tag == "summary"), None) is summary
 
 
-def is_blocked(page: Page, node: Node) -> bool:
+def is_blocked(page: Page, node: DomNode) -> bool:
     """Return whether a modal dialog keeps an element from reacting."""
     return bool(page.modals) and not page.nodes[page.modals[-1][0]].holds(node)
 
 
-def tab_order(page: Page) -> list[Node]:
+def tab_order(page: Page) -> list[DomNode]:
     """Return the elements that Tab visits, in their order."""
     stops = [node for node in page.nodes if _is_stop(page, node)]
     return sorted(stops, key=lambda node: (_tabindex(node) or 1 << 20, node.index))
 
 
-def _is_stop(page: Page, node: Node) -> bool:
+def _is_stop(page: Page, node: DomNode) -> bool:
     if not focusable(page, node) or _tabindex(node) < 0 or node.index == 0:
         return False
     if node.tag != "input" or node.type != "radio":
@@ -50,13 +50,13 @@ def _is_stop(page: Page, node: Node) -> bool:
     return node in chosen if chosen else True
 
 
-def _tabindex(node: Node) -> int:
+def _tabindex(node: DomNode) -> int:
     text = node.attrs.get("tabindex", "0").strip()
     digits = text.removeprefix("-")
     return (int(digits[:5]) * (-1 if text.startswith("-") else 1)) if digits.isascii() and digits.isdigit() else 0
 
 
-def show_modal(page: Page, dialog: Node) -> None:
+def show_modal(page: Page, dialog: DomNode) -> None:
     """Open a modal dialog; the focus moves into it."""
     if page.attr(dialog, "open") is not None:
         return
@@ -69,7 +69,7 @@ def show_modal(page: Page, dialog: Node) -> None:
     page.focus = chosen.index
 
 
-def close_dialog(page: Page, dialog: Node) -> None:
+def close_dialog(page: Page, dialog: DomNode) -> None:
     """Close a dialog; the focus returns to where it was."""
     if page.attr(dialog, "open") is None:
         return

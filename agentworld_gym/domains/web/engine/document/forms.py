@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import count
 
 from agentworld_gym.domains.web.engine.document.dom import CACHED, Document
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page, is_date, is_number
 
 Fields = tuple[tuple[str, str], ...]
@@ -24,7 +24,7 @@ _UNCHANGED = frozenset({"hidden", "submit", "reset", "button", "image", "file"})
 _PATTERNED = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
-def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
+def fields(page: Page, form: DomNode, submitter: DomNode | None) -> Fields:
     """Return the names and values that a form sends, in their order."""
     pairs: list[tuple[str, str]] = []
     for node in page.document.controls.get(form.index, []):
@@ -48,12 +48,12 @@ def fields(page: Page, form: Node, submitter: Node | None) -> Fields:
     return tuple(pairs)
 
 
-def first_invalid(page: Page, form: Node) -> Node | None:
+def first_invalid(page: Page, form: DomNode) -> DomNode | None:
     """Return the first control whose value the browser refuses to send."""
     return next((node for node in page.document.controls.get(form.index, []) if validation_message(page, node)), None)
 
 
-def validation_message(page: Page, node: Node) -> str:
+def validation_message(page: Page, node: DomNode) -> str:
     """Return why the browser refuses the value of a control, in Chromium's words; empty if it accepts it."""
     if node.tag not in ("input", "select", "textarea") or page.is_disabled(node):
         return ""
@@ -82,13 +82,13 @@ def validation_message(page: Page, node: Node) -> str:
     return ""
 
 
-def max_length(node: Node) -> int | None:
+def max_length(node: DomNode) -> int | None:
     """Return how many characters can be typed into a field."""
     limit = node.attrs.get("maxlength", "").strip()
     return int(limit[:7]) if limit.isascii() and limit.isdigit() else None
 
 
-def reset(page: Page, form: Node) -> None:
+def reset(page: Page, form: DomNode) -> None:
     """Reset every control of a form to the value that it was loaded with."""
     for node in page.document.controls.get(form.index, []):
         for changed in (page.values, page.checked, page.chosen, page.files):
@@ -130,14 +130,14 @@ def restore_values(page: Page, values: Saved) -> None:
 
 
 @lru_cache(maxsize=CACHED)
-def named_fields(document: Document) -> Mapping[str, tuple[Node, ...]]:
+def named_fields(document: Document) -> Mapping[str, tuple[DomNode, ...]]:
     """Return the fields that a user can change, by a name that the document has once; radio buttons by their group.
 
     >>> document = Document.parse("<form><input name=q><input type=checkbox name=id value=4></form><input name=q>")
     >>> list(named_fields(document))
     ['q', 'id', 'q:2']
     """
-    found: dict[str, tuple[Node, ...]] = {}
+    found: dict[str, tuple[DomNode, ...]] = {}
     groups: dict[tuple[int, str], str] = {}
     boxes = [node.attrs.get("name") for node in document.nodes if node.tag == "input" and node.type == "checkbox"]
     for node in document.nodes:
@@ -179,7 +179,7 @@ def field_values(page: Page, passwords: bool = True) -> dict[str, FieldValue]:
     return found
 
 
-def field_value(page: Page, nodes: tuple[Node, ...]) -> FieldValue:
+def field_value(page: Page, nodes: tuple[DomNode, ...]) -> FieldValue:
     """Return the value of a field, given its elements."""
     node = nodes[0]
     if node.tag == "select":
@@ -216,22 +216,22 @@ def set_field(page: Page, name: str, value: object) -> None:
         raise TypeError(f"{name} holds a text, and not {value!r}")
 
 
-def _option(page: Page, options: list[Node], value: object) -> Node:
+def _option(page: Page, options: list[DomNode], value: object) -> DomNode:
     found = next((option for option in options if page.option_value(option) == value), None)
     if found is None:
         raise LookupError(f"no option {value!r}")
     return found
 
 
-def _valued(radios: tuple[Node, ...], value: object) -> Iterator[Node]:
+def _valued(radios: tuple[DomNode, ...], value: object) -> Iterator[DomNode]:
     yield from (radio for radio in radios if radio.attrs.get("value", "on") == value)
     raise LookupError(f"no button {value!r}")
 
 
-def _keys(page: Page) -> list[tuple[Node, tuple[str, str, str, int]]]:
+def _keys(page: Page) -> list[tuple[DomNode, tuple[str, str, str, int]]]:
     """Yield the controls of a page with a key that stays the same from one load to the next."""
     counts: dict[tuple[str, str, str], int] = {}
-    keys: list[tuple[Node, tuple[str, str, str, int]]] = []
+    keys: list[tuple[DomNode, tuple[str, str, str, int]]] = []
     for node in page.nodes:
         if node.tag not in ("input", "select", "textarea") or node.type == "password":
             continue
@@ -242,7 +242,7 @@ def _keys(page: Page) -> list[tuple[Node, tuple[str, str, str, int]]]:
     return keys
 
 
-def _missing(page: Page, node: Node, value: str) -> str:
+def _missing(page: Page, node: DomNode, value: str) -> str:
     if node.tag == "input" and node.type == "checkbox":
         return "" if page.is_checked(node) else "Please check this box if you want to proceed."
     if node.tag == "input" and node.type == "radio":
@@ -256,11 +256,11 @@ def _missing(page: Page, node: Node, value: str) -> str:
     return "" if value else "Please fill out this field."
 
 
-def _parts(node: Node, value: str) -> list[str]:
+def _parts(node: DomNode, value: str) -> list[str]:
     return value.split(",") if "multiple" in node.attrs else [value]
 
 
-def _out_of_range(node: Node, value: str) -> str:
+def _out_of_range(node: DomNode, value: str) -> str:
     number = float(value)
     low, high, step = (_number(node.attrs.get(name)) for name in ("min", "max", "step"))
     if low is not None and number < low:
@@ -276,7 +276,7 @@ def _out_of_range(node: Node, value: str) -> str:
     return ""
 
 
-def _out_of_dates(node: Node, value: str) -> str:
+def _out_of_dates(node: DomNode, value: str) -> str:
     low, high = node.attrs.get("min", ""), node.attrs.get("max", "")
     if is_date(low) and value < low:
         return f"Value must be {low} or later."

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import cast
 
 from agentworld_gym.domains.web.engine.document.dom import CACHED, Document
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.document.roles import is_listbox
 from agentworld_gym.domains.web.engine.strings import words
@@ -48,7 +48,7 @@ class Layout:
             pointer[index] = _points(node, bool(pointer[above]))
         self._measure(nodes)
 
-    def _measure(self, nodes: list[Node]) -> None:
+    def _measure(self, nodes: list[DomNode]) -> None:
         box, shown = self.box, self.shown
         full = bytearray(len(nodes))
         for node in reversed(nodes):
@@ -64,7 +64,7 @@ class Layout:
                 box[index] = full[index] = tag in _ALWAYS or _has_content(node, full)
 
 
-def _has_content(node: Node, full: bytearray) -> bool:
+def _has_content(node: DomNode, full: bytearray) -> bool:
     for child in node.children:
         if isinstance(child, str):
             if not child.isspace():
@@ -74,19 +74,19 @@ def _has_content(node: Node, full: bytearray) -> bool:
     return False
 
 
-def _is_gone(page: Page, node: Node) -> bool:
+def _is_gone(page: Page, node: DomNode) -> bool:
     if node.display == "none" or page.attr(node, "hidden") is not None:
         return True
     return node.tag == "dialog" and page.attr(node, "open") is None
 
 
-def _is_folded(page: Page, node: Node, details: Node) -> bool:
+def _is_folded(page: Page, node: DomNode, details: DomNode) -> bool:
     if details.tag != "details" or page.attr(details, "open") is not None:
         return False
     return node is not next((child for child in details.elements() if child.tag == "summary"), None)
 
 
-def _points(node: Node, inherited: bool) -> bool:
+def _points(node: DomNode, inherited: bool) -> bool:
     """Return whether the mouse cursor is a hand over an element."""
     tag = node.tag
     if tag == "input":

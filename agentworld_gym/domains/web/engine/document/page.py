@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.domains.web.engine.document.dom import Document
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.roles import is_listbox
 from agentworld_gym.domains.web.engine.strings import words
 
@@ -92,11 +92,11 @@ class Page:
         self.focus, self.selected, self.tail = index, False, 0
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[DomNode]:
         """The elements of the document."""
         return self.document.nodes
 
-    def attr(self, node: Node, name: str) -> str | None:
+    def attr(self, node: DomNode, name: str) -> str | None:
         """Return the present value of an attribute."""
         if self.attrs:
             key = (node.index, name)
@@ -104,7 +104,7 @@ class Page:
                 return self.attrs[key]
         return node.attrs.get(name)
 
-    def set_attr(self, node: Node, name: str, value: str | None) -> None:
+    def set_attr(self, node: DomNode, name: str, value: str | None) -> None:
         """Change an attribute; None removes it."""
         key = (node.index, name)
         if node.attrs.get(name) == value:
@@ -113,7 +113,7 @@ class Page:
             self.attrs[key] = value
         self.layout = None
 
-    def value(self, node: Node) -> str:
+    def value(self, node: DomNode) -> str:
         """Return the value of a field as a script would read it."""
         value = self.values.get(node.index)
         if value is not None:
@@ -130,14 +130,14 @@ class Page:
             return "C:\\fakepath\\" + files[0].replace("\\", "/").rsplit("/", 1)[-1] if files else ""
         return sanitized(node, node.attrs.get("value", ""))
 
-    def set_value(self, node: Node, value: str) -> None:
+    def set_value(self, node: DomNode, value: str) -> None:
         """Change the value of a text field."""
         value = sanitized(node, value[:MAX_VALUE])
         self.values.pop(node.index, None)
         if self.value(node) != value:
             self.values[node.index] = value
 
-    def is_checked(self, node: Node) -> bool:
+    def is_checked(self, node: DomNode) -> bool:
         """Return whether a checkbox or a radio button is checked."""
         checked = self.checked.get(node.index)
         if checked is not None:
@@ -148,7 +148,7 @@ class Page:
             return True
         return next((other for other in reversed(self.group(node)) if "checked" in other.attrs), node) is node
 
-    def set_checked(self, node: Node, checked: bool) -> None:
+    def set_checked(self, node: DomNode, checked: bool) -> None:
         """Check or uncheck a control; the other radio buttons of its group follow."""
         if node.type == "radio" and checked:
             for other in self.group(node):
@@ -156,7 +156,7 @@ class Page:
         else:
             self.checked[node.index] = checked
 
-    def group(self, radio: Node) -> list[Node]:
+    def group(self, radio: DomNode) -> list[DomNode]:
         """Return all radio buttons in the group of one."""
         name = radio.attrs.get("name")
         if not name:
@@ -171,19 +171,19 @@ class Page:
             and self.document.form_of(node) is form
         ]
 
-    def chosen_options(self, select: Node) -> tuple[int, ...]:
+    def chosen_options(self, select: DomNode) -> tuple[int, ...]:
         """Return the selected options of a select."""
         chosen = self.chosen.get(select.index)
         if chosen is not None:
             return chosen
         return default_options(self.document, select)
 
-    def option_value(self, option: Node) -> str:
+    def option_value(self, option: DomNode) -> str:
         """Return the value that an option sends with its form."""
         value = option.attrs.get("value")
         return value if value is not None else " ".join(option.text().split())
 
-    def is_disabled(self, node: Node) -> bool:
+    def is_disabled(self, node: DomNode) -> bool:
         """Return whether a control is disabled by its own attribute or by an element around it."""
         if node.tag not in ("button", "input", "select", "textarea", "option", "optgroup"):
             return False
@@ -197,16 +197,16 @@ class Page:
                 return legend is None or not legend.holds(node)
         return False
 
-    def is_text_field(self, node: Node) -> bool:
+    def is_text_field(self, node: DomNode) -> bool:
         """Return whether text can be typed into an element."""
         return node.tag == "textarea" or (node.tag == "input" and node.type in _TEXTUAL)
 
-    def is_button(self, node: Node) -> bool:
+    def is_button(self, node: DomNode) -> bool:
         """Return whether an element is a button of a form."""
         return node.tag == "button" or (node.tag == "input" and node.type in _BUTTONS)
 
 
-def default_options(document: Document, select: Node) -> tuple[int, ...]:
+def default_options(document: Document, select: DomNode) -> tuple[int, ...]:
     """Return the options that are selected when a page is loaded."""
     options = document.options(select)
     marked = tuple(option.index for option in options if "selected" in option.attrs)
@@ -219,7 +219,7 @@ def default_options(document: Document, select: Node) -> tuple[int, ...]:
     return next(((option.index,) for option in options if "disabled" not in option.attrs), ())
 
 
-def sanitized(node: Node, value: str) -> str:
+def sanitized(node: DomNode, value: str) -> str:
     """Return a value as a field of that type keeps it."""
     if node.tag == "textarea":
         return value.replace("\r\n", "\n").replace("\r", "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.strings import words
 
 ROLES = words(
@@ -121,7 +121,7 @@ _BLOCK = words(
 _NONE = words("area base basefont datalist head link meta noembed noframes param rp script style template title")
 
 
-def explicit_role(node: Node) -> str | None:
+def explicit_role(node: DomNode) -> str | None:
     """Return the first valid role that an element states in its `role` attribute."""
     claimed = node.attrs.get("role")
     if not claimed:
@@ -129,7 +129,7 @@ def explicit_role(node: Node) -> str | None:
     return next((role for role in claimed.lower().split() if role in ROLES), None)
 
 
-def role_of(node: Node) -> str | None:
+def role_of(node: DomNode) -> str | None:
     """Return the role of an element; None if it has none.
 
     The ancestors of the element must be in place, and for a header cell its siblings.
@@ -144,7 +144,7 @@ def role_of(node: Node) -> str | None:
     return explicit
 
 
-def display_of(node: Node) -> str:
+def display_of(node: DomNode) -> str:
     """Return the display of a visible element: `inline`, `inline-block`, `block` or `none`."""
     tag = node.tag
     if tag in _NONE or (tag == "input" and node.type == "hidden"):
@@ -154,13 +154,13 @@ def display_of(node: Node) -> str:
     return "block" if tag in _BLOCK else "inline"
 
 
-def is_listbox(select: Node) -> bool:
+def is_listbox(select: DomNode) -> bool:
     """Return whether a select shows its options as a list and not as a drop-down menu."""
     size = select.attrs.get("size", "")
     return "multiple" in select.attrs or (size.isascii() and size.isdigit() and int(size[:6]) > 1)
 
 
-def _implicit_role(node: Node) -> str | None:
+def _implicit_role(node: DomNode) -> str | None:
     role = _native_role(node)
     if not role:
         return None
@@ -173,7 +173,7 @@ def _implicit_role(node: Node) -> str | None:
     return role
 
 
-def _native_role(node: Node) -> str | None:
+def _native_role(node: DomNode) -> str | None:
     tag, attrs = node.tag, node.attrs
     if (role := _BY_TAG.get(tag)) is not None:
         return role
@@ -201,7 +201,7 @@ def _native_role(node: Node) -> str | None:
     return _header_role(node) if tag == "th" else None
 
 
-def _header_role(cell: Node) -> str | None:
+def _header_role(cell: DomNode) -> str | None:
     scope = cell.attrs.get("scope")
     if scope in ("col", "colgroup"):
         return "columnheader"
@@ -220,25 +220,25 @@ def _header_role(cell: Node) -> str | None:
     return "rowheader" if _is_data(after) or _is_data(before) else "columnheader"
 
 
-def _count(node: Node, tag: str) -> int:
+def _count(node: DomNode, tag: str) -> int:
     return sum((child.tag == tag) + _count(child, tag) for child in node.elements() if child.tag != "td")
 
 
-def _is_header(cell: Node | None) -> bool:
+def _is_header(cell: DomNode | None) -> bool:
     return cell is not None and cell.tag == "th"
 
 
-def _is_data(cell: Node | None) -> bool:
+def _is_data(cell: DomNode | None) -> bool:
     return cell is not None and cell.tag == "td" and (bool(cell.text().strip()) or any(True for _ in cell.elements()))
 
 
-def _prevents_landmark(node: Node) -> bool:
+def _prevents_landmark(node: DomNode) -> bool:
     if "role" not in node.attrs:
         return node.tag in _SECTIONING_TAGS
     return node.attrs["role"] in _SECTIONING_ROLES
 
 
-def _keeps_role(node: Node, role: str | None) -> bool:
+def _keeps_role(node: DomNode, role: str | None) -> bool:
     """Return whether an element that claims to be presentational keeps its role.
 
     It does so if it can be focused, or has a global ARIA attribute.
@@ -246,7 +246,7 @@ def _keeps_role(node: Node, role: str | None) -> bool:
     return _has_global(node, role) or _is_focusable(node)
 
 
-def _has_global(node: Node, role: str | None) -> bool:
+def _has_global(node: DomNode, role: str | None) -> bool:
     for name in _GLOBAL:
         if name in node.attrs:
             if name in ("aria-label", "aria-labelledby") and role in _NAMELESS:
@@ -257,11 +257,11 @@ def _has_global(node: Node, role: str | None) -> bool:
     return False
 
 
-def _has_tabindex(node: Node) -> bool:
+def _has_tabindex(node: DomNode) -> bool:
     return node.attrs.get("tabindex", "").strip().lstrip("+-").isdigit()
 
 
-def _is_focusable(node: Node) -> bool:
+def _is_focusable(node: DomNode) -> bool:
     native = node.tag in ("button", "details", "select", "textarea") or (
         node.tag in ("a", "area") and "href" in node.attrs
     )

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.kit.tables.database import Database, Tokens, fields_of
+from agentworld_gym.kit.tables.database import Database, SeededTokens, fields_of
 from agentworld_gym.kit.tables.insert import Keys
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ class Image:
     @cached_property
     def database(self) -> Database:
         """The connection that all readers share."""
-        return Database(self.data, Tokens(0))
+        return Database(self.data, SeededTokens(0))
 
     @cached_property
     def fields(self) -> Mapping[str, Scalar]:
@@ -75,7 +75,7 @@ class Store:
             sqlite3.Error: A statement fails; nothing is changed.
         """
         if self._own is None:
-            self._own = Database(self._image.data, Tokens(0))
+            self._own = Database(self._image.data, SeededTokens(0))
         database = self._own
         database.refresh()
         connection = database.connection

@@ -11,7 +11,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from urllib.parse import parse_qsl
 
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Internet, Request, Response
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Internet, Response
 
 LOOPBACK = "127.0.0.1"
 MAX_BODY = 400_000
@@ -82,7 +82,7 @@ class SiteServer:
     ) -> None:
         self.close()
 
-    def fetch(self, request: Request) -> Response | None:
+    def fetch(self, request: HttpRequest) -> Response | None:
         """Fetch one request at a time, since the sites are not thread-safe.
 
         Raises:
@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         url = f"http://{host}{self.path}" if self.path.startswith("/") else self.path
         try:
             response = self.server.site_server.fetch(
-                Request(method, url, form, _cookies(self.headers.get("Cookie", "")))
+                HttpRequest(method, url, form, _cookies(self.headers.get("Cookie", "")))
             )
         except ConnectionReset:
             # Closing with a linger of zero sends a reset instead of an orderly end.

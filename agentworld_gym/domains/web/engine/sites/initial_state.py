@@ -14,7 +14,7 @@ from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.web.engine.sites.database import Image
 from agentworld_gym.domains.web.engine.sites.site import Site, load_site, site_names
-from agentworld_gym.kit.tables.database import opened, quoted
+from agentworld_gym.kit.tables.database import open_image, quoted
 from agentworld_gym.kit.tables.insert import with_rows
 from agentworld_gym.kit.tables.row_file import Size
 
@@ -107,7 +107,7 @@ def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> byte
     if set(tables) == set(site.keys):
         return with_rows(site.empty, site.keys, tables, STATE, key)
     emptied = _without(site.generated(state.size, state.seed), tables)
-    connection = opened(with_rows(emptied, site.keys, tables, STATE, key, references=False))
+    connection = open_image(with_rows(emptied, site.keys, tables, STATE, key, references=False))
     try:
         # A row may go before those that refer to it; the check finds them in the next round.
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -124,7 +124,7 @@ def _with_given(site: Site, tables: Mapping[str, Any], state: SiteState) -> byte
 
 
 def _without(image: bytes, tables: Iterable[str]) -> bytes:
-    connection = opened(image)
+    connection = open_image(image)
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         for table in tables:

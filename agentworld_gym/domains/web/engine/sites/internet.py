@@ -12,23 +12,23 @@ from urllib.parse import urlsplit
 from jinja2 import TemplateError
 
 from agentworld_gym.core.engines import Controls, Scalar
-from agentworld_gym.domains.web.engine.http import ConnectionReset, Request, Response
+from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Response
 from agentworld_gym.domains.web.engine.sites.concerned_rows import Concerned, concerned_by
 from agentworld_gym.domains.web.engine.sites.database import Store
+from agentworld_gym.domains.web.engine.sites.faults import BAD_GATEWAY, SAFE_REQUESTS, FaultyRequest
 from agentworld_gym.domains.web.engine.sites.initial_state import SiteState, read_state, seeded_images
-from agentworld_gym.domains.web.engine.sites.perturbations import BAD_GATEWAY, SAFE_REQUESTS, PerturbedRequest
 from agentworld_gym.domains.web.engine.sites.plain_rows import image_of, rows_of, sequences
 from agentworld_gym.domains.web.engine.sites.printing import STATIC, plain_failure, printed_page, static
 from agentworld_gym.domains.web.engine.sites.request_handler import (
     SESSION,
-    Answer,
+    SiteAnswer,
     Visit,
     answer,
     loading,
     parsed_query,
 )
 from agentworld_gym.domains.web.engine.sites.site import Site, load_site, site_folder
-from agentworld_gym.kit.tables.database import Tokens
+from agentworld_gym.kit.tables.database import SeededTokens
 
 NO_CONTROLS = Controls()
 MAX_URL, MAX_FORM, MAX_FIELDS = 4_000, 64_000, 200
@@ -39,9 +39,9 @@ class Sites:
     """The internet of one session: the sites in play, each with a database of its own.
 
     >>> sites = Sites.start({"open": "http://shop.example/"}, seed=1)
-    >>> sites.fetch(Request("GET", "http://shop.example/nothing-here")).status
+    >>> sites.fetch(HttpRequest("GET", "http://shop.example/nothing-here")).status
     404
-    >>> print(sites.fetch(Request("GET", "http://nowhere.example/")))
+    >>> print(sites.fetch(HttpRequest("GET", "http://nowhere.example/")))
     None
     """
 
@@ -50,7 +50,7 @@ class Sites:
         self._hosts = {site.about.host: site for site in state.sites}
         self._stores = dict(stores)
         self._controls = controls
-        self._tokens = Tokens(seed)
+        self._tokens = SeededTokens(seed)
         self._sessions: dict[str, tuple[str, Any, int]] = {}
         self._visits = 0
         self._failed = self._slow = ""
@@ -95,7 +95,7 @@ class Sites:
         """The hosts that exist."""
         return tuple(self._hosts)
 
-    def fetch(self, request: Request) -> Response | None:
+    def fetch(self, request: HttpRequest) -> Response | None:
         """Answer a request; None where no site has the host.
 
         Raises:
@@ -138,16 +138,16 @@ class Sites:
         if site is None:
             return Concerned()
         path = parts.path or "/"
-        perturbed = PerturbedRequest(NO_CONTROLS, site.about.host, path, 0)
+        faults = FaultyRequest(NO_CONTROLS, site.about.host, path, 0)
         query, store = parsed_query(parts.query), self._stores[site.name]
-        return concerned_by(Visit(site, store, perturbed, method, path, query, form, {}, user, self.now(site.name)))
+        return concerned_by(Visit(site, store, faults, method, path, query, form, {}, user, self.now(site.name)))
 
     def now(self, name: str) -> str:
         """Return the time of a site, by its name; empty where there is none."""
         site = next((site for site in self._hosts.values() if site.name == name), None)
         return self._state.now or (site.about.now if site is not None else "")
 
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return what pages are printed from as plain JSON data: the rows, the time, and the controls in force."""
         sites = [site.name if site.folder.parent == site_folder() else str(site.folder) for site in self._state.sites]
         web: dict[str, Any] = {"sites": sites}
@@ -172,7 +172,7 @@ class Sites:
                 found[name] = user
         return found
 
-    def kept(self) -> dict[str, Any]:
+    def hidden_state(self) -> dict[str, Any]:
         """Return what only requests need, as plain JSON data: sessions and counters."""
         state = self._state
         return {
@@ -209,7 +209,7 @@ class Sites:
         found = cls(state, stores, 0, controls)
         if kept:
             found._state = replace(state, signed_in=kept["signed_in"])
-            found._tokens = Tokens(*kept["tokens"])
+            found._tokens = SeededTokens(*kept["tokens"])
             found._sessions = {token: tuple(session) for token, session in kept["sessions"].items()}
             found._visits, found._failed, found._slow = kept["visits"], kept["failed"], kept["slow"]
         return found
@@ -236,37 +236,35 @@ class Sites:
         for store in self._stores.values():
             store.close()
 
-    def _visit(self, site: Site, path: str, request: Request) -> Visit:
+    def _visit(self, site: Site, path: str, request: HttpRequest) -> Visit:
         self._visits += 1
         method = "POST" if request.method == "POST" else "GET"
         form = tuple((_valid(name), _valid(text)) for name, text in request.form[:MAX_FIELDS])
-        perturbed = PerturbedRequest(self._controls, site.about.host, path, self._visits)
+        faults = FaultyRequest(self._controls, site.about.host, path, self._visits)
         token = request.cookies.get(SESSION, "")
         name, user, born = self._sessions.get(token, ("", None, 0))
         if name != site.name:
             user = None
         elif (
-            self._visits - born > SAFE_REQUESTS
-            and perturbed.strikes("session-expired")
-            and site.is_private(method, path)
+            self._visits - born > SAFE_REQUESTS and faults.strikes("session-expired") and site.is_private(method, path)
         ):
             del self._sessions[token]
             user = None
         now = self._state.now or site.about.now
-        return Visit(site, self._stores[site.name], perturbed, method, path, (), form, request.cookies, user, now)
+        return Visit(site, self._stores[site.name], faults, method, path, (), form, request.cookies, user, now)
 
     def _answered(self, visit: Visit, url: str, query: str) -> Response:
         if visit.method == "GET":
             again = url == self._failed
             self._failed = ""
-            if not again and visit.perturbed.strikes("intermittent-errors"):
+            if not again and visit.faults.strikes("intermittent-errors"):
                 self._failed = url
-                if visit.perturbed.resets():
+                if visit.faults.resets():
                     raise ConnectionReset(url)
                 return Response(502, BAD_GATEWAY)
             again = url == self._slow
             self._slow = ""
-            if not again and visit.site.find("GET", visit.path) and visit.perturbed.strikes("slow-loading"):
+            if not again and visit.site.find("GET", visit.path) and visit.faults.strikes("slow-loading"):
                 self._slow = url
                 return loading(visit)
         try:
@@ -276,7 +274,7 @@ class Sites:
             return plain_failure(visit, 500)
         return self._with_session(visit, answered)
 
-    def _with_session(self, visit: Visit, answered: Answer) -> Response:
+    def _with_session(self, visit: Visit, answered: SiteAnswer) -> Response:
         response, account = answered.response, answered.account
         if account is None:
             return response

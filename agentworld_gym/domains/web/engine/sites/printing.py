@@ -16,7 +16,7 @@ from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.web.engine.http import Response
 from agentworld_gym.domains.web.engine.sites.database import Image, Store
-from agentworld_gym.domains.web.engine.sites.perturbations import BAD_GATEWAY, PerturbedRequest
+from agentworld_gym.domains.web.engine.sites.faults import BAD_GATEWAY, FaultyRequest
 from agentworld_gym.domains.web.engine.sites.request_handler import (
     FAILURES,
     Visit,
@@ -70,9 +70,9 @@ def _printed(folder: str, image: Image, now: str, controls: str, url: str, user:
     for kind, name in (("status", "flash"), ("alert", "alert")):
         if name in told:
             cookies = flash_cookie(kind, told[name])
-    perturbed = PerturbedRequest(Controls(strengths, seed), site.about.host, path, told.get("visit", 0))
+    faults = FaultyRequest(Controls(strengths, seed), site.about.host, path, told.get("visit", 0))
     method, form = ("POST", pairs_of(told["sent"])) if "sent" in told else ("GET", ())
-    visit = Visit(site, Store(image), perturbed, method, path, parsed_query(parts.query), form, cookies, user, now)
+    visit = Visit(site, Store(image), faults, method, path, parsed_query(parts.query), form, cookies, user, now)
     if told.get("loading"):
         return loading(replace(visit, query=()))
     status = told.get("status")

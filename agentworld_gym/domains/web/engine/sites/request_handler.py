@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from markupsafe import Markup
 
-from agentworld_gym.domains.web.engine.http import Response, Source
+from agentworld_gym.domains.web.engine.http import PageSource, Response
 from agentworld_gym.domains.web.engine.sites.database import Store
+from agentworld_gym.domains.web.engine.sites.faults import FaultyRequest
 from agentworld_gym.domains.web.engine.sites.form_validation import parameters, validated_form
 from agentworld_gym.domains.web.engine.sites.pagination import Listing
-from agentworld_gym.domains.web.engine.sites.perturbations import PerturbedRequest
-from agentworld_gym.domains.web.engine.sites.site import Page, Site
-from agentworld_gym.domains.web.engine.sites.site_schema import Entry, Query, Route
+from agentworld_gym.domains.web.engine.sites.site import Site, SitePage
+from agentworld_gym.domains.web.engine.sites.site_schema import PageQuery, Route, SiteMenuEntry
 
 REFRESH = Markup('<meta http-equiv="refresh" content="1">')
 FLASH, SESSION = "flash", "session"
@@ -37,7 +37,7 @@ class Visit:
 
     site: Site
     store: Store
-    perturbed: PerturbedRequest
+    faults: FaultyRequest
     method: str
     path: str
     query: tuple[tuple[str, str], ...]
@@ -53,7 +53,7 @@ class Visit:
 
 
 @dataclass(slots=True)
-class Answer:
+class SiteAnswer:
     """A response, and a change of sign-in: a key signs in, `""` signs out, and None changes nothing."""
 
     response: Response
@@ -69,7 +69,7 @@ class _Context:
     values: dict[str, Any]
     data: dict[str, Any] = field(default_factory=dict)
 
-    def text(self, page: Page, name: str) -> str:
+    def text(self, page: SitePage, name: str) -> str:
         """Return one of the texts of a route."""
         return page.texts[name].render(**{**self.values, **self.data, "user": self.user}).strip()
 
@@ -77,11 +77,11 @@ class _Context:
 class _EarlyAnswer(Exception):
     """Another answer ends the handling of a request early."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: SiteAnswer) -> None:
         self.answer = answer
 
 
-def answer(visit: Visit) -> Answer:
+def answer(visit: Visit) -> SiteAnswer:
     """Answer a request that reached the site.
 
     Raises:
@@ -99,7 +99,7 @@ def answer(visit: Visit) -> Answer:
             return _post(context, page)
         if page.route.run:
             visit.store.write(_steps(page.route), context.values)
-        return Answer(_opened(context, page))
+        return SiteAnswer(_serve_page(context, page))
     except _EarlyAnswer as stop:
         return stop.answer
 
@@ -124,7 +124,7 @@ def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
             if errors is not None:
                 return _form_again(visit, context.user, page, holes, errors)
             _admit(context, page)
-            return _opened(context, page)
+            return _serve_page(context, page)
         except _EarlyAnswer as stop:
             answered = stop.answer
     if answered is None or answered.response.location is not None:
@@ -132,17 +132,17 @@ def printed(visit: Visit, errors: Mapping[str, str] | None = None) -> Response:
     return answered.response
 
 
-def values_of(visit: Visit, page: Page, holes: Mapping[str, Any]) -> dict[str, Any]:
+def values_of(visit: Visit, page: SitePage, holes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a route that a request gives beside the fields of a form."""
     values = {"now": visit.now, "today": visit.now[:10], "user": visit.user}
     return {**values, **parameters(page.query, grouped(visit.query)), **holes}
 
 
-def _context(visit: Visit, page: Page, holes: Mapping[str, Any]) -> _Context:
+def _context(visit: Visit, page: SitePage, holes: Mapping[str, Any]) -> _Context:
     return _Context(visit, _account(visit), values_of(visit, page, holes))
 
 
-def _admit(context: _Context, page: Page) -> None:
+def _admit(context: _Context, page: SitePage) -> None:
     """Make sure that the visitor may use a route.
 
     Raises:
@@ -150,12 +150,12 @@ def _admit(context: _Context, page: Page) -> None:
     """
     visit, route = context.visit, page.route
     if route.login and context.user is None:
-        raise _EarlyAnswer(Answer(_signed_out(context, page)))
+        raise _EarlyAnswer(SiteAnswer(_signed_out(context, page)))
     if route.allow and not visit.store.first(route.allow, context.values):
-        raise _EarlyAnswer(Answer(failure(visit, 403)))
+        raise _EarlyAnswer(SiteAnswer(failure(visit, 403)))
 
 
-def _opened(context: _Context, page: Page) -> Response:
+def _serve_page(context: _Context, page: SitePage) -> Response:
     """Return the page of a route.
 
     Raises:
@@ -166,9 +166,9 @@ def _opened(context: _Context, page: Page) -> Response:
         if not context.visit.store.first(rule.sql, context.values):
             text = context.text(page, f"rules.{number}.error")
             raise _EarlyAnswer(
-                Answer(Response(302, location=_to(context.text(page, "back")), cookies=flash_cookie("alert", text)))
+                SiteAnswer(Response(302, location=_to(context.text(page, "back")), cookies=flash_cookie("alert", text)))
             )
-    return _shown(context, page)
+    return _render_page(context, page)
 
 
 def failure(visit: Visit, status: int) -> Response:
@@ -190,16 +190,16 @@ def loading(visit: Visit) -> Response:
     context = _Context(visit, _account(visit), {"now": visit.now, "today": visit.now[:10], "user": visit.user})
     context.data |= {"title": "Loading…", "refresh": REFRESH}
     response = _rendered(context, "loading.html")
-    return replace(response, refresh=True, source=Source(visit.user, loading=True, visit=visit.perturbed.visit))
+    return replace(response, refresh=True, source=PageSource(visit.user, loading=True, visit=visit.faults.visit))
 
 
-def _lost(visit: Visit) -> Answer:
+def _lost(visit: Visit) -> SiteAnswer:
     shorter = visit.path.rstrip("/")
     if visit.method == "GET" and shorter and shorter != visit.path and visit.site.find("GET", shorter):
-        return Answer(Response(302, location="/" + shorter.lstrip("/")))
+        return SiteAnswer(Response(302, location="/" + shorter.lstrip("/")))
     if visit.site.find("GET" if visit.method == "POST" else "POST", visit.path):
-        return Answer(failure(visit, 405))
-    return Answer(failure(visit, 404))
+        return SiteAnswer(failure(visit, 405))
+    return SiteAnswer(failure(visit, 404))
 
 
 def _account(visit: Visit) -> dict[str, Any] | None:
@@ -209,7 +209,7 @@ def _account(visit: Visit) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
-def _signed_out(context: _Context, page: Page) -> Response:
+def _signed_out(context: _Context, page: SitePage) -> Response:
     """Redirect to the sign-in page, which returns to the requested page."""
     visit = context.visit
     to = visit.address
@@ -220,7 +220,7 @@ def _signed_out(context: _Context, page: Page) -> Response:
     return Response(302, location=location, cookies=flash_cookie("status", "Please sign in to continue."))
 
 
-def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) -> None:
+def _look_up(context: _Context, page: SitePage | None, data: Mapping[str, PageQuery]) -> None:
     visit, values = context.visit, context.values
     for name, query in data.items():
         if query.value is not None:
@@ -228,27 +228,27 @@ def _look_up(context: _Context, page: Page | None, data: Mapping[str, Query]) ->
         elif query.one is not None:
             rows = visit.store.rows(query.one, values)
             if not rows and not query.optional:
-                raise _EarlyAnswer(Answer(failure(visit, 404)))
+                raise _EarlyAnswer(SiteAnswer(failure(visit, 404)))
             context.data[name] = rows[0] if rows else None
         elif query.page:
             context.data[name] = _listing(context, page, name, query)
         else:
             rows = visit.store.rows(query.sql, values)
-            context.data[name] = visit.perturbed.reordered(rows, name) if query.reorder else rows
+            context.data[name] = visit.faults.reordered(rows, name) if query.reorder else rows
 
 
-def _listing(context: _Context, page: Page | None, name: str, query: Query) -> Listing:
+def _listing(context: _Context, page: SitePage | None, name: str, query: PageQuery) -> Listing:
     visit, values = context.visit, context.values
-    size = visit.perturbed.page_size(name, page.route.path if page else "", query.page)
+    size = visit.faults.page_size(name, page.route.path if page else "", query.page)
     total = int(visit.store.first(f"SELECT count(*) FROM ({query.sql})", values) or 0)
     number = min(int(values.get("page") or 1), max(1, -(-total // size)))
     rows = visit.store.rows(f"{query.sql} LIMIT {size} OFFSET {(number - 1) * size}", values)
     if query.reorder:
-        rows = visit.perturbed.reordered(rows, name)
+        rows = visit.faults.reordered(rows, name)
     return Listing(rows, total, number, size, visit.path, visit.query)
 
 
-def _shown(context: _Context, page: Page) -> Response:
+def _render_page(context: _Context, page: SitePage) -> Response:
     context.data["title"] = context.text(page, "title")
     return _rendered(context, page.route.template or "")
 
@@ -264,7 +264,7 @@ def _rendered(
     flash = visit.cookies.get(FLASH, "")
     message = _read_flash(flash)
     menus = {
-        name: visit.perturbed.reordered([entry for entry in entries if _for(entry, context.user)], name)
+        name: visit.faults.reordered([entry for entry in entries if _for(entry, context.user)], name)
         for name, entries in site.menus.items()
     }
     body = visit.site.environment.get_template(template).render(
@@ -280,17 +280,19 @@ def _rendered(
             "errors": errors or {},
             "values": values,
             "flash": message,
-            "dialog": visit.perturbed.dialog(),
+            "dialog": visit.faults.dialog(),
         }
     )
-    source = Source(visit.user, message, errors, visit=visit.perturbed.visit)
+    source = PageSource(visit.user, message, errors, visit=visit.faults.visit)
     return Response(200, body, cookies={FLASH: ""} if flash else {}, source=source)
 
 
-def _post(context: _Context, page: Page) -> Answer:
+def _post(context: _Context, page: SitePage) -> SiteAnswer:
     visit, route, values = context.visit, page.route, context.values
     if route.sign_out:
-        return Answer(Response(302, location=_to(context.text(page, "redirect")), cookies=_said(context, page)), "")
+        return SiteAnswer(
+            Response(302, location=_to(context.text(page, "redirect")), cookies=_flash_headers(context, page)), ""
+        )
     read, errors = validated_form(route.fields, grouped(visit.form))
     values |= read
     for number, rule in enumerate(route.rules):
@@ -303,7 +305,7 @@ def _post(context: _Context, page: Page) -> Answer:
         if account is None:
             errors[""] = route.wrong
     if errors:
-        return Answer(_refused(context, page, errors))
+        return SiteAnswer(_refused(context, page, errors))
     if route.run:
         visit.store.write(_steps(route), values)
         if route.sign_in:
@@ -311,14 +313,14 @@ def _post(context: _Context, page: Page) -> Answer:
     location = context.text(page, "redirect")
     if account is not None:
         location = _first(visit.form).get("next", "") or location
-    return Answer(Response(302, location=_to(location), cookies=_said(context, page)), account)
+    return SiteAnswer(Response(302, location=_to(location), cookies=_flash_headers(context, page)), account)
 
 
 def _steps(route: Route) -> list[tuple[str, str]]:
     return [pair for step in route.run for pair in ([("", step)] if isinstance(step, str) else step.items())]
 
 
-def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Response:
+def _refused(context: _Context, page: SitePage, errors: Mapping[str, str]) -> Response:
     """Show a form again with its errors; where its path has no page, show the previous page with the message."""
     visit = context.visit
     match = visit.site.find("GET", visit.path)
@@ -329,7 +331,7 @@ def _refused(context: _Context, page: Page, errors: Mapping[str, str]) -> Respon
 
 
 def _form_again(
-    visit: Visit, user: dict[str, Any] | None, page: Page, holes: Mapping[str, Any], errors: Mapping[str, str]
+    visit: Visit, user: dict[str, Any] | None, page: SitePage, holes: Mapping[str, Any], errors: Mapping[str, str]
 ) -> Response:
     """Show the page of a form with what was sent, and what is wrong with it."""
     again = replace(_context(visit, page, holes), user=user)
@@ -350,7 +352,7 @@ class _SentFields(dict[str, str]):
         return self._form.get(name, [])
 
 
-def _for(entry: Entry, user: Mapping[str, Any] | None) -> bool:
+def _for(entry: SiteMenuEntry, user: Mapping[str, Any] | None) -> bool:
     if entry.role is not None:
         return user is not None and user.get("role") == entry.role
     return entry.for_ == "everyone" or (entry.for_ == "users") == (user is not None)
@@ -361,7 +363,7 @@ def _to(location: str) -> str:
     return "/" + quote(location, safe="/?&=%#:+,;@!$'()*~").lstrip("/")
 
 
-def _said(context: _Context, page: Page) -> dict[str, str]:
+def _flash_headers(context: _Context, page: SitePage) -> dict[str, str]:
     text = context.text(page, "flash")
     return flash_cookie("status", text) if text else {}
 

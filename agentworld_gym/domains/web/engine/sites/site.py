@@ -23,7 +23,7 @@ from agentworld_gym.domains.web.engine.sites.site_schema import FieldSpec, Route
 from agentworld_gym.domains.web.engine.sites.template_filters import FILTERS
 from agentworld_gym.kit.tables.concerned_rows import named
 from agentworld_gym.kit.tables.counting_columns import counting_columns
-from agentworld_gym.kit.tables.database import empty_image, keys_of, named_references_of, opened
+from agentworld_gym.kit.tables.database import empty_image, keys_of, named_references_of, open_image
 from agentworld_gym.kit.tables.insert import Keys
 from agentworld_gym.kit.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.kit.tables.row_file import RowFile, Size, Words
@@ -37,7 +37,7 @@ _HOLE = re.compile(r"\{(\w+)(:int)?\}")
 
 
 @dataclass(frozen=True)
-class Page:
+class SitePage:
     """A route that is ready to answer: its pattern, its template, and its texts as templates."""
 
     route: Route
@@ -72,7 +72,7 @@ class Site:
     empty: bytes
     keys: Keys
     references: Mapping[str, Mapping[str, str]]
-    pages: Mapping[str, tuple[Page, ...]]
+    pages: Mapping[str, tuple[SitePage, ...]]
     environment: BoundedEnvironment
     static: Mapping[str, str]
 
@@ -84,7 +84,7 @@ class Site:
         """
         return _generated(self.folder, size, seed)
 
-    def find(self, method: str, path: str) -> tuple[Page, dict[str, Any]] | None:
+    def find(self, method: str, path: str) -> tuple[SitePage, dict[str, Any]] | None:
         """Return the page that answers a path, and the values of the variable parts of its pattern."""
         for page in self.pages.get(method, ()):
             values = page.match(path)
@@ -101,7 +101,7 @@ class Site:
     def defaults(self) -> Mapping[str, PlainRow]:
         """The constant defaults of the columns that have to hold a value and that no route fills, by table."""
         filled = inserted_columns(self._writes)
-        with closing(opened(self.empty)) as connection:
+        with closing(open_image(self.empty)) as connection:
             found = {table: defaults_of(connection, table) for table in self.keys}
         return {
             table: {column: value for column, value in row.items() if (table, column) not in filled}
@@ -111,7 +111,7 @@ class Site:
     @cached_property
     def numbered(self) -> frozenset[str]:
         """The tables whose rows get the next number as their key."""
-        with closing(opened(self.empty)) as connection:
+        with closing(open_image(self.empty)) as connection:
             return frozenset(table for table in self.keys if numbers_rows(connection, table))
 
     @cached_property
@@ -158,11 +158,11 @@ def load_site(name: str) -> Site:
     except sqlite3.Error as error:
         raise SpecError(folder / "schema.sql", "the whole document", folder.name, f"SQL that runs ({error})") from error
     environment = _environment(folder)
-    pages: dict[str, list[Page]] = {"GET": [], "POST": []}
+    pages: dict[str, list[SitePage]] = {"GET": [], "POST": []}
     for number, route in enumerate(about.routes):
         page = _page(route, environment, folder / "site.yaml", f"routes.{number} ({route.path})")
         pages["GET" if route.get else "POST"].append(page)
-    connection = opened(empty)
+    connection = open_image(empty)
     try:
         keys, references = keys_of(connection), named_references_of(connection)
         _prove(connection, about, folder / "site.yaml")
@@ -177,7 +177,7 @@ def load_site(name: str) -> Site:
 @lru_cache(maxsize=64)
 def _generated(folder: Path, size: Size, seed: int) -> bytes:
     site = load_site(str(folder))
-    connection = opened(site.empty)
+    connection = open_image(site.empty)
     try:
         fill(connection, site, size, seed)
         return connection.serialize()
@@ -229,7 +229,7 @@ def _environment(folder: Path) -> BoundedEnvironment:
     return environment
 
 
-def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -> Page:
+def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -> SitePage:
     """Return a route with its templates compiled.
 
     Raises:
@@ -259,7 +259,7 @@ def _page(route: Route, environment: BoundedEnvironment, file: Path, key: str) -
     if any(data.page for data in route.data.values()):
         query["page"] = PAGE
     pattern = re.compile(expression + re.escape(route.path[at:]), re.ASCII)
-    return Page(route, pattern, integers, query, template, texts)
+    return SitePage(route, pattern, integers, query, template, texts)
 
 
 def _prove(connection: sqlite3.Connection, about: SiteFile, file: Path) -> None:

@@ -76,7 +76,7 @@ class FieldSpec(Strict):
         return pattern
 
 
-class Query(Strict):
+class PageQuery(Strict):
     """A query of a page: `one` row, all `rows`, or a single `value`."""
 
     one: Reading | None = None
@@ -93,7 +93,7 @@ class Query(Strict):
     """Whether the control `reordered-menu` may change the order of the rows."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Query:
+    def _one_kind(self) -> PageQuery:
         kinds = [kind for kind in ("one", "rows", "value") if getattr(self, kind) is not None]
         if len(kinds) != 1:
             raise ValueError(f"exactly one of one, rows, value (got {kinds or 'none'})")
@@ -136,7 +136,7 @@ class Route(Strict):
     """The message for a visitor who may not."""
     query: dict[str, FieldSpec] = Field(default_factory=dict)
     """The parameters of the URL."""
-    data: dict[str, Query] = Field(default_factory=dict)
+    data: dict[str, PageQuery] = Field(default_factory=dict)
     """The queries of the route; its form, rules and template can use their results."""
     title: str = ""
     """The template of the page's title."""
@@ -187,7 +187,7 @@ class Route(Strict):
         return self.get or self.post or "/"
 
 
-class Entry(Strict):
+class SiteMenuEntry(Strict):
     """One entry of a menu."""
 
     name: str
@@ -222,9 +222,9 @@ class SiteFile(Strict):
     """The time at which a session begins, unless a task states another one."""
     accounts: Accounts
     """How visitors sign in."""
-    menus: dict[str, tuple[Entry, ...]] = Field(default_factory=dict)
+    menus: dict[str, tuple[SiteMenuEntry, ...]] = Field(default_factory=dict)
     """Lists of links by name."""
-    page: dict[str, Query] = Field(default_factory=dict)
+    page: dict[str, PageQuery] = Field(default_factory=dict)
     """The queries that run for every page."""
     routes: tuple[Route, ...] = Field(min_length=1)
     """The routes; the first one that fits a path answers it."""

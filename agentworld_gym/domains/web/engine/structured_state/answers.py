@@ -24,7 +24,7 @@ from agentworld_gym.domains.web.engine.browser.actionability import tag_of, time
 from agentworld_gym.domains.web.engine.browser.browser import Browser
 from agentworld_gym.domains.web.engine.browser.interactions import field_of
 from agentworld_gym.domains.web.engine.structured_state.pages import Plain
-from agentworld_gym.domains.web.engine.tools.call import Call, missing, read_call
+from agentworld_gym.domains.web.engine.tools.call import WebToolCall, missing, read_call
 from agentworld_gym.domains.web.engine.tools.code import echo
 from agentworld_gym.domains.web.engine.tools.playwright_tools import (
     console_lines,
@@ -81,7 +81,7 @@ def _read(browser: Browser, name: str, arguments: Mapping[str, Any]) -> list[str
     if name == "browser_evaluate":
         with suppress(Exception):
             ref = arguments.get("ref")
-            node = None if ref is None else Call(browser, dict(arguments)).node(ref)
+            node = None if ref is None else WebToolCall(browser, dict(arguments)).node(ref)
             return [javascript.printed(javascript.evaluate(browser, arguments["function"], node))]
     return []
 

@@ -19,17 +19,22 @@ from agentworld_gym.domains.web.engine.browser.browser import (
     BLANK,
     ERROR_PAGE,
     Browser,
-    Chooser,
-    Entry,
+    HistoryEntry,
+    OpenFileChooser,
     Tab,
     console_error,
     loaded,
 )
 from agentworld_gym.domains.web.engine.document.page import Page
-from agentworld_gym.domains.web.engine.http import Response, Source
+from agentworld_gym.domains.web.engine.http import PageSource, Response
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.sites.printing import pairs_of, plain_pairs
-from agentworld_gym.domains.web.engine.structured_state.kept_pages import plain_source, set_slots, slots, source_of
+from agentworld_gym.domains.web.engine.structured_state.hidden_page_state import (
+    plain_source,
+    set_slots,
+    slots,
+    source_of,
+)
 from agentworld_gym.domains.web.engine.structured_state.pages import Plain, changed_page, modal_of, told_page
 from agentworld_gym.kit.gui import frozen, plain
 
@@ -44,7 +49,7 @@ def shown_browser(browser: Browser, sites: Sites, *, reporting: bool = False) ->
         sites: The sites that its pages come from.
         reporting: Whether the last answer reported what the console of the page holds.
     """
-    shown: Plain = {"tab": browser.current, "users": sites.users(browser.cookies), **sites.shown()}
+    shown: Plain = {"tab": browser.current, "users": sites.users(browser.cookies), **sites.visible_state()}
     shown["tabs"] = {
         str(number): _shown_tab(sites, shown, tab, current=number == browser.current)
         for number, tab in enumerate(browser.tabs)
@@ -59,7 +64,7 @@ def shown_browser(browser: Browser, sites: Sites, *, reporting: bool = False) ->
 def kept_browser(browser: Browser, sites: Sites, shown: Mapping[str, Any]) -> Plain:
     """Return what updates alone need of a browser whose other part is `shown`. Nothing in it is shared."""
     return {
-        **sites.kept(),
+        **sites.hidden_state(),
         "cookies": {host: dict(sorted(cookies.items())) for host, cookies in sorted(browser.cookies.items())},
         "tabs": [_kept_tab(sites, shown, tab, shown["tabs"][str(number)]) for number, tab in enumerate(browser.tabs)],
     }
@@ -120,7 +125,7 @@ def _shown_tab(sites: Sites, shown: Plain, tab: Tab, *, current: bool) -> Plain:
     return {**told, "back": back} if back else told
 
 
-def _shown_entry(entry: Entry) -> Plain:
+def _shown_entry(entry: HistoryEntry) -> Plain:
     told: Plain = {"url": entry.url}
     if entry.method == "POST":
         told["sent"] = plain_pairs(entry.form)
@@ -152,7 +157,7 @@ def _shown_page(sites: Sites, shown: Plain, tab: Tab, told: Plain, *, current: b
     return source | found | told_page(tab.page, tab.body, tab.modal)
 
 
-def _shown_source(source: Source) -> Plain:
+def _shown_source(source: PageSource) -> Plain:
     told: Plain = {}
     if source.flash is not None:
         kind, text = source.flash
@@ -213,7 +218,7 @@ def _tab(
         modal = modal_of(page, front)
     else:
         page, response = _titled(sites, shown, front)
-        modal = Chooser(0) if "modal" in front else None
+        modal = OpenFileChooser(0) if "modal" in front else None
     tab = Tab(page, ERROR_PAGE if "failed" in front else entries[place].url, entries, place)
     tab.status, tab.source = response.status, response.source
     tab.failed = front.get("failed", "")
@@ -230,14 +235,14 @@ def _tab(
     return tab
 
 
-def _entry(told: Mapping[str, Any], kept: Mapping[str, Any]) -> Entry:
+def _entry(told: Mapping[str, Any], kept: Mapping[str, Any]) -> HistoryEntry:
     form = pairs_of(told["sent"]) if "sent" in told else ()
     saved = {frozen(key): value for key, value in kept.get("saved", ())}
     fields = {name: frozen(value) for name, value in kept.get("fields", {}).items()}
     url = told["url"]
     if not isinstance(url, str):
         raise TypeError(f"an address is a text, and not {url!r}")
-    return Entry(url, kept.get("load", 0), "POST" if "sent" in told else "GET", form, saved, fields)
+    return HistoryEntry(url, kept.get("load", 0), "POST" if "sent" in told else "GET", form, saved, fields)
 
 
 def _page(
@@ -262,7 +267,7 @@ def _titled(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> 
     return loaded(response.body), response
 
 
-def _kept_entry(entry: Entry) -> Plain:
+def _kept_entry(entry: HistoryEntry) -> Plain:
     if not entry.saved:
         return {"load": entry.load}
     saved = [[list(key), value] for key, value in sorted(entry.saved.items())]

@@ -11,7 +11,7 @@ from typing import Any
 from agentworld_gym.domains.web.engine import addresses
 from agentworld_gym.domains.web.engine.browser.browser import Browser
 from agentworld_gym.domains.web.engine.sites import Sites
-from agentworld_gym.domains.web.engine.structured_state.told import Aims
+from agentworld_gym.domains.web.engine.structured_state.action_context import ActionTargets
 from agentworld_gym.domains.web.engine.tools.call import read_call
 from agentworld_gym.kit.tables.concerned_rows import ConcernedRow
 
@@ -41,7 +41,7 @@ def known_values(
         action: The action as its parser read it; None where there is none that can be read.
     """
     name = sites.name_of(addresses.host_of(browser.tab.url))
-    aims = Aims(browser, sites, users.get(name))
+    aims = ActionTargets(browser, sites, users.get(name))
     call = read_call(action)
     if call is not None:
         with suppress(LookupError, TypeError, ValueError, AttributeError):  # An action may have any arguments.

@@ -25,18 +25,18 @@ from typing import Any
 
 from agentworld_gym.domains.web.engine.accessibility.snapshot import first_page
 from agentworld_gym.domains.web.engine.accessibility.tree import tree_of
-from agentworld_gym.domains.web.engine.browser.browser import Chooser, Dialog, loaded
+from agentworld_gym.domains.web.engine.browser.browser import JavaScriptDialog, OpenFileChooser, loaded
 from agentworld_gym.domains.web.engine.browser.data_attributes import dialog_before, filter_list, select_tab
 from agentworld_gym.domains.web.engine.document.focus import close_dialog
 from agentworld_gym.domains.web.engine.document.forms import field_values, named_fields, set_field
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Look, Page
 from agentworld_gym.kit.gui import plain
 
 Plain = dict[str, Any]
 
 
-def told_page(page: Page, body: str, modal: Dialog | Chooser | None = None) -> Plain:
+def told_page(page: Page, body: str, modal: JavaScriptDialog | OpenFileChooser | None = None) -> Plain:
     """Return what a user has changed in the page of an HTML text."""
     told = _contents(page, body)
     told |= _numbering(page, body, told)
@@ -64,7 +64,7 @@ def changed_page(body: str, told: Mapping[str, Any]) -> Page:
     return page
 
 
-def modal_of(page: Page, told: Mapping[str, Any]) -> Dialog | Chooser | None:
+def modal_of(page: Page, told: Mapping[str, Any]) -> JavaScriptDialog | OpenFileChooser | None:
     """Return the message box or the file chooser that is open.
 
     Raises:
@@ -73,7 +73,7 @@ def modal_of(page: Page, told: Mapping[str, Any]) -> Dialog | Chooser | None:
     if "modal" not in told:
         return None
     node = page.nodes[element(page, told["modal"])]
-    modal = Chooser(node.index) if node.type == "file" else dialog_before(page, node)
+    modal = OpenFileChooser(node.index) if node.type == "file" else dialog_before(page, node)
     if modal is None:
         raise ValueError(f"nothing opens at {told['modal']}")
     return modal
@@ -206,9 +206,9 @@ def _number(page: Page, body: str, looks: Sequence[Mapping[str, Any]] | None, st
         page.refs, page.listed, page.last_ref = contents.refs, contents.listed, contents.last_ref
 
 
-def _selected(page: Page, node: Node) -> bool:
+def _selected(page: Page, node: DomNode) -> bool:
     return node.attrs.get("role") == "tab" and (page.attr(node, "aria-selected") or "").lower() == "true"
 
 
-def _details(page: Page) -> list[Node]:
+def _details(page: Page) -> list[DomNode]:
     return [node for node in page.nodes if node.tag == "details"]

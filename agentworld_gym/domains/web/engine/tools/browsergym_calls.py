@@ -12,7 +12,7 @@ from agentworld_gym.domains.web.engine.browser.actionability import require_acti
 from agentworld_gym.domains.web.engine.browser.browser import Refusal
 from agentworld_gym.domains.web.engine.document.focus import focusable
 from agentworld_gym.domains.web.engine.strings import single_quoted
-from agentworld_gym.domains.web.engine.tools.call import Call
+from agentworld_gym.domains.web.engine.tools.call import WebToolCall
 from agentworld_gym.domains.web.engine.tools.playwright_tools import set_files
 
 MAX_MESSAGE = 4_000
@@ -57,34 +57,34 @@ def file_names(arguments: Mapping[str, Any]) -> list[str]:
     return [name[:1000] for name in names[:20] if isinstance(name, str)]
 
 
-def _noop(call: Call) -> None:
+def _noop(call: WebToolCall) -> None:
     seconds = wait_seconds(call.arguments)
     if seconds >= 1:
         call.browser.settle()
     call.ran(f"await new Promise(f => setTimeout(f, {seconds:g} * 1000));")
 
 
-def _send_message(call: Call) -> None:
+def _send_message(call: WebToolCall) -> None:
     call.result.results.append(f"Message: {call.text('text')[:MAX_MESSAGE]}")
 
 
-def _report_infeasible(call: Call) -> None:
+def _report_infeasible(call: WebToolCall) -> None:
     call.result.results.append(f"Infeasible: {call.text('reason')[:MAX_MESSAGE]}")
 
 
-def _scroll(call: Call) -> None:
+def _scroll(call: WebToolCall) -> None:
     x, y = wheel_pixels(call.arguments)
     call.ran(f"await page.mouse.wheel({x:g}, {y:g});")
 
 
-def _press(call: Call) -> None:
+def _press(call: WebToolCall) -> None:
     _focus(call, "press")
     keys = call.text("key_comb")
     keyboard.press(call.browser, keys)
     call.result.code[-1] = call.result.code[-1].replace(".focus()", f".press({single_quoted(keys)})")
 
 
-def _focus(call: Call, verb: str = "focus") -> None:
+def _focus(call: WebToolCall, verb: str = "focus") -> None:
     ref = call.arguments.get("bid")
     node = call.node(ref)
     locator = call.locator(node)
@@ -94,7 +94,7 @@ def _focus(call: Call, verb: str = "focus") -> None:
     call.ran(f"await page.{locator}.focus();")
 
 
-def _upload(call: Call) -> None:
+def _upload(call: WebToolCall) -> None:
     node = call.node(call.arguments.get("bid"))
     if node.tag != "input" or node.type != "file":
         raise Refusal("Error: locator.setInputFiles: Error: Node is not an HTMLInputElement")
@@ -104,7 +104,7 @@ def _upload(call: Call) -> None:
     call.ran(f"await page.{locator}.setInputFiles({json.dumps(names, ensure_ascii=False)});")
 
 
-CALLS: Mapping[str, Callable[[Call], None]] = MappingProxyType(
+CALLS: Mapping[str, Callable[[WebToolCall], None]] = MappingProxyType(
     {
         "noop": _noop,
         "send_msg_to_user": _send_message,

@@ -11,7 +11,7 @@ from agentworld_gym.domains.web.engine.accessibility.tree import is_selected
 from agentworld_gym.domains.web.engine.browser.browser import Browser
 from agentworld_gym.domains.web.engine.document.focus import focusable
 from agentworld_gym.domains.web.engine.document.layout import Layout, layout_of
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.strings import tidy
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
@@ -41,7 +41,7 @@ def observation(browser: Browser, result: ToolResult) -> tuple[str, str]:
     return "\n".join([*lines, ""]), "\n".join(result.modal or [drawn])
 
 
-def bid_of(page: Page, node: Node) -> str:
+def bid_of(page: Page, node: DomNode) -> str:
     """Return the bid of an element; one without a reference has a number above all of these."""
     ref = page.refs.get(node.index)
     if ref is not None and page.listed.get(ref[2]) == node.index:
@@ -77,7 +77,7 @@ class _Printer:
         self.lines: list[str] = []
         self.listed: dict[str, int] = {}
 
-    def children(self, node: Node, depth: int, above: str) -> None:
+    def children(self, node: DomNode, depth: int, above: str) -> None:
         """Yield the lines of an element's content."""
         words: list[str] = []
         for child in node.children:
@@ -96,7 +96,7 @@ class _Printer:
         if text and text not in above:
             self.lines.append("\t" * depth + f"StaticText {text!r}")
 
-    def _element(self, node: Node, depth: int, above: str) -> None:
+    def _element(self, node: DomNode, depth: int, above: str) -> None:
         self.listed[f"e{bid_of(self.page, node)}"] = node.index
         if self.layout.silent[node.index] or node.tag == "br":
             return
@@ -113,12 +113,12 @@ class _Printer:
         if node.tag not in ("input", "textarea"):
             self.children(node, depth + 1, name)
 
-    def _value(self, node: Node) -> str:
+    def _value(self, node: DomNode) -> str:
         if node.tag != "select":
             return self.page.value(node)
         return " ".join(tidy(self.page.nodes[index].text()) for index in self.page.chosen_options(node))
 
-    def _properties(self, node: Node, role: str) -> list[str]:
+    def _properties(self, node: DomNode, role: str) -> list[str]:
         page, properties = self.page, []
         if self.layout.pointer[node.index] and node.tag not in ("label", "option") and focusable(page, node):
             properties.append("clickable")

@@ -7,7 +7,7 @@ from typing import Any
 from agentworld_gym.core.actions.browser_calls import as_tool_call
 from agentworld_gym.domains.web.engine.accessibility.locators import locator
 from agentworld_gym.domains.web.engine.browser.browser import Browser, Refusal
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
 
 NO_CALL = "Error: a tool call needs a 'name' and an object of 'arguments'"
@@ -23,7 +23,7 @@ def read_call(action: Any) -> tuple[str, dict[str, Any]] | None:
     return call["name"], call["arguments"]
 
 
-class Call:
+class WebToolCall:
     """One call of a tool: its arguments, and the result that it fills."""
 
     def __init__(self, browser: Browser, arguments: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Call:
             raise Refusal(f"Error: Invalid arguments: {name}: expected string, received {_kind(value)}")
         return value
 
-    def node(self, ref: Any) -> Node:
+    def node(self, ref: Any) -> DomNode:
         """Return the element that a reference of the last snapshot means.
 
         Raises:
@@ -57,7 +57,7 @@ class Call:
         """Note a line of Playwright code that the call stands for."""
         self.result.code.append(code)
 
-    def locator(self, node: Node) -> str:
+    def locator(self, node: DomNode) -> str:
         """Return the locator of an element."""
         return locator(self.browser.page, node, "")
 

@@ -10,7 +10,7 @@ from agentworld_gym.domains.web.engine import addresses
 from agentworld_gym.domains.web.engine.accessibility.locators import locator
 from agentworld_gym.domains.web.engine.browser import keyboard
 from agentworld_gym.domains.web.engine.browser.browser import Browser
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.strings import quoted, single_quoted
 
 Arguments = Mapping[str, Any]
@@ -103,7 +103,7 @@ def echo(browser: Browser, name: str, arguments: Arguments) -> list[str]:
     return writer(browser, arguments) if writer is not None else []
 
 
-def _place(browser: Browser, ref: Any) -> tuple[Node, str]:
+def _place(browser: Browser, ref: Any) -> tuple[DomNode, str]:
     page = browser.page
     node = page.nodes[page.listed[ref]]
     return node, locator(page, node, "")

@@ -10,11 +10,17 @@ from agentworld_gym.domains.web.engine import addresses
 from agentworld_gym.domains.web.engine.accessibility.snapshot import snapshot
 from agentworld_gym.domains.web.engine.browser import interactions, javascript, keyboard
 from agentworld_gym.domains.web.engine.browser.actionability import require_actionable, timeout_error
-from agentworld_gym.domains.web.engine.browser.browser import Browser, Chooser, Dialog, Refusal, Unreachable
+from agentworld_gym.domains.web.engine.browser.browser import (
+    Browser,
+    JavaScriptDialog,
+    OpenFileChooser,
+    Refusal,
+    Unreachable,
+)
 from agentworld_gym.domains.web.engine.document.focus import focusable
-from agentworld_gym.domains.web.engine.document.node import Node
+from agentworld_gym.domains.web.engine.document.node import DomNode
 from agentworld_gym.domains.web.engine.tools import code
-from agentworld_gym.domains.web.engine.tools.call import Call
+from agentworld_gym.domains.web.engine.tools.call import WebToolCall
 from agentworld_gym.domains.web.engine.tools.result import (
     CHOOSER_LINE,
     ToolResult,
@@ -29,7 +35,7 @@ from agentworld_gym.domains.web.screen_texts import QUIET_TOOLS
 MAX_SIZE = 10_000
 
 
-def _navigate(call: Call) -> None:
+def _navigate(call: WebToolCall) -> None:
     url = addresses.from_address_bar(call.text("url"))
     browser = call.browser
     if reason := addresses.refusal(url) if url else addresses.INVALID:
@@ -41,8 +47,8 @@ def _navigate(call: Call) -> None:
     call.ran(code.goto(url))
 
 
-def _travel(steps: int, verb: str) -> Callable[[Call], None]:
-    def travel(call: Call) -> None:
+def _travel(steps: int, verb: str) -> Callable[[WebToolCall], None]:
+    def travel(call: WebToolCall) -> None:
         try:
             call.browser.travel(steps)
         except Unreachable as error:
@@ -52,11 +58,11 @@ def _travel(steps: int, verb: str) -> Callable[[Call], None]:
     return travel
 
 
-def _snapshot(call: Call) -> None:
+def _snapshot(call: WebToolCall) -> None:
     call.browser.settle()
 
 
-def _click(call: Call) -> None:
+def _click(call: WebToolCall) -> None:
     ref = call.arguments.get("ref")
     node = call.node(ref)
     twice = call.arguments.get("doubleClick") is True
@@ -78,7 +84,7 @@ def _click(call: Call) -> None:
         interactions.click(call.browser, node)
 
 
-def _type(call: Call) -> None:
+def _type(call: WebToolCall) -> None:
     ref = call.arguments.get("ref")
     node, text = call.node(ref), call.text("text")
     page, locator = call.browser.page, call.locator(node)
@@ -98,7 +104,7 @@ def _type(call: Call) -> None:
         keyboard.press(call.browser, "Enter")
 
 
-def _fill(call: Call, node: Node, ref: str, text: str) -> None:
+def _fill(call: WebToolCall, node: DomNode, ref: str, text: str) -> None:
     page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag in ("input", "textarea"):
@@ -109,7 +115,7 @@ def _fill(call: Call, node: Node, ref: str, text: str) -> None:
     call.ran(code.acted(locator, "fill", text))
 
 
-def _fill_form(call: Call) -> None:
+def _fill_form(call: WebToolCall) -> None:
     fields = call.arguments.get("fields")
     if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
         raise Refusal("Error: Invalid arguments: fields: expected array of objects")
@@ -126,7 +132,7 @@ def _fill_form(call: Call) -> None:
             return
 
 
-def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
+def _check(call: WebToolCall, node: DomNode, ref: str, wanted: bool) -> None:
     page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag != "input" or target.type not in ("checkbox", "radio"):
@@ -139,14 +145,14 @@ def _check(call: Call, node: Node, ref: str, wanted: bool) -> None:
     call.ran(code.acted(locator, "check" if wanted else "uncheck"))
 
 
-def _select_option(call: Call) -> None:
+def _select_option(call: WebToolCall) -> None:
     ref, values = call.arguments.get("ref"), call.arguments.get("values")
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise Refusal("Error: Invalid arguments: values: expected array of strings")
     _select(call, call.node(ref), str(ref), values[:100])
 
 
-def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bool = False) -> None:
+def _select(call: WebToolCall, node: DomNode, ref: str, values: list[str], labels_only: bool = False) -> None:
     page, locator = call.browser.page, call.locator(node)
     target = interactions.field_of(page, node)
     if target.tag == "select":
@@ -157,7 +163,7 @@ def _select(call: Call, node: Node, ref: str, values: list[str], labels_only: bo
     call.ran(code.selected(locator, values))
 
 
-def _hover(call: Call) -> None:
+def _hover(call: WebToolCall) -> None:
     ref = call.arguments.get("ref")
     node = call.node(ref)
     locator = call.locator(node)
@@ -165,7 +171,7 @@ def _hover(call: Call) -> None:
     call.ran(code.acted(locator, "hover"))
 
 
-def _drag(call: Call) -> None:
+def _drag(call: WebToolCall) -> None:
     start, end = call.arguments.get("startRef"), call.arguments.get("endRef")
     first, second = call.node(start), call.node(end)
     locators = [call.locator(node) for node in (first, second)]
@@ -175,35 +181,35 @@ def _drag(call: Call) -> None:
     call.ran(code.dragged(*locators))
 
 
-def _press_key(call: Call) -> None:
+def _press_key(call: WebToolCall) -> None:
     key = call.text("key")
     keyboard.press(call.browser, key)
     call.ran(code.pressed(key))
 
 
-def _handle_dialog(call: Call) -> None:
+def _handle_dialog(call: WebToolCall) -> None:
     text = call.arguments.get("promptText")
     interactions.answer_dialog(
         call.browser, call.arguments.get("accept") is True, text if isinstance(text, str) else None
     )
 
 
-def _file_upload(call: Call) -> None:
+def _file_upload(call: WebToolCall) -> None:
     chooser = call.browser.tab.modal
     paths = call.arguments.get("paths")
     call.browser.tab.modal = None
-    if isinstance(chooser, Chooser) and isinstance(paths, list):
+    if isinstance(chooser, OpenFileChooser) and isinstance(paths, list):
         names = [path[:1000] for path in paths[:20] if isinstance(path, str)]
         set_files(call.browser, call.browser.page.nodes[chooser.node], names)
         call.ran(code.chosen(names))
 
 
-def set_files(browser: Browser, node: Node, names: list[str]) -> None:
+def set_files(browser: Browser, node: DomNode, names: list[str]) -> None:
     """Give files to a file field. Only their names count."""
     browser.page.files[node.index] = tuple(names if "multiple" in node.attrs else names[:1])
 
 
-def _evaluate(call: Call) -> None:
+def _evaluate(call: WebToolCall) -> None:
     source = call.text("function")
     ref = call.arguments.get("ref")
     node = None if ref is None else call.node(ref)
@@ -213,7 +219,7 @@ def _evaluate(call: Call) -> None:
     call.ran(code.evaluated(None if node is None else call.locator(node), source))
 
 
-def _tabs(call: Call) -> None:
+def _tabs(call: WebToolCall) -> None:
     browser, action, index = call.browser, call.arguments.get("action"), call.arguments.get("index")
     if action == "new":
         browser.open_tab()
@@ -234,7 +240,7 @@ def _tabs(call: Call) -> None:
     call.shows_page = action != "list"
 
 
-def _console(call: Call) -> None:
+def _console(call: WebToolCall) -> None:
     call.result.results += console_lines(call.browser)
     call.shows_page = False
 
@@ -245,12 +251,12 @@ def console_lines(browser: Browser) -> list[str]:
     return [f"Total messages: {len(messages)} (Errors: {len(messages)}, Warnings: 0)", "", *messages]
 
 
-def _network(call: Call) -> None:
+def _network(call: WebToolCall) -> None:
     call.result.results += call.browser.tab.requests or ["No requests since the page was loaded."]
     call.shows_page = False
 
 
-def _resize(call: Call) -> None:
+def _resize(call: WebToolCall) -> None:
     size = [call.arguments.get(name) for name in ("width", "height")]
     if not all(isinstance(side, int) and not isinstance(side, bool) and 1 <= side <= MAX_SIZE for side in size):
         raise Refusal(f"Error: page.setViewportSize: width and height must be whole numbers from 1 to {MAX_SIZE}")
@@ -258,12 +264,12 @@ def _resize(call: Call) -> None:
     call.ran(code.resized(*size))
 
 
-def _close(call: Call) -> None:
+def _close(call: WebToolCall) -> None:
     call.browser.close_tab(call.browser.current)
     call.ran(code.CLOSED)
 
 
-Tool = Callable[[Call], None]
+Tool = Callable[[WebToolCall], None]
 
 TOOLS: dict[str, Tool] = {
     "browser_navigate": _navigate,
@@ -293,9 +299,9 @@ IGNORES_MODAL = frozenset({"browser_tabs", "browser_navigate", "browser_close"})
 
 def call_tool(browser: Browser, name: str, arguments: dict[str, Any], tool: Tool) -> ToolResult:
     """Call a tool and return its result; a refusal becomes an error in the result."""
-    call = Call(browser, arguments)
+    call = WebToolCall(browser, arguments)
     modal = browser.tab.modal
-    clears = {"browser_handle_dialog": Dialog, "browser_file_upload": Chooser}.get(name)
+    clears = {"browser_handle_dialog": JavaScriptDialog, "browser_file_upload": OpenFileChooser}.get(name)
     try:
         if clears is not None and not isinstance(modal, clears):
             raise Refusal(unrelated(name))
@@ -324,7 +330,7 @@ def modal_lines(browser: Browser) -> list[str]:
     modal = browser.tab.modal
     if modal is None:
         return []
-    return [CHOOSER_LINE if isinstance(modal, Chooser) else dialog_line(modal.kind, modal.message)]
+    return [CHOOSER_LINE if isinstance(modal, OpenFileChooser) else dialog_line(modal.kind, modal.message)]
 
 
 def show(browser: Browser, result: ToolResult, whole: bool = True) -> None:

@@ -7,12 +7,12 @@ from agentworld_gym.domains.web.engine.browser.browser import Browser, Refusal
 from agentworld_gym.domains.web.engine.document.layout import layout_of
 from agentworld_gym.domains.web.engine.strings import single_quoted, tidy
 from agentworld_gym.domains.web.engine.tools import code
-from agentworld_gym.domains.web.engine.tools.call import Call
+from agentworld_gym.domains.web.engine.tools.call import WebToolCall
 
 MAX_WAIT = 30.0
 
 
-def wait_for(call: Call) -> None:
+def wait_for(call: WebToolCall) -> None:
     """Wait as the tool `browser_wait_for` does. A page that reloads itself does so meanwhile.
 
     Raises:

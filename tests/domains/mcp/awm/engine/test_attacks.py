@@ -13,7 +13,7 @@ from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.awm.engine import machine as machines
 from agentworld_gym.domains.mcp.awm.engine import server as servers
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
-from agentworld_gym.domains.mcp.awm.engine.files import Verifier
+from agentworld_gym.domains.mcp.awm.engine.files import AwmVerifier
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
 
 
@@ -138,7 +138,7 @@ def test_a_hostile_verifier_is_a_failure_and_no_verdict(
     code = f"def verify_task_completion(initial_db_path, final_db_path, final_answer=None):\n    {body}\n"
     initial = engine.server("corner_library").about.initial
     with pytest.raises(EngineError, match=reason):
-        engine.verdict("corner_library", Verifier(code, False), initial)
+        engine.verdict("corner_library", AwmVerifier(code, False), initial)
 
 
 @pytest.mark.parametrize("act", ["os.close(os.open(name, os.O_CREAT))", "os.mkdir(name)", "os.symlink('x', name)"])
@@ -151,7 +151,7 @@ def test_a_verifier_that_makes_files_without_end_is_stopped(engine: AwmEngine, a
     )
     initial = engine.server("corner_library").about.initial
     with pytest.raises(EngineError, match="the verifier made more than 10000 files"):
-        engine.verdict("corner_library", Verifier(code, True), initial)
+        engine.verdict("corner_library", AwmVerifier(code, True), initial)
 
 
 @pytest.mark.parametrize("name", LEFT)
@@ -160,8 +160,8 @@ def test_a_verifier_leaves_nothing_to_the_next_one(engine: AwmEngine, name: str)
     lists = "sorted(os.listdir(os.path.dirname(final_db_path)))"
     code = f"def verify_task(initial_db_path, final_db_path):\n    return {lists}"
     leaves = f"def verify_task(initial_db_path, final_db_path):\n    {LEFT[name]}"
-    engine.verdict("corner_library", Verifier(leaves, True), initial)
-    assert json.loads(engine.verdict("corner_library", Verifier(code, True), initial).evidence) == [
+    engine.verdict("corner_library", AwmVerifier(leaves, True), initial)
+    assert json.loads(engine.verdict("corner_library", AwmVerifier(code, True), initial).evidence) == [
         "final.db",
         "initial.db",
     ]

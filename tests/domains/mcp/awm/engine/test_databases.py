@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.domains.mcp.awm.engine.inside.chance import Chance
-from agentworld_gym.domains.mcp.awm.engine.inside.clock import Clock
-from agentworld_gym.domains.mcp.awm.engine.inside.databases import Database
+from agentworld_gym.domains.mcp.awm.engine.inside.clock import SessionClock
+from agentworld_gym.domains.mcp.awm.engine.inside.databases import OpenDatabase
+from agentworld_gym.domains.mcp.awm.engine.inside.random_numbers import RandomNumbers
 
 TABLES = [
     "CREATE TABLE a (id INTEGER PRIMARY KEY, made TEXT DEFAULT CURRENT_TIMESTAMP, day TEXT DEFAULT (date('now')))"
@@ -19,14 +19,14 @@ TABLES = [
 
 
 @pytest.fixture
-def database() -> Iterator[Database]:
+def database() -> Iterator[OpenDatabase]:
     """Return an empty database."""
-    made = Database(Clock(), Chance())
+    made = OpenDatabase(SessionClock(), RandomNumbers())
     yield made
     made.close()
 
 
-def test_each_statement_stands_for_itself(database: Database) -> None:
+def test_each_statement_stands_for_itself(database: OpenDatabase) -> None:
     deferred = "CREATE TABLE b (a_id INTEGER REFERENCES a(id) DEFERRABLE INITIALLY DEFERRED)"
     statements = [*TABLES, deferred, "INSERT INTO b VALUES (9)", "INSERT INTO a (id) VALUES (1)", "nonsense"]
     errors = database.run([*statements, "INSERT INTO b VALUES (1)", "BEGIN", "INSERT INTO a (id) VALUES (2)"])
@@ -34,12 +34,12 @@ def test_each_statement_stands_for_itself(database: Database) -> None:
     assert [key for key in database.fields() if key.endswith("/id")] == ["a/1/id", "a/2/id"]
 
 
-def test_times_in_sql_are_those_of_the_clock(database: Database) -> None:
+def test_times_in_sql_are_those_of_the_clock(database: OpenDatabase) -> None:
     database.run([*TABLES, "INSERT INTO a (id) VALUES (1)"])
     assert database.fields() == {"a/1/id": 1, "a/1/made": "2026-01-01 09:00:00", "a/1/day": "2026-01-01"}
 
 
-def test_columns_that_are_computed_are_told_and_tables_inside_a_search_index_are_not(database: Database) -> None:
+def test_columns_that_are_computed_are_told_and_tables_inside_a_search_index_are_not(database: OpenDatabase) -> None:
     table = "CREATE TABLE notes (twice TEXT GENERATED ALWAYS AS (word || word), word TEXT, number INTEGER PRIMARY KEY)"
     index = "CREATE VIRTUAL TABLE found USING fts5(word, content='notes', content_rowid='number')"
     fill = "INSERT INTO found (rowid, word) SELECT number, word FROM notes"
@@ -52,8 +52,8 @@ def test_columns_that_are_computed_are_told_and_tables_inside_a_search_index_are
 
 
 def test_copies_have_databases_of_their_own_whatever_was_drawn() -> None:
-    chance = Chance()
-    database = Database(Clock(), chance)
+    chance = RandomNumbers()
+    database = OpenDatabase(SessionClock(), chance)
     database.run(TABLES)
     copies = []
     for _ in range(3):
@@ -66,7 +66,7 @@ def test_copies_have_databases_of_their_own_whatever_was_drawn() -> None:
         each.close()
 
 
-def test_a_file_in_the_mode_of_a_log_can_be_read(database: Database, tmp_path: Path) -> None:
+def test_a_file_in_the_mode_of_a_log_can_be_read(database: OpenDatabase, tmp_path: Path) -> None:
     path = f"{tmp_path}/a.db"
     connection = sqlite3.connect(path)
     connection.executescript(
@@ -78,6 +78,6 @@ def test_a_file_in_the_mode_of_a_log_can_be_read(database: Database, tmp_path: P
     assert database.fields() == {"t/7/x": 7}
 
 
-def test_a_database_that_is_none_is_refused(database: Database) -> None:
+def test_a_database_that_is_none_is_refused(database: OpenDatabase) -> None:
     with pytest.raises(sqlite3.Error):
         database.fill(b"SQLite format 3\0" + bytes(2000))

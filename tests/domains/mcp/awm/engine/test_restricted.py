@@ -12,8 +12,8 @@ import pytest
 
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
 from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles
-from agentworld_gym.domains.mcp.awm.engine.inside.sharing import reasons_against
-from agentworld_gym.domains.mcp.awm.engine.inside.watching import Watch
+from agentworld_gym.domains.mcp.awm.engine.inside.mutation_watch import Watch
+from agentworld_gym.domains.mcp.awm.engine.inside.sharing_analysis import reasons_against
 
 PATH = "from pathlib import Path\nDB = Path(__file__).resolve().parent / 'a.db'\n"
 SETTINGS = "from functools import lru_cache\nclass Settings(BaseModel):\n    n: int = 1\n"

@@ -8,7 +8,7 @@ import awm_factory
 import pytest
 
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
-from agentworld_gym.domains.mcp.awm.engine.files import Verifier
+from agentworld_gym.domains.mcp.awm.engine.files import AwmVerifier
 from agentworld_gym.domains.mcp.awm.engine.inside.app import THREADED
 from agentworld_gym.domains.mcp.awm.engine.inside.openapi import tools_of
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
@@ -70,7 +70,7 @@ def test_a_verifier_may_take_the_answer_under_any_name_or_none(engine: AwmEngine
 
 def test_a_judge_reads_rows_and_counts_although_json_has_no_keys_that_are_tuples(engine: AwmEngine) -> None:
     machine = noted(engine, {})
-    verifier = Verifier(awm_factory.COUNTING, judged=True)
+    verifier = AwmVerifier(awm_factory.COUNTING, judged=True)
     assert json.loads(engine.verdict("factory", verifier, machine.database()).evidence) == {
         "rows": [{"id": 1, "details": "{}"}],
         "pairs": {"(1, '{}')": 1},

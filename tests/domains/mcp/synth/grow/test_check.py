@@ -10,7 +10,7 @@ import pytest
 from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.mcp.engine import ToolMachine
-from agentworld_gym.domains.mcp.synth.check.examined import Examined, alike_worlds
+from agentworld_gym.domains.mcp.synth.check.examination import Examined, alike_worlds
 from agentworld_gym.domains.mcp.synth.check.folders import examine
 from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.domains.mcp.synth.grow.world import dumped

@@ -15,7 +15,7 @@ from agentworld_gym.domains.mcp.engine import ToolMachine
 from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.domains.mcp.synth.grow.growth import growable_scenarios
 from agentworld_gym.domains.mcp.synth.grow.world import grown_files
-from agentworld_gym.domains.mcp.tasks.grown import RULED
+from agentworld_gym.domains.mcp.tasks.grown_families import RULED
 
 GRANTS = ('"approved"', "open_dispute", "approve_leave", "book_room", "close_issue")
 """What stands in the calls that grant a case."""

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.tasks.family import Draft
+from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.mcp.engine.service import load_service
 from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds
 from agentworld_gym.domains.mcp.synth.grow.growth import growable_scenarios, read_growth
 from agentworld_gym.domains.mcp.synth.grow.world import dumped, grown_files, grown_tasks, task_data
-from agentworld_gym.domains.mcp.tasks.grown import families_on
+from agentworld_gym.domains.mcp.tasks.grown_families import families_on
 from agentworld_gym.domains.mcp.tasks.scene import ToolFamily, ToolScene
-from agentworld_gym.kit.tables.database import opened
+from agentworld_gym.kit.tables.database import open_image
 
 scenarios = st.sampled_from(growable_scenarios())
 seeds = st.integers(0, 2**31 - 1)
@@ -72,7 +72,7 @@ def test_every_database_holds_its_constraints_and_differs_from_others(
             grown_files(scenario, each).write(folder)
         service = load_service(str(folder))
         for image in (service.generated("small", 0), service.generated("full", each)):
-            connection = opened(image)
+            connection = open_image(image)
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             connection.close()
@@ -161,7 +161,7 @@ def test_the_tasks_of_a_world_belong_to_its_split(tmp_path: Path) -> None:
 def test_a_task_for_which_the_policies_leave_no_room_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def impossible(scene: ToolScene, level: int) -> Draft:
+    def impossible(scene: ToolScene, level: int) -> TaskDraft:
         raise Unfit("no room")
 
     families = {"impossible": ToolFamily(impossible, "hr"), **families_on("hr")}

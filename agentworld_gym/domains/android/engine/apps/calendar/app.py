@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.android.engine import widgets
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps.calendar.view import (
     REMINDERS,
     Event,
@@ -45,13 +45,13 @@ class StatedEvent(Strict):
     reminder: int | None = None
 
 
-class Stated(Strict):
+class CalendarSetup(Strict):
     """The calendar as a task states it."""
 
     events: tuple[StatedEvent, ...] | None = None
 
 
-class Examples(Strict):
+class CalendarExamples(Strict):
     """The events and places to draw from."""
 
     events: tuple[tuple[str, str], ...]
@@ -61,11 +61,11 @@ class CalendarApp(App):
     """The calendar app: schedule, day and month as tabs; an event, and its form."""
 
     id, title, package = "calendar", "Calendar", "com.google.android.calendar"
-    State, Defaults = Stated, Examples
+    State, Defaults = CalendarSetup, CalendarExamples
     permissions, granted = ("contacts", "notifications"), ("notifications",)
     unseen = ("before",)
 
-    def begin(self, stated: Stated, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: CalendarSetup, scene: AppScene) -> dict[str, Any]:
         """Return the stated events, or some of the scenario's in the next days."""
         if stated.events is not None:
             events = [{**event.model_dump(), "date": event.date.isoformat()} for event in stated.events]

@@ -35,7 +35,7 @@ def view(phone: Phone, screen: Screen) -> Widget:
         return _month(phone, screen)
     if name == "event":
         event = event_of(phone, screen["event"])
-        return widgets.deleted_screen("This event was deleted") if event is None else _shown(phone, event)
+        return widgets.deleted_screen("This event was deleted") if event is None else _event_widget(phone, event)
     if name == "edit":
         return _form(phone, screen)
     if name == "guests":
@@ -163,7 +163,7 @@ def _month(phone: Phone, screen: Screen) -> Widget:
     return _tabbed(phone, bar, 2, widgets.scrolling(grid(7, cells)), day.isoformat())
 
 
-def _shown(phone: Phone, event: Event) -> Widget:
+def _event_widget(phone: Phone, event: Event) -> Widget:
     number = event["id"]
     lines = [widgets.item(event["title"], detail=span_of(phone, event))]
     if event["place"]:

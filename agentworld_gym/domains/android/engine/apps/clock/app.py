@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from agentworld_gym.domains.android.engine.app import App, Scene
+from agentworld_gym.domains.android.engine.app import App, AppScene
 from agentworld_gym.domains.android.engine.apps.clock import view
 from agentworld_gym.domains.android.engine.apps.clock.state import (
     DAYS,
@@ -38,7 +38,7 @@ class ClockApp(App):
     Defaults = ClockFile
     permissions = granted = ("notifications",)
 
-    def begin(self, stated: Any, scene: Scene) -> dict[str, Any]:
+    def begin(self, stated: Any, scene: AppScene) -> dict[str, Any]:
         """Return alarms, cities and timers."""
         files = scene.defaults
         alarms = [alarm.model_dump() for alarm in stated.alarms] if stated.alarms is not None else drawn_alarms(scene)

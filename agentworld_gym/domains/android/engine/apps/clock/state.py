@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.domains.android.engine.app import Scene
+from agentworld_gym.domains.android.engine.app import AppScene
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MAX_ALARMS = MAX_TIMERS = 30
@@ -79,7 +79,7 @@ class ClockFile(Strict):
     cities: tuple[City, ...] = Field(min_length=3)
 
 
-def drawn_alarms(scene: Scene) -> list[dict[str, Any]]:
+def drawn_alarms(scene: AppScene) -> list[dict[str, Any]]:
     """Return drawn alarms in the form in which a task states them, for a task that states none."""
     files, rng = scene.defaults, scene.rng
     return [

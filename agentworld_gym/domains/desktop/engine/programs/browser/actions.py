@@ -12,7 +12,7 @@ from agentworld_gym.domains.desktop.engine.programs.browser import page_view
 from agentworld_gym.domains.web.engine import flat_state
 from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
 from agentworld_gym.domains.web.engine.browser import data_attributes, interactions
-from agentworld_gym.domains.web.engine.browser.browser import Browser, Dialog, Refusal, Tab, Unreachable
+from agentworld_gym.domains.web.engine.browser.browser import Browser, JavaScriptDialog, Refusal, Tab, Unreachable
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
 from agentworld_gym.domains.web.engine.structured_state.browsers import kept_browser, restored_browser, shown_browser
@@ -22,7 +22,7 @@ MAX_BOOKMARKS = 30
 SUFFIX = " - Web Browser"
 
 
-class Internet:
+class LiveBrowserState:
     """The state of the web browser that is no plain data: tabs and pages, cookies, and what the sites store.
 
     `stored` is what the sites stored when the browser was first opened.
@@ -31,9 +31,9 @@ class Internet:
     def __init__(self, browser: Browser, home: str, stored: Mapping[str, Scalar]) -> None:
         self.browser, self.home, self._stored = browser, home, stored
 
-    def fork(self) -> Internet:
+    def fork(self) -> LiveBrowserState:
         """Return an exact copy."""
-        return Internet(self.browser.fork(), self.home, self._stored)
+        return LiveBrowserState(self.browser.fork(), self.home, self._stored)
 
     @property
     def sites(self) -> Sites:
@@ -47,7 +47,7 @@ class Internet:
         return {"shown": shown, "kept": kept, "home": self.home, "stored": dict(self._stored)}
 
     @classmethod
-    def restore(cls, fields: Mapping[str, Any]) -> Internet:
+    def restore(cls, fields: Mapping[str, Any]) -> LiveBrowserState:
         """Return the internet of these fields, the inverse of `fields`."""
         browser, _ = restored_browser(fields["shown"], fields["kept"])
         return cls(browser, fields["home"], fields["stored"])
@@ -63,14 +63,14 @@ class Internet:
         self.browser.internet.close()
 
 
-def online(desktop: DesktopServices) -> Internet:
+def online(desktop: DesktopServices) -> LiveBrowserState:
     """Return the internet of a desktop, which exists once a browser was opened."""
     whole = cast(Any, desktop)
     if "browser" not in whole.resources:
         home = home_of(desktop)
         sites = started_sites(whole.initial_state.sites, home, whole.seed)
-        whole.resources["browser"] = Internet(Browser(sites), home, sites.state())
-    internet: Internet = whole.resources["browser"]
+        whole.resources["browser"] = LiveBrowserState(Browser(sites), home, sites.state())
+    internet: LiveBrowserState = whole.resources["browser"]
     return internet
 
 
@@ -118,7 +118,7 @@ def settle(desktop: DesktopServices, window: Window) -> None:
 
 def _ask(desktop: DesktopServices, window: Window, tab: Tab) -> None:
     modal = tab.modal
-    if not isinstance(modal, Dialog):
+    if not isinstance(modal, JavaScriptDialog):
         tab.modal = None
         return
     buttons = (("ok", "OK"),) if modal.kind == "alert" else (("cancel", "Cancel"), ("ok", "OK"))

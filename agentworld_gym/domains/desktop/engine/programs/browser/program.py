@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.domains.desktop.engine.geometry import TITLE, WORK
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
 from agentworld_gym.domains.desktop.engine.programs.browser import actions, page_view, structured_state
 from agentworld_gym.domains.desktop.engine.programs.browser.actions import online
 from agentworld_gym.domains.desktop.engine.programs.browser.browser_tools import METHODS
@@ -29,7 +29,7 @@ _SHORTCUTS: Mapping[str, Message] = {
 }
 
 
-class Browser(Program):
+class BrowserProgram(Program):
     """The web browser: tabs, an address bar, bookmarks, and pages as widgets in lines."""
 
     id = "browser"
@@ -83,9 +83,9 @@ class Browser(Program):
         rest = height - TITLE - sum(part.height or 0 for part in bars)
         return column(*bars, scroll("page", *lines, padding=(16, 8), gap=4, height=rest))
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the tabs with their pages, and what the sites have stored since the start."""
-        return structured_state.shown(desktop, window)
+        return structured_state.visible_state(desktop, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the window, and its title; the desktop gets the browser itself."""
@@ -116,7 +116,9 @@ class Browser(Program):
             return False
         return True
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the options of a drop-down list of the page."""
         page = online(desktop).browser.page
         if name != "options" or not arguments or arguments[0] >= len(page.nodes):
@@ -124,7 +126,7 @@ class Browser(Program):
         select = page.nodes[arguments[0]]
         chosen = page.chosen_options(select)
         return [
-            Entry(
+            MenuEntry(
                 " ".join(option.text().split()) or "(empty)",
                 ("press", option.index),
                 enabled=not page.is_disabled(option),

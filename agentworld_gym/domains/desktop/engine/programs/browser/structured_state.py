@@ -19,7 +19,7 @@ _NOT_SEEN = ("focus", "start", "unseen", "looks")
 """What a page of the browser engine tells that the desktop does not show: the focus, and references of elements."""
 
 
-def shown(desktop: DesktopServices, window: Window) -> Plain:
+def visible_state(desktop: DesktopServices, window: Window) -> Plain:
     """Return what the view reads of the browser."""
     internet, data = actions.online(desktop), window["data"]
     every = shown_browser(internet.browser, internet.sites)
@@ -54,7 +54,7 @@ def restored(desktop: DesktopServices, told: Mapping[str, Any]) -> tuple[Plain, 
         "data": patched(start["data"], told.get("data", {})),
     }
     browser, _ = restored_browser(every)
-    desktop.resources["browser"] = actions.Internet(browser, actions.home_of(desktop), {})
+    desktop.resources["browser"] = actions.LiveBrowserState(browser, actions.home_of(desktop), {})
     tab = browser.tab
     values = page_view.entries(tab.page)
     fields = {key: Field(value, multiline=tab.page.nodes[int(key)].tag == "textarea") for key, value in values.items()}

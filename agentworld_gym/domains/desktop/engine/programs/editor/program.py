@@ -7,7 +7,7 @@ from typing import Any
 
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, absolute
 from agentworld_gym.domains.desktop.engine.geometry import TITLE, WORK
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
 from agentworld_gym.domains.desktop.engine.programs.editor import structured_state
 from agentworld_gym.domains.desktop.engine.programs.editor.document import (
     UNTITLED,
@@ -122,9 +122,9 @@ class TextEditor(Program):
         status = row(label(f"Ln {number}, Col {place}", height=_STATUS), height=_STATUS, padding=(12, 0))
         return column(bar, *_search(data), text, status)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the document."""
-        return structured_state.shown(desktop.files, window)
+        return structured_state.visible_state(desktop.files, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the document's window, and its title."""
@@ -194,27 +194,29 @@ class TextEditor(Program):
         self.update(desktop, window, command)
         return True
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the menus of the toolbar and of the text."""
         data = window["data"]
         if name == "edit":
             selected = bool(data["text"].selected)
             return (
-                Entry("Undo", ("undo",), bool(data["undo"])),
-                Entry("Redo", ("redo",), bool(data["redo"])),
-                Entry("Cut", ("cut",), selected),
-                Entry("Copy", ("copy",), selected),
-                Entry("Paste", ("paste",), bool(desktop.clipboard)),
-                Entry("Select All", ("all",)),
+                MenuEntry("Undo", ("undo",), bool(data["undo"])),
+                MenuEntry("Redo", ("redo",), bool(data["redo"])),
+                MenuEntry("Cut", ("cut",), selected),
+                MenuEntry("Copy", ("copy",), selected),
+                MenuEntry("Paste", ("paste",), bool(desktop.clipboard)),
+                MenuEntry("Select All", ("all",)),
             )
         return (
-            Entry("Save As…", ("save-as",)),
-            Entry("Find…", ("find",)),
-            Entry("Find and Replace…", ("replace",)),
-            Entry("Undo", ("undo",), bool(data["undo"])),
-            Entry("Redo", ("redo",), bool(data["redo"])),
-            Entry("Reload", ("reload",), bool(data["path"])),
-            Entry("Close", ("window/close",)),
+            MenuEntry("Save As…", ("save-as",)),
+            MenuEntry("Find…", ("find",)),
+            MenuEntry("Find and Replace…", ("replace",)),
+            MenuEntry("Undo", ("undo",), bool(data["undo"])),
+            MenuEntry("Redo", ("redo",), bool(data["redo"])),
+            MenuEntry("Reload", ("reload",), bool(data["path"])),
+            MenuEntry("Close", ("window/close",)),
         )
 
     def unsaved(self, desktop: DesktopServices, window: Window) -> bool:

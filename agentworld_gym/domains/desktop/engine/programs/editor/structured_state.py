@@ -14,7 +14,7 @@ from agentworld_gym.kit.gui import Field
 Plain = dict[str, Any]
 
 
-def shown(files: FileSystem, window: Window) -> Plain:
+def visible_state(files: FileSystem, window: Window) -> Plain:
     """Return what the view reads of a document."""
     data = window["data"]
     field: Field = data["text"]

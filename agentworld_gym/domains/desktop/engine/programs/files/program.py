@@ -9,7 +9,7 @@ from typing import Any
 
 from agentworld_gym.domains.desktop.engine.file_chooser import stem
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, TRASH, absolute
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
 from agentworld_gym.domains.desktop.engine.programs.files import structured_state, view
 from agentworld_gym.domains.desktop.engine.programs.files.listing import kind_of, listed_paths, parent, title_of
 from agentworld_gym.domains.desktop.engine.programs.files.menus import menu
@@ -20,7 +20,7 @@ RENAME = "File name"
 _MAX_HISTORY = 30
 
 
-class Files(Program):
+class FileManager(Program):
     """The file manager."""
 
     id = "files"
@@ -57,9 +57,9 @@ class Files(Program):
         """Return the toolbar, the places and the folder."""
         return view.view(desktop, window)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the window."""
-        return structured_state.shown(window)
+        return structured_state.visible_state(window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the folder's window, and its title."""
@@ -142,7 +142,9 @@ class Files(Program):
         window["data"]["search"].insert(text)
         return True
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the menu of the toolbar, or of something in the folder."""
         return menu(desktop, window, name, arguments)
 

@@ -13,7 +13,7 @@ from agentworld_gym.kit.gui import Field
 Plain = dict[str, Any]
 
 
-def shown(window: Window) -> Plain:
+def visible_state(window: Window) -> Plain:
     """Return what the view reads of a folder window."""
     data = window["data"]
     told: Plain = {"folder": short(data["folder"])}

@@ -13,7 +13,7 @@ from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.engines import Scalar
 
 
-class Control(Strict):
+class PanelLine(Strict):
     """One line of a panel."""
 
     kind: Literal["switch", "combo", "slider", "radio", "entry", "label", "heading"]
@@ -32,7 +32,7 @@ class Control(Strict):
     """The text of a line without a setting."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Control:
+    def _whole(self) -> PanelLine:
         if (self.kind in ("combo", "radio")) != bool(self.choices):
             raise ValueError("`choices` for a combo box and radio buttons, and for nothing else")
         if (self.kind in ("label", "heading")) == bool(self.setting):
@@ -45,12 +45,12 @@ class Control(Strict):
         return self.choices[0] if self.choices and self.default is None else self.default
 
 
-class _Panels(RootModel[dict[str, tuple[Control, ...]]]):
+class _Panels(RootModel[dict[str, tuple[PanelLine, ...]]]):
     pass
 
 
 @lru_cache(maxsize=1)
-def panels() -> Mapping[str, tuple[Control, ...]]:
+def panels() -> Mapping[str, tuple[PanelLine, ...]]:
     """Return the panels by name, in the order of the list.
 
     Raises:

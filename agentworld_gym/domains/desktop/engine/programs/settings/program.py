@@ -7,8 +7,8 @@ from typing import Any
 
 from agentworld_gym.core.engines import Scalar
 from agentworld_gym.domains.desktop.engine.geometry import TITLE, WORK
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
-from agentworld_gym.domains.desktop.engine.programs.settings.panels import Control, Defaults, panel_named, panels
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
+from agentworld_gym.domains.desktop.engine.programs.settings.panels import Defaults, PanelLine, panel_named, panels
 from agentworld_gym.domains.desktop.engine.widgets import button, combo, entry, item, label, spacer, toggle
 from agentworld_gym.kit.gui import Field, Message, Widget, column, row, scroll
 
@@ -65,7 +65,7 @@ class Settings(Program):
             scroll("controls", title, *lines, padding=(24, 10), gap=4, height=height),
         )
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the panel, the search, and the texts of entries that differ from their settings."""
         data = window["data"]
         told: dict[str, Any] = {"panel": data["panel"]}
@@ -107,13 +107,15 @@ class Settings(Program):
             if not value or not desktop.change_setting(window, setting, value):
                 field.set(str(desktop.setting(setting)))
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the choices of a combo box."""
         control = next((one for one in panels()[window["data"]["panel"]] if one.setting == name), None)
         if control is None:
             return ()
         chosen = desktop.setting(name)
-        return [Entry(choice, ("set", name, choice), checked=choice == chosen) for choice in control.choices]
+        return [MenuEntry(choice, ("set", name, choice), checked=choice == chosen) for choice in control.choices]
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:
         """Go to the search on Ctrl+F; move a focused slider with the arrow keys."""
@@ -150,7 +152,7 @@ def _show(desktop: DesktopServices, window: Window, name: str) -> None:
     desktop.focus(window, f"panel {name}")
 
 
-def _line(desktop: DesktopServices, data: Mapping[str, Any], control: Control) -> Widget:
+def _line(desktop: DesktopServices, data: Mapping[str, Any], control: PanelLine) -> Widget:
     """Return one control with its label; it is disabled while the switch that it needs is off."""
     value = desktop.setting(control.setting) if control.setting else control.text
     able = not control.needs or bool(desktop.setting(control.needs))

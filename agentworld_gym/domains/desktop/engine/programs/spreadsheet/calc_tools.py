@@ -13,7 +13,7 @@ from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax i
     MAX_ROWS,
     column_number,
 )
-from agentworld_gym.domains.desktop.engine.programs.spreadsheet.saving import written
+from agentworld_gym.domains.desktop.engine.programs.spreadsheet.saving import document_text
 
 Result = tuple[Window, Any]
 
@@ -82,10 +82,10 @@ def set_cell_values(
 def get_cell_values(desktop: DesktopServices, range: Any, app_name: Any = "", sheet_name: Any = "") -> Result:
     """Return what the cells of a range show, as a list of rows."""
     window = _window(desktop, app_name, sheet_name)
-    return window, _shown(window["data"], _box(range))
+    return window, _cell_texts(window["data"], _box(range))
 
 
-def _shown(book: Book, box: Area) -> list[list[str]]:
+def _cell_texts(book: Book, box: Area) -> list[list[str]]:
     top, left, bottom, right = box
     if (bottom - top + 1) * (right - left + 1) > file_formats.MAX_CELLS:
         raise ToolError("the range is too large", "ValueError")
@@ -96,7 +96,7 @@ def get_content(desktop: DesktopServices, app_name: Any = "", sheet_name: Any = 
     """Return what a sheet shows, as a list of rows."""
     window = _window(desktop, app_name, sheet_name)
     rows, columns = document.used_size(window["data"])
-    return window, _shown(window["data"], (0, 0, rows - 1, columns - 1)) if rows else []
+    return window, _cell_texts(window["data"], (0, 0, rows - 1, columns - 1)) if rows else []
 
 
 def get_workbook_info(desktop: DesktopServices, app_name: Any = "") -> Result:
@@ -201,7 +201,7 @@ def save(desktop: DesktopServices, app_name: Any = "") -> Result:
     book = window["data"]
     if not book["path"]:
         raise ToolError("the document has no file yet", "ValueError")
-    if not desktop.write_file(window, book["path"], written(book, book["path"])):
+    if not desktop.write_file(window, book["path"], document_text(book, book["path"])):
         raise ToolError(f"{book['path']} cannot be written", "PermissionError")
     book["unsaved"] = False
     return window, None

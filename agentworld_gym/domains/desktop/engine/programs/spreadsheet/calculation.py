@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import (
     MAX_COLUMNS,
     MAX_ROWS,
-    Fault,
+    ErrorValue,
     FormulaError,
     Node,
     Reference,
@@ -17,10 +17,10 @@ from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax i
 )
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.functions import FUNCTIONS
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.values import (
+    CellArea,
     Cells,
     Failed,
     Place,
-    Table,
     Value,
     compared,
     joined,
@@ -59,7 +59,7 @@ class _Calculation:
                     self._formulas[name, place] = parsed(text[1:])
                     mine[place] = None
                 except FormulaError as error:
-                    mine[place] = Fault(str(error))
+                    mine[place] = ErrorValue(str(error))
         self.names = {name.lower(): name for name in sheets}
 
     def run(self) -> dict[str, dict[Place, Value]]:
@@ -79,7 +79,7 @@ class _Calculation:
                     on_way.discard(key)
                     done.add(key)
                     sheet, place = key
-                    self.values[sheet][place] = Fault("Err:522") if key in circular else self._value(key)
+                    self.values[sheet][place] = ErrorValue("Err:522") if key in circular else self._value(key)
                 elif following in on_way:
                     start_of_cycle = next(i for i, (one, _) in enumerate(path) if one == following)
                     circular.update(one for one, _ in path[start_of_cycle:])
@@ -115,18 +115,18 @@ class _Calculation:
 
     def _value(self, key: tuple[str, Place]) -> Value:
         if self._left < 0:
-            return Fault("Err:512")
+            return ErrorValue("Err:512")
         try:
             value = single_value(self._evaluate(self._formulas[key], key[0]))
         except Failed as failed:
             return failed.fault
         except (OverflowError, ArithmeticError):
-            return Fault("#NUM!")
+            return ErrorValue("#NUM!")
         if isinstance(value, float) and not math.isfinite(value):
-            return Fault("#NUM!")
+            return ErrorValue("#NUM!")
         return 0.0 if value is None else value
 
-    def _evaluate(self, tree: Node, current_sheet: str) -> Value | Table:
+    def _evaluate(self, tree: Node, current_sheet: str) -> Value | CellArea:
         kind = tree[0]
         if kind == "value":
             return require_no_error(tree[1])
@@ -140,7 +140,7 @@ class _Calculation:
         right = single_value(self._evaluate(tree[2], current_sheet))
         return _OPERATORS[kind](left, right)
 
-    def _read(self, tree: Node, current_sheet: str) -> Value | Table:
+    def _read(self, tree: Node, current_sheet: str) -> Value | CellArea:
         start: Reference = tree[1]
         end: Reference = tree[2] if tree[0] == "range" else start
         sheet = self.names.get(start.sheet.lower()) if start.sheet else current_sheet
@@ -151,7 +151,7 @@ class _Calculation:
             return require_no_error(cells.get((start.row, start.column)))
         top, left = min(start.row, end.row), min(start.column, end.column)
         cells_by_place = {(r - top, c - left): cells[r, c] for r, c in self._area(sheet, start, end)}
-        return Table(cells_by_place, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
+        return CellArea(cells_by_place, abs(end.row - start.row) + 1, abs(end.column - start.column) + 1)
 
     def _call(self, name: str, arguments: Sequence[Node], current_sheet: str) -> Value:
         if name == "IF":

@@ -19,7 +19,7 @@ Node = tuple[Any, ...]
 """A node of a formula's syntax tree: its kind, and its parts."""
 
 
-class Fault(str):
+class ErrorValue(str):
     """An error value that a cell shows, such as `#DIV/0!`."""
 
     __slots__ = ()
@@ -216,7 +216,7 @@ class _Reader:
         if token.kind in ("number", "string"):
             return ("value", token.value)
         if token.kind == "fault":
-            return ("value", Fault("#REF!"))
+            return ("value", ErrorValue("#REF!"))
         if token.kind == "reference":
             if self.peek() != ":":
                 return ("cell", token.value)
@@ -236,7 +236,7 @@ class _Reader:
     def _named(self, name: str, depth: int) -> Node:
         if self.peek() != "(":
             upper = name.upper()
-            return ("value", upper == "TRUE") if upper in ("TRUE", "FALSE") else ("value", Fault("#NAME?"))
+            return ("value", upper == "TRUE") if upper in ("TRUE", "FALSE") else ("value", ErrorValue("#NAME?"))
         self._place += 1
         arguments: list[Node] = []
         while self.peek() != ")":

@@ -11,10 +11,10 @@ from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decim
 from fractions import Fraction
 from typing import Any
 
-from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import Fault
+from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import ErrorValue
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.values import (
+    CellArea,
     Failed,
-    Table,
     Value,
     compared,
     joined,
@@ -25,7 +25,7 @@ from agentworld_gym.domains.desktop.engine.programs.spreadsheet.values import (
     value_of_entry,
 )
 
-Argument = Value | Table
+Argument = Value | CellArea
 MANY = 30
 
 _CRITERION = re.compile(r"(<>|<=|>=|=|<|>)?(.*)", re.DOTALL)
@@ -39,7 +39,7 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
 
 def _values(arguments: tuple[Argument, ...]) -> Iterator[Value]:
     for argument in arguments:
-        if isinstance(argument, Table):
+        if isinstance(argument, CellArea):
             yield from argument.cells.values()
         else:
             yield argument
@@ -49,11 +49,11 @@ def _numbers(arguments: tuple[Argument, ...]) -> list[float]:
     """Return the numbers of areas, and of arguments that are read as numbers."""
     numbers = []
     for argument in arguments:
-        if not isinstance(argument, Table):
+        if not isinstance(argument, CellArea):
             numbers.append(number(argument))
             continue
         for value in argument.cells.values():
-            if isinstance(value, Fault):
+            if isinstance(value, ErrorValue):
                 raise Failed(value)
             if isinstance(value, float):
                 numbers.append(value)
@@ -89,7 +89,7 @@ def _count_all(*arguments: Argument) -> float:
 
 
 def _count_blank(area: Argument) -> float:
-    if not isinstance(area, Table):
+    if not isinstance(area, CellArea):
         return float(area is None)
     return float(area.rows * area.columns - sum(value != "" for value in area.cells.values()))
 
@@ -151,7 +151,7 @@ def meets(criterion: Value) -> Callable[[Value], bool]:
 
 
 def _matching(area: Argument, criterion: Argument) -> list[tuple[int, int]]:
-    if not isinstance(area, Table):
+    if not isinstance(area, CellArea):
         raise Failed("Err:504")
     test = meets(single_value(criterion))
     return [place for place, value in area.cells.items() if test(value)]
@@ -163,7 +163,7 @@ def _count_if(area: Argument, criterion: Argument) -> float:
 
 def _chosen(area: Argument, criterion: Argument, of: Argument) -> list[float]:
     source = area if of is None else of
-    if not isinstance(source, Table):
+    if not isinstance(source, CellArea):
         raise Failed("Err:504")
     matching = [source.cells.get(place) for place in _matching(area, criterion)]
     return [value for value in matching if isinstance(value, float)]
@@ -181,7 +181,7 @@ def _average_if(area: Argument, criterion: Argument, of: Argument = None) -> flo
 
 
 def _lookup(query: Argument, area: Argument, column: Argument, ordered: Argument = True) -> Value:
-    if not isinstance(area, Table):
+    if not isinstance(area, CellArea):
         raise Failed("Err:504")
     index = int(number(single_value(column))) - 1
     if not 0 <= index < area.columns:
@@ -201,13 +201,13 @@ def _lookup(query: Argument, area: Argument, column: Argument, ordered: Argument
     if best is None:
         raise Failed("#N/A")
     value = area.cells.get((best, index))
-    if isinstance(value, Fault):
+    if isinstance(value, ErrorValue):
         raise Failed(value)
     return value
 
 
 def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
-    if not isinstance(area, Table):
+    if not isinstance(area, CellArea):
         raise Failed("Err:504")
     place = int(number(single_value(row))) - 1, int(number(single_value(column))) - 1
     if not (0 <= place[0] < area.rows and 0 <= place[1] < area.columns):
@@ -216,7 +216,7 @@ def _index(area: Argument, row: Argument, column: Argument = 1.0) -> Value:
 
 
 def _match(query: Argument, area: Argument, kind: Argument = 1.0) -> float:
-    if not isinstance(area, Table):
+    if not isinstance(area, CellArea):
         raise Failed("Err:504")
     key, exact, best = single_value(query), number(single_value(kind)) == 0, None
     for number_, (_, value) in enumerate(sorted(area.cells.items()), 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import (
     document,
     editing,
@@ -86,9 +86,9 @@ class Spreadsheet(Program):
         """Return menu bar, toolbars, grid, sheet tabs and status bar."""
         return view.view(window)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return what the view reads of the document."""
-        return structured_state.shown(desktop.files, window)
+        return structured_state.visible_state(desktop.files, window)
 
     def restored(self, desktop: DesktopServices, shown: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Return the data of the document's window, and its title."""
@@ -138,7 +138,9 @@ class Spreadsheet(Program):
         desktop.focus(window, selection.LINE)
         return True
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the entries of a menu; that of a cell, a header or a tab selects it first."""
         book = window["data"]
         if name in ("cell", "row", "column", "tab"):
@@ -222,7 +224,7 @@ _HANDLERS: Mapping[str, Callable[..., None]] = {
     "next sheet": selection.next_sheet,
     "only": editing.only,
     "open": saving.open_document,
-    "opened": saving.opened,
+    "opened": saving.load_document,
     "paste": editing.paste,
     "redo": editing.redo,
     "rename sheet": editing.rename_sheet,

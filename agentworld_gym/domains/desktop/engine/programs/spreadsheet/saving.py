@@ -24,7 +24,7 @@ def open_document(desktop: DesktopServices, window: Window) -> None:
     desktop.choose_file(window, "Open", ("opened",), "open", _folder(window["data"]), TYPES)
 
 
-def opened(desktop: DesktopServices, window: Window, path: str) -> None:
+def load_document(desktop: DesktopServices, window: Window, path: str) -> None:
     """Open the document that was chosen."""
     desktop.open_file(path)
 
@@ -79,7 +79,7 @@ def save_to(desktop: DesktopServices, window: Window, then: str, path: str) -> N
     save(desktop, window, then, path if "." in path.rpartition("/")[2] else path + ".ods")
 
 
-def written(book: Book, path: str) -> str:
+def document_text(book: Book, path: str) -> str:
     """Return the text of a document in the format of a file name; `.csv` holds the current sheet as it looks."""
     if ending(path) != ".csv":
         return file_formats.write_ods(book["sheets"])
@@ -95,12 +95,12 @@ def differs(desktop: DesktopServices, book: Book) -> bool:
         return False
     path = book["path"]
     node = desktop.files.nodes.get(path) if path else None
-    return node is None or node.content != written(book, path)
+    return node is None or node.content != document_text(book, path)
 
 
 def _write(desktop: DesktopServices, window: Window, path: str, then: str) -> None:
     book = window["data"]
-    if desktop.write_file(window, path, written(book, path)):
+    if desktop.write_file(window, path, document_text(book, path)):
         book.update(path=path, unsaved=False)
         if then == "close":
             desktop.close(window, ask=False)

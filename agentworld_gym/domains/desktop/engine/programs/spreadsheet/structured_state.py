@@ -37,7 +37,7 @@ def sheets_told(path: str, text: str) -> Plain:
 
 @lru_cache(maxsize=256)
 def _sheets_told(ending: str, text: str) -> Plain:
-    return {name: _told(sheet) for name, sheet in file_formats.read(text, ending).items()}
+    return {name: _visible_sheet(sheet) for name, sheet in file_formats.read(text, ending).items()}
 
 
 def text_of_sheets(path: str, told: Mapping[str, Any]) -> str:
@@ -51,10 +51,10 @@ def text_of_sheets(path: str, told: Mapping[str, Any]) -> str:
 def saved_sheets(book: Book) -> Plain:
     """Return the sheets of the file of a document as plain data, as they are once it is saved."""
     path = book["path"] or _UNTITLED
-    return sheets_told(path, saving.written(book, path))
+    return sheets_told(path, saving.document_text(book, path))
 
 
-def _told(sheet: Sheet) -> Plain:
+def _visible_sheet(sheet: Sheet) -> Plain:
     parts = (("formats", dict(sheet["formats"])), ("bold", sorted(sheet["bold"])), ("filter", copied(sheet["filter"])))
     return {**sheet["cells"], **{name: part for name, part in parts if part}}
 
@@ -69,11 +69,11 @@ def _sheet(told: Mapping[str, Any]) -> Sheet:
     }
 
 
-def shown(files: FileSystem, window: Window) -> Plain:
+def visible_state(files: FileSystem, window: Window) -> Plain:
     """Return what the view reads of a document."""
     book = window["data"]
     told: Plain = {"path": short(book["path"])} if book["path"] else {}
-    base, now = _base(files, book["path"]), {name: _told(sheet) for name, sheet in book["sheets"].items()}
+    base, now = _base(files, book["path"]), {name: _visible_sheet(sheet) for name, sheet in book["sheets"].items()}
     if edits := patch(base, now):
         told["edits"] = edits
     if list(patched(base, edits)) != list(now):

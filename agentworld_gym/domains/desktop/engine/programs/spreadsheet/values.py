@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import Fault
+from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import ErrorValue
 
 Value = str | float | bool | None
-"""The value of a cell. An error value (`Fault`) is a text, and an empty cell is None."""
+"""The value of a cell. An error value (`ErrorValue`) is a text, and an empty cell is None."""
 Place = tuple[int, int]
 """The row and the column of a cell, counted from 0."""
 Cells = Mapping[Place, str]
@@ -51,10 +51,10 @@ class Failed(Exception):
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault)
-        self.fault = Fault(fault)
+        self.fault = ErrorValue(fault)
 
 
-class Table:
+class CellArea:
     """An area as the argument of a function: its filled cells by row and column from 0, and its size."""
 
     __slots__ = ("cells", "columns", "rows")
@@ -69,18 +69,18 @@ def require_no_error(value: Value) -> Value:
     Raises:
         Failed: The value is an error value.
     """
-    if isinstance(value, Fault):
+    if isinstance(value, ErrorValue):
         raise Failed(value)
     return value
 
 
-def single_value(value: Value | Table) -> Value:
+def single_value(value: Value | CellArea) -> Value:
     """Return the value of a single cell.
 
     Raises:
         Failed: The area has several cells, or the value is an error value.
     """
-    if isinstance(value, Table):
+    if isinstance(value, CellArea):
         if value.rows == value.columns == 1:
             return require_no_error(value.cells.get((0, 0)))
         raise Failed("#VALUE!")

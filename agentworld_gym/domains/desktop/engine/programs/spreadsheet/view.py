@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentworld_gym.domains.desktop.engine.geometry import TITLE, WORK
-from agentworld_gym.domains.desktop.engine.program import Entry, Window
+from agentworld_gym.domains.desktop.engine.program import MenuEntry, Window
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import document
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.document import Book
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet.formula_syntax import MAX_COLUMNS, MAX_ROWS, letters
@@ -38,78 +38,78 @@ _TOOLBAR = (
     ("Bold", ("bold",)),
 )
 
-_ENTRIES: Mapping[str, Sequence[Entry]] = {
+_ENTRIES: Mapping[str, Sequence[MenuEntry]] = {
     "File": (
-        Entry("New", ("new",)),
-        Entry("Open...", ("open",)),
-        Entry("Save", ("save",)),
-        Entry("Save As...", ("save as",)),
-        Entry("Close", ("close",)),
+        MenuEntry("New", ("new",)),
+        MenuEntry("Open...", ("open",)),
+        MenuEntry("Save", ("save",)),
+        MenuEntry("Save As...", ("save as",)),
+        MenuEntry("Close", ("close",)),
     ),
     "Edit": (
-        Entry("Undo", ("undo",)),
-        Entry("Redo", ("redo",)),
-        Entry("Cut", ("cut",)),
-        Entry("Copy", ("copy",)),
-        Entry("Paste", ("paste",)),
-        Entry("Select All", ("select all",)),
-        Entry("Find & Replace...", ("find",)),
+        MenuEntry("Undo", ("undo",)),
+        MenuEntry("Redo", ("redo",)),
+        MenuEntry("Cut", ("cut",)),
+        MenuEntry("Copy", ("copy",)),
+        MenuEntry("Paste", ("paste",)),
+        MenuEntry("Select All", ("select all",)),
+        MenuEntry("Find & Replace...", ("find",)),
     ),
-    "Insert": (Entry("Sheet at End", ("add sheet",)), Entry("Function SUM", ("function", "SUM"))),
+    "Insert": (MenuEntry("Sheet at End", ("add sheet",)), MenuEntry("Function SUM", ("function", "SUM"))),
     "Sheet": (
-        Entry("Insert Rows Above", ("insert", "row", 0)),
-        Entry("Insert Rows Below", ("insert", "row", 1)),
-        Entry("Insert Columns Before", ("insert", "column", 0)),
-        Entry("Insert Columns After", ("insert", "column", 1)),
-        Entry("Delete Rows", ("delete", "row")),
-        Entry("Delete Columns", ("delete", "column")),
-        Entry("Clear Cells", ("clear",)),
-        Entry("Fill Down", ("fill down",)),
-        Entry("Insert Sheet at End", ("add sheet",)),
-        Entry("Rename Sheet...", ("rename sheet",)),
-        Entry("Delete Sheet...", ("delete sheet",)),
+        MenuEntry("Insert Rows Above", ("insert", "row", 0)),
+        MenuEntry("Insert Rows Below", ("insert", "row", 1)),
+        MenuEntry("Insert Columns Before", ("insert", "column", 0)),
+        MenuEntry("Insert Columns After", ("insert", "column", 1)),
+        MenuEntry("Delete Rows", ("delete", "row")),
+        MenuEntry("Delete Columns", ("delete", "column")),
+        MenuEntry("Clear Cells", ("clear",)),
+        MenuEntry("Fill Down", ("fill down",)),
+        MenuEntry("Insert Sheet at End", ("add sheet",)),
+        MenuEntry("Rename Sheet...", ("rename sheet",)),
+        MenuEntry("Delete Sheet...", ("delete sheet",)),
     ),
     "Data": (
-        Entry("Sort Ascending", ("sort", False)),
-        Entry("Sort Descending", ("sort", True)),
-        Entry("AutoFilter", ("filter",)),
+        MenuEntry("Sort Ascending", ("sort", False)),
+        MenuEntry("Sort Descending", ("sort", True)),
+        MenuEntry("AutoFilter", ("filter",)),
     ),
     "cell": (
-        Entry("Cut", ("cut",)),
-        Entry("Copy", ("copy",)),
-        Entry("Paste", ("paste",)),
-        Entry("Clear Contents", ("clear",)),
+        MenuEntry("Cut", ("cut",)),
+        MenuEntry("Copy", ("copy",)),
+        MenuEntry("Paste", ("paste",)),
+        MenuEntry("Clear Contents", ("clear",)),
     ),
     "row": (
-        Entry("Insert Rows Above", ("insert", "row", 0)),
-        Entry("Insert Rows Below", ("insert", "row", 1)),
-        Entry("Delete Rows", ("delete", "row")),
-        Entry("Clear Contents", ("clear",)),
+        MenuEntry("Insert Rows Above", ("insert", "row", 0)),
+        MenuEntry("Insert Rows Below", ("insert", "row", 1)),
+        MenuEntry("Delete Rows", ("delete", "row")),
+        MenuEntry("Clear Contents", ("clear",)),
     ),
     "column": (
-        Entry("Insert Columns Before", ("insert", "column", 0)),
-        Entry("Insert Columns After", ("insert", "column", 1)),
-        Entry("Delete Columns", ("delete", "column")),
-        Entry("Clear Contents", ("clear",)),
+        MenuEntry("Insert Columns Before", ("insert", "column", 0)),
+        MenuEntry("Insert Columns After", ("insert", "column", 1)),
+        MenuEntry("Delete Columns", ("delete", "column")),
+        MenuEntry("Clear Contents", ("clear",)),
     ),
     "tab": (
-        Entry("Insert Sheet at End", ("add sheet",)),
-        Entry("Delete Sheet...", ("delete sheet",)),
-        Entry("Rename Sheet...", ("rename sheet",)),
-        Entry("Duplicate Sheet", ("copy sheet",)),
+        MenuEntry("Insert Sheet at End", ("add sheet",)),
+        MenuEntry("Delete Sheet...", ("delete sheet",)),
+        MenuEntry("Rename Sheet...", ("rename sheet",)),
+        MenuEntry("Duplicate Sheet", ("copy sheet",)),
     ),
 }
 
 
-def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[Entry]:
+def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[MenuEntry]:
     """Return the entries of a menu."""
     if name == "Format":
         cell = document.named(*book["cursor"])
         form = document.current_sheet(book)["formats"].get(cell, "General")
-        formats = [Entry(f"Number {one}", ("format", one), checked=one == form) for one in document.FORMATS]
-        return [Entry("Bold", ("bold",), checked=cell in document.current_sheet(book)["bold"]), *formats]
+        formats = [MenuEntry(f"Number {one}", ("format", one), checked=one == form) for one in document.FORMATS]
+        return [MenuEntry("Bold", ("bold",), checked=cell in document.current_sheet(book)["bold"]), *formats]
     if name == "View":
-        return [Entry(f"Go to {sheet}", ("sheet", sheet)) for sheet in book["sheets"]]
+        return [MenuEntry(f"Go to {sheet}", ("sheet", sheet)) for sheet in book["sheets"]]
     if name == "values" and arguments:
         return _filter_entries(book, int(arguments[0]))
     if name == "Edit":
@@ -118,18 +118,18 @@ def menu_entries(book: Book, name: str, arguments: Sequence[Any]) -> Sequence[En
     return _ENTRIES.get(name, ())
 
 
-def _filter_entries(book: Book, of: int) -> list[Entry]:
+def _filter_entries(book: Book, of: int) -> list[MenuEntry]:
     sheet_filter = document.current_sheet(book)["filter"]
     if not sheet_filter:
         return []
     top, _, bottom, _ = sheet_filter["area"]
     only = sheet_filter["only"].get(str(of))
     choices = dict.fromkeys(sorted({document.displayed_at(book, (line, of)) for line in range(top + 1, bottom + 1)}))
-    values = [Entry(value or "(empty)", ("only", of, value), checked=value == only) for value in list(choices)[:30]]
+    values = [MenuEntry(value or "(empty)", ("only", of, value), checked=value == only) for value in list(choices)[:30]]
     return [
-        Entry("Sort Ascending", ("sort column", of, False)),
-        Entry("Sort Descending", ("sort column", of, True)),
-        Entry("All", ("only", of, None), checked=only is None),
+        MenuEntry("Sort Ascending", ("sort column", of, False)),
+        MenuEntry("Sort Descending", ("sort column", of, True)),
+        MenuEntry("All", ("only", of, None), checked=only is None),
         *values,
     ]
 

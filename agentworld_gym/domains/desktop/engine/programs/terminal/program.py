@@ -9,7 +9,7 @@ from typing import Any
 from agentworld_gym.domains.desktop.engine.commands import start_program
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, absolute
 from agentworld_gym.domains.desktop.engine.geometry import TITLE, WORK
-from agentworld_gym.domains.desktop.engine.program import DesktopServices, Entry, Program, Window
+from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuEntry, Program, Window
 from agentworld_gym.domains.desktop.engine.programs.terminal.shared_shell import SharedShell, commands_of
 from agentworld_gym.domains.desktop.engine.short_paths import full, short
 from agentworld_gym.domains.desktop.engine.widgets import METRICS
@@ -62,7 +62,7 @@ class Terminal(Program):
         )
         return column(screen)
 
-    def shown(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
+    def visible_state(self, desktop: DesktopServices, window: Window) -> dict[str, Any]:
         """Return the folder, the printed lines, the command line, and how far the lines are scrolled back."""
         data = window["data"]
         told = {"folder": short(data["cwd"]), "lines": list(data["lines"]), "typed": data["input"].value}
@@ -132,12 +132,14 @@ class Terminal(Program):
             return field.press(combo)
         return True
 
-    def menu(self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]) -> Sequence[Entry]:
+    def menu(
+        self, desktop: DesktopServices, window: Window, name: str, arguments: tuple[Any, ...]
+    ) -> Sequence[MenuEntry]:
         """Return the menu at the pointer."""
         return (
-            Entry("Copy", ("copy",)),
-            Entry("Paste", ("paste",), bool(desktop.clipboard)),
-            Entry("New Window", ("window",)),
+            MenuEntry("Copy", ("copy",)),
+            MenuEntry("Paste", ("paste",), bool(desktop.clipboard)),
+            MenuEntry("New Window", ("window",)),
         )
 
     def tool_methods(self) -> Mapping[str, Callable[..., Any]]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.engines import EngineError, Scalar
-from agentworld_gym.domains.desktop.engine.filesystem import HOME, MAX_TIME, SYSTEM, FileSystem, Node
+from agentworld_gym.domains.desktop.engine.filesystem import HOME, MAX_TIME, SYSTEM, FileNode, FileSystem
 from agentworld_gym.domains.desktop.engine.program import DesktopServices
-from agentworld_gym.domains.terminal.engine.apart import LineLost
+from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 from agentworld_gym.domains.terminal.engine.keyboard import InputLine
 from agentworld_gym.domains.terminal.engine.shell import LAST_RESORT_SECONDS, Shell
 from agentworld_gym.domains.terminal.engine.state import TerminalState
@@ -35,7 +35,7 @@ class SharedShell:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._shell: Shell | None = None
-        self._synced: dict[str, Node] = {}
+        self._synced: dict[str, FileNode] = {}
         self._hidden: set[str] = set()
         self._stamps: dict[str, tuple[object, ...]] = {}
         self._action, self._left, self._end = 0, MAX_SCRIPTS, 0.0
@@ -65,7 +65,7 @@ class SharedShell:
         twin._end = time.monotonic() + LAST_RESORT_SECONDS
         if "shell" in fields:
             twin._shell = Shell.restore(fields["shell"])
-            twin._synced = {path: Node(*parts) for path, parts in fields["synced"].items()}
+            twin._synced = {path: FileNode(*parts) for path, parts in fields["synced"].items()}
             twin._hidden = set(fields["hidden"])
         return twin
 
@@ -175,7 +175,7 @@ class SharedShell:
         walked = {path: metadata for path, metadata in shell.walk() if path.startswith(_WRITABLE)}
         refused: list[tuple[str, str]] = []
 
-        def refuse(path: str, before: Node | None, why: str) -> None:
+        def refuse(path: str, before: FileNode | None, why: str) -> None:
             refused.append((path, why))
             if before is None:
                 disk.remove(path, recursive=True)

@@ -15,18 +15,18 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlencode
 
-from agentworld_gym.domains.mcp.awm.engine.inside.binding import (
+from agentworld_gym.domains.mcp.awm.engine.inside.clock import HOOK, SessionClock
+from agentworld_gym.domains.mcp.awm.engine.inside.layout import laid_out
+from agentworld_gym.domains.mcp.awm.engine.inside.library_binding import (
     Lend,
     bind_class_of_connections,
     bind_engines,
     bind_typed_dicts,
     without_threads,
 )
-from agentworld_gym.domains.mcp.awm.engine.inside.clock import HOOK, Clock
-from agentworld_gym.domains.mcp.awm.engine.inside.layout import laid_out
 from agentworld_gym.domains.mcp.awm.engine.inside.loop import install
+from agentworld_gym.domains.mcp.awm.engine.inside.mutation_watch import Watch
 from agentworld_gym.domains.mcp.awm.engine.inside.openapi import Operation, refused, tools_of
-from agentworld_gym.domains.mcp.awm.engine.inside.watching import Watch
 
 MODULE = "awm_world"
 """The name of the module that the code of a world runs in."""
@@ -55,7 +55,7 @@ class Stopped(Exception):
     """The code of a world cannot go on: it ended its process, took too much memory, or answered too much."""
 
 
-class App:
+class AwmApp:
     """A world's app.
 
     Args:
@@ -68,7 +68,7 @@ class App:
         Exception: The code raised it.
     """
 
-    def __init__(self, code: str, clock: Clock, lend: Lend, guard: dict[str, Callable[..., Any]]) -> None:
+    def __init__(self, code: str, clock: SessionClock, lend: Lend, guard: dict[str, Callable[..., Any]]) -> None:
         # How often the loop looks at the clock depends on threads, so it looks at another one.
         self._loop = install(clock.of_machine)
         bind_engines(lend)
@@ -237,7 +237,7 @@ class App:
         except MemoryError:
             raise
         except Exception as error:
-            self.raised = _told(error, self._code)
+            self.raised = _traceback_end(error, self._code)
             # Starlette answers with a plain 500 and then raises what the code raised, for the log of a server.
             if not parts:
                 return 500, b"Internal Server Error"
@@ -261,7 +261,7 @@ class App:
                 self._loop.run_until_complete(asyncio.wait(left))
 
 
-def _told(error: Exception, code: str) -> str:
+def _traceback_end(error: Exception, code: str) -> str:
     """Return the end of a traceback: the last lines of the code that led to an error, and the error."""
     lines = code.splitlines()
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]

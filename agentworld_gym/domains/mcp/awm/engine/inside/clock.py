@@ -23,13 +23,13 @@ TICK = 1e-6
 
 NAMES = frozenset({"now", "utcnow", "today"})
 HOOK = "__clock_member__"
-"""The name under which rewritten code finds `Clock.member`."""
+"""The name under which rewritten code finds `SessionClock.member`."""
 
 
-class Clock:
+class SessionClock:
     """The clock of the session that acts.
 
-    >>> clock = Clock()
+    >>> clock = SessionClock()
     >>> clock.set(2)
     >>> clock.member(datetime.datetime, "utcnow")()
     datetime.datetime(2026, 1, 1, 9, 0, 2, 1)

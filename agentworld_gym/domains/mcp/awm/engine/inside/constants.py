@@ -10,7 +10,7 @@ import ast
 import math
 from collections.abc import Collection, Iterator, Mapping
 
-from agentworld_gym.domains.mcp.awm.engine.inside.holding import called, statements, stored, words
+from agentworld_gym.domains.mcp.awm.engine.inside.nested_containers import called, statements, stored, words
 
 BASES = words("ABC BaseHTTPMiddleware BaseModel BaseSettings Generic object")
 """Classes of libraries whose objects may live as long as the module."""

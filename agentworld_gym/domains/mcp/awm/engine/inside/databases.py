@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from agentworld_gym.domains.mcp.awm.engine.inside.chance import Chance
-from agentworld_gym.domains.mcp.awm.engine.inside.clock import Clock
+from agentworld_gym.domains.mcp.awm.engine.inside.clock import SessionClock
+from agentworld_gym.domains.mcp.awm.engine.inside.random_numbers import RandomNumbers
 
 MAX_BYTES = 64 << 20
 """The size of a database."""
@@ -38,12 +38,12 @@ class Held(sqlite3.Connection):
         types: Which types it reads from the declarations and names of columns, as `detect_types` of `sqlite3.connect`.
     """
 
-    def __init__(self, owner: Database, types: int) -> None:
-        if type(owner) is not Database:
+    def __init__(self, owner: OpenDatabase, types: int) -> None:
+        if type(owner) is not OpenDatabase:
             raise sqlite3.ProgrammingError("connections are made by sqlite3.connect")
         # The connections of one database wait for each other in one thread, which would be for ever.
         super().__init__(owner._name, timeout=0, detect_types=types, uri=True, check_same_thread=False)
-        self.owner: Database | None = owner
+        self.owner: OpenDatabase | None = owner
         self.types = types
 
     def close(self) -> None:
@@ -74,17 +74,17 @@ class Guest:
         """Leave the connection to the one that writes."""
 
 
-class Database:
+class OpenDatabase:
     """One database with its connections; it is there as long as one of them is open."""
 
-    def __init__(self, clock: Clock, chance: Chance) -> None:
+    def __init__(self, clock: SessionClock, chance: RandomNumbers) -> None:
         self._clock, self._chance = clock, chance
         self._name = f"file:/{urandom_really(16).hex()}?vfs=memdb"
         self._lent: set[Held] = set()
         self._changes = 0
-        self._idle = [self._opened()]
+        self._idle = [self._open_connection()]
 
-    def _opened(self, types: int = 0) -> Held:
+    def _open_connection(self, types: int = 0) -> Held:
         held = Held(self, types)
         held.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         held.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
@@ -102,7 +102,7 @@ class Database:
         for lent in self._lent:
             if lent.in_transaction:
                 return Guest(lent)
-        held = self._idle.pop() if self._idle and not types else self._opened(types)
+        held = self._idle.pop() if self._idle and not types else self._open_connection(types)
         self._lent.add(held)
         return held
 
@@ -137,14 +137,14 @@ class Database:
 
     def _end(self, held: Held) -> None:
         if not self._idle:  # The database is there as long as a connection is.
-            self._idle.append(self._opened())
+            self._idle.append(self._open_connection())
         held.owner = None
         self._changes += held.total_changes
         sqlite3.Connection.close(held)
 
-    def copy(self) -> Database:
+    def copy(self) -> OpenDatabase:
         """Return a database with the same content."""
-        twin = Database(self._clock, self._chance)
+        twin = OpenDatabase(self._clock, self._chance)
         self._idle[-1].backup(twin._idle[-1])
         return twin
 
@@ -285,7 +285,7 @@ def _refused(held: sqlite3.Connection, statement: str) -> str | None:
     return None
 
 
-def register(connection: sqlite3.Connection, clock: Clock, chance: Chance) -> None:
+def register(connection: sqlite3.Connection, clock: SessionClock, chance: RandomNumbers) -> None:
     """Let the functions of SQL that tell the time, or draw a number, ask the session's clock and chance."""
     plain = _plain()
 

@@ -31,14 +31,14 @@ class Waiting:
         self._woken.set()
 
 
-class Loop(asyncio.BaseEventLoop):
+class RestrictedLoop(asyncio.BaseEventLoop):
     """Runs coroutines, timers and threads, but no transports.
 
     Args:
         clock: The clock that timers look at, in seconds.
 
     >>> from time import monotonic
-    >>> loop = Loop(monotonic)
+    >>> loop = RestrictedLoop(monotonic)
     >>> loop.run_until_complete(asyncio.sleep(0, "done"))
     'done'
     >>> loop.close()
@@ -66,14 +66,14 @@ class Loop(asyncio.BaseEventLoop):
         self._selector.wake()
 
 
-def install(clock: Callable[[], float]) -> Loop:
+def install(clock: Callable[[], float]) -> RestrictedLoop:
     """Return the loop of this process, and let asyncio make such loops only.
 
     Args:
         clock: The clock that timers look at, in seconds.
     """
     for module in (asyncio, asyncio.events):
-        setattr(module, "new_event_loop", partial(Loop, clock))  # noqa: B010  (mypy takes no assignment)
-    loop = Loop(clock)
+        setattr(module, "new_event_loop", partial(RestrictedLoop, clock))  # noqa: B010  (mypy takes no assignment)
+    loop = RestrictedLoop(clock)
     asyncio.set_event_loop(loop)
     return loop

@@ -212,20 +212,21 @@ def _answers(operation: dict[str, Any]) -> str:
                 continue
             text += f"\nContent-Type: {kind}"
             given = [entry["value"] for entry in content.get("examples", {}).values() if "value" in entry][:1]
-            example = (given[0] if given else content.get("example")) or _example(_shown(content["schema"]))
+            example = (given[0] if given else content.get("example")) or _example(_visible_schema(content["schema"]))
             if example:
                 text += f"\n\n**Example Response:**\n```json\n{json.dumps(example, indent=2)}\n```"
     return text
 
 
-def _shown(schema: dict[str, Any]) -> dict[str, Any]:
+def _visible_schema(schema: dict[str, Any]) -> dict[str, Any]:
     shown = {key: value for key, value in schema.items() if key not in HIDDEN}
     if isinstance(shown.get("properties"), dict):
         shown["properties"] = {
-            key: _shown(value) if isinstance(value, dict) else value for key, value in shown["properties"].items()
+            key: _visible_schema(value) if isinstance(value, dict) else value
+            for key, value in shown["properties"].items()
         }
     if shown.get("type") == "array" and isinstance(shown.get("items"), dict):
-        shown["items"] = _shown(shown["items"])
+        shown["items"] = _visible_schema(shown["items"])
     return shown
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from agentworld_gym.domains.mcp.awm.engine.inside.constants import is_empty
-from agentworld_gym.domains.mcp.awm.engine.inside.holding import is_call_of, statements, words
+from agentworld_gym.domains.mcp.awm.engine.inside.nested_containers import is_call_of, statements, words
 
 INSPECT, CONNECT = "sqlalchemy.inspect", "sqlite3.connect"
 CACHES = frozenset({"functools.cache", "functools.lru_cache"})

@@ -13,11 +13,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from agentworld_gym.domains.mcp.awm.engine.inside.chance import Chance
-from agentworld_gym.domains.mcp.awm.engine.inside.clock import HOOK, Clock
+from agentworld_gym.domains.mcp.awm.engine.inside.clock import HOOK, SessionClock
 from agentworld_gym.domains.mcp.awm.engine.inside.databases import MAX_BYTES, connect_really, register
 from agentworld_gym.domains.mcp.awm.engine.inside.limits import confine
 from agentworld_gym.domains.mcp.awm.engine.inside.loop import install
+from agentworld_gym.domains.mcp.awm.engine.inside.random_numbers import RandomNumbers
 
 NAMES = ("verify_task_completion", "verify_task")
 """The names of the function that verifies."""
@@ -36,7 +36,7 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
         memory: The bytes of memory that the verifier may take.
     """
     try:
-        clock, chance = Clock(), Chance()
+        clock, chance = SessionClock(), RandomNumbers()
         clock.install()
         chance.install()
         clock.start = job["moment"]
@@ -45,7 +45,7 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
         confine(memory, writes=MAX_BYTES)
         try:
             told: dict[str, Any] = {"returned": _returned(job, clock, chance)}
-            text = json.dumps(_with_keys_of_json(told), default=_told)
+            text = json.dumps(_with_keys_of_json(told), default=_as_json)
         except BaseException as error:
             text = json.dumps({"raised": f"{type(error).__name__}: {error}"[:2000]})
         if len(text) > MAX_RESULT:
@@ -57,7 +57,7 @@ def verdict(pipe: int, job: dict[str, Any], memory: int) -> None:
         os._exit(0)
 
 
-def _returned(job: dict[str, Any], clock: Clock, chance: Chance) -> Any:
+def _returned(job: dict[str, Any], clock: SessionClock, chance: RandomNumbers) -> Any:
     def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
         connection: sqlite3.Connection = connect_really(*arguments, **options)
         register(connection, clock, chance)
@@ -111,6 +111,6 @@ def _key_of_json(key: Any) -> Any:
     return key if key is None or isinstance(key, str | int | float) else str(key)
 
 
-def _told(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return something that JSON has instead of what it has not: a row by its columns, a text of all else."""
     return dict(zip(value.keys(), value, strict=True)) if isinstance(value, sqlite3.Row) else str(value)

@@ -9,39 +9,39 @@ from collections.abc import Callable
 from typing import Any
 
 from agentworld_gym.domains.mcp.awm.engine.inside.answers import Answers, is_seen
-from agentworld_gym.domains.mcp.awm.engine.inside.app import App, Stopped
-from agentworld_gym.domains.mcp.awm.engine.inside.chance import Chance
-from agentworld_gym.domains.mcp.awm.engine.inside.clock import Clock
-from agentworld_gym.domains.mcp.awm.engine.inside.copies import Copier
-from agentworld_gym.domains.mcp.awm.engine.inside.databases import Database, Guest, Held
+from agentworld_gym.domains.mcp.awm.engine.inside.app import AwmApp, Stopped
+from agentworld_gym.domains.mcp.awm.engine.inside.clock import SessionClock
+from agentworld_gym.domains.mcp.awm.engine.inside.databases import Guest, Held, OpenDatabase
 from agentworld_gym.domains.mcp.awm.engine.inside.frames import Frames
 from agentworld_gym.domains.mcp.awm.engine.inside.limits import confine
-from agentworld_gym.domains.mcp.awm.engine.inside.sharing import guards, reasons_against
-from agentworld_gym.domains.mcp.awm.engine.inside.watching import Watch
+from agentworld_gym.domains.mcp.awm.engine.inside.mutation_watch import Watch
+from agentworld_gym.domains.mcp.awm.engine.inside.process_copies import Copier
+from agentworld_gym.domains.mcp.awm.engine.inside.random_numbers import RandomNumbers
+from agentworld_gym.domains.mcp.awm.engine.inside.sharing_analysis import guards, reasons_against
 
 Reply = tuple[dict[str, Any], bytes]
 
 
-class Session:
+class WorkerSession:
     """One episode: its database with the number of its state, its seed, and how many actions it has seen."""
 
-    def __init__(self, database: Database, seed: int, steps: int = 0, state: int = 0) -> None:
+    def __init__(self, database: OpenDatabase, seed: int, steps: int = 0, state: int = 0) -> None:
         self.database, self.seed, self.steps, self.state = database, seed, steps, state
 
 
-class Worker:
+class SessionWorker:
     """Answers the host's messages, one after the other."""
 
     def __init__(self, frames: Frames) -> None:
         self.frames = frames
         """The messages to the host; a copy of this process has others."""
-        self._clock, self._chance = Clock(), Chance()
+        self._clock, self._chance = SessionClock(), RandomNumbers()
         self._clock.install()
         self._chance.install()
-        self._start = Database(self._clock, self._chance)
+        self._start = OpenDatabase(self._clock, self._chance)
         self._current = self._start
-        self._sessions: dict[int, Session] = {}
-        self._app: App | None = None
+        self._sessions: dict[int, WorkerSession] = {}
+        self._app: AwmApp | None = None
         self._answers: Answers | None = None
         self._watch: Watch | None = None
         self._copier = Copier()
@@ -128,7 +128,7 @@ class Worker:
         self._chance.drawn_by_module = bool(reasons) or "random" in code
         self._at(self._start, 0, 0)
         try:
-            self._app = App(code, self._clock, self._lend, {} if reasons else guards())
+            self._app = AwmApp(code, self._clock, self._lend, {} if reasons else guards())
         except BaseException as error:
             self.frames.send({"error": f"{type(error).__name__}: {error}"[:2000]})
             return
@@ -144,18 +144,18 @@ class Worker:
             told["alone"] = [self._watch.unknown]
         self.frames.send({**told, "split": len(self._before)}, self._before + self._start.image())
 
-    def _at(self, database: Database, seed: int, steps: int) -> None:
+    def _at(self, database: OpenDatabase, seed: int, steps: int) -> None:
         self._current = database
         self._clock.set(steps)
         self._chance.set(seed, steps)
 
     def _begin(self, message: dict[str, Any], blob: bytes) -> Reply:
-        self._sessions[message["session"]] = Session(self._start.copy(), message["seed"])
+        self._sessions[message["session"]] = WorkerSession(self._start.copy(), message["seed"])
         return {}, b""
 
     def _fork(self, message: dict[str, Any], blob: bytes) -> Reply:
         old = self._sessions[message["session"]]
-        self._sessions[message["twin"]] = Session(old.database.copy(), old.seed, old.steps, old.state)
+        self._sessions[message["twin"]] = WorkerSession(old.database.copy(), old.seed, old.steps, old.state)
         return {}, b""
 
     def _image(self, message: dict[str, Any], blob: bytes) -> Reply:
@@ -205,7 +205,7 @@ class Worker:
                 session.state = self._answers.after(session.state, name, arguments, drawn)
         return told
 
-    def _asked(self, session: Session, asked: dict[str, Any]) -> tuple[str, bool]:
+    def _asked(self, session: WorkerSession, asked: dict[str, Any]) -> tuple[str, bool]:
         """Let the app answer.
 
         Raises:
@@ -221,25 +221,25 @@ class Worker:
             self._current = self._start
 
 
-def work(frames: Frames, nursery: socket.socket, memory: int) -> None:
+def work(frames: Frames, fork_server: socket.socket, memory: int) -> None:
     """Be a worker until the host is gone; this process then ends.
 
     Args:
         frames: The messages from and to the host.
-        nursery: A socket that takes the listener by which this process may be copied.
+        fork_server: A socket that takes the listener by which this process may be copied.
         memory: The bytes of memory that the worker may take beyond those that it has.
     """
     try:
-        _serve(Worker(frames), nursery, memory)
+        _serve(SessionWorker(frames), fork_server, memory)
     finally:
         os._exit(0)
 
 
-def _serve(worker: Worker, nursery: socket.socket, memory: int) -> None:
+def _serve(worker: SessionWorker, fork_server: socket.socket, memory: int) -> None:
     try:
         listener = confine(memory, copyable=True)
-        socket.send_fds(nursery, [b"f"], [] if listener is None else [listener])
-        nursery.close()
+        socket.send_fds(fork_server, [b"f"], [] if listener is None else [listener])
+        fork_server.close()
         if listener is not None:
             os.close(listener)
         worker.serve()

@@ -50,7 +50,7 @@ def _blamed(call: GitCall, start: Commit, path: str, text: str) -> Iterator[tupl
         if path not in commit.tree or not open_lines:
             break
         old = lines(commit.tree[path])
-        kept = _kept(old, body)
+        kept = _unchanged_lines(old, body)
         below: dict[int, int] = {}
         for line, final in open_lines.items():
             if line in kept:
@@ -63,7 +63,7 @@ def _blamed(call: GitCall, start: Commit, path: str, text: str) -> Iterator[tupl
     yield from zip(owners, current, strict=True)
 
 
-def _kept(old: list[str], new: list[str]) -> dict[int, int]:
+def _unchanged_lines(old: list[str], new: list[str]) -> dict[int, int]:
     """Return the lines of the new text that come from the old one, by their numbers in the new one."""
     kept: dict[int, int] = {}
     a = b = 0

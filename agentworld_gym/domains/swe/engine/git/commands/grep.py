@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.options import read_options
-from agentworld_gym.domains.swe.engine.patterns import BadPattern, Pattern
+from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern
 
 
 def grep(call: GitCall, argv: list[str]) -> None:
@@ -22,7 +22,7 @@ def grep(call: GitCall, argv: list[str]) -> None:
     text = options.values.get("pattern") or words.pop(0)
     plain = "".join(f"\\{char}" if char in "\\^$.|?*+()[]{}" else char for char in text) if "fixed" in options else text
     try:
-        pattern = Pattern(rf"\b(?:{plain})\b" if "word" in options else plain, ignore_case="case" in options)
+        pattern = LinearPattern(rf"\b(?:{plain})\b" if "word" in options else plain, ignore_case="case" in options)
     except BadPattern:
         raise GitError(f"fatal: command line, '{text}': Invalid regular expression\n") from None
     tree = call.tracked()
@@ -33,7 +33,7 @@ def grep(call: GitCall, argv: list[str]) -> None:
         if not rows:
             continue
         call.status = 0
-        name = call.shown(path)
+        name = call.relative_path(path)
         if "files" in options:
             call.say(f"{name}\n")
         elif "count" in options:

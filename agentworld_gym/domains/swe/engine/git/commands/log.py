@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from agentworld_gym.domains.swe.engine.git.call import GitCall
-from agentworld_gym.domains.swe.engine.git.diff import Change, lines
+from agentworld_gym.domains.swe.engine.git.diff import FileChange, lines
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.objects import Commit
 from agentworld_gym.domains.swe.engine.git.operands import exists, paths_of
-from agentworld_gym.domains.swe.engine.git.options import Options, read_options
+from agentworld_gym.domains.swe.engine.git.options import GitOptions, read_options
 from agentworld_gym.domains.swe.engine.git.pretty import FORMS, changes_of, shown_commit
-from agentworld_gym.domains.swe.engine.patterns import BadPattern, Pattern
+from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern
 from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed
 
 
@@ -76,7 +76,7 @@ def _walk(call: GitCall, starts: list[str], hidden: set[str]) -> list[Commit]:
     return sorted(reached.values(), key=lambda commit: -commit.when)
 
 
-def _wanted(call: GitCall, commit: Commit, options: Options, paths: list[str]) -> bool:
+def _wanted(call: GitCall, commit: Commit, options: GitOptions, paths: list[str]) -> bool:
     chosen = options.values
     changed = changes_of(call, commit, paths) if paths or "pickaxe" in chosen or "lines" in chosen else []
     if paths and not changed:
@@ -103,14 +103,14 @@ def _wanted(call: GitCall, commit: Commit, options: Options, paths: list[str]) -
     return True
 
 
-def _touches(text: str, change: Change) -> bool:
+def _touches(text: str, change: FileChange) -> bool:
     old, new = lines(change.old or ""), lines(change.new or "")
     return any(_matches(text, line, False) for a1, a2, b1, b2 in change.hunks() for line in (*old[a1:a2], *new[b1:b2]))
 
 
 def _matches(text: str, line: str, ignore_case: bool) -> bool:
     try:
-        return Pattern(text, ignore_case).matches(line)
+        return LinearPattern(text, ignore_case).matches(line)
     except BadPattern:
         raise GitError(f"fatal: command line, '{text}': Invalid regular expression\n") from None
 

@@ -39,4 +39,4 @@ def ls_files(call: GitCall, argv: list[str]) -> None:
             if "stage" in options and path in call.history.index
             else ""
         )
-        call.say(f"{stage}{call.shown(path)}\n")
+        call.say(f"{stage}{call.relative_path(path)}\n")

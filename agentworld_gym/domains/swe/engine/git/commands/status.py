@@ -42,7 +42,7 @@ def long_status(call: GitCall, paths: list[str] | None = None, untracked: list[s
         untracked = _untracked(call, paths or [])
     if staged:
         out.append('Changes to be committed:\n  (use "git restore --staged <file>..." to unstage)\n')
-        out.extend(f"\t{_WORDS[change.letter]}{call.shown(change.path)}\n" for change in staged)
+        out.extend(f"\t{_WORDS[change.letter]}{call.relative_path(change.path)}\n" for change in staged)
         out.append("\n")
     if unstaged:
         command = "add/rm" if any(change.new is None for change in unstaged) else "add"
@@ -50,11 +50,11 @@ def long_status(call: GitCall, paths: list[str] | None = None, untracked: list[s
             f'Changes not staged for commit:\n  (use "git {command} <file>..." to update what will be committed)\n'
             '  (use "git restore <file>..." to discard changes in working directory)\n'
         )
-        out.extend(f"\t{_WORDS[change.letter]}{call.shown(change.path)}\n" for change in unstaged)
+        out.extend(f"\t{_WORDS[change.letter]}{call.relative_path(change.path)}\n" for change in unstaged)
         out.append("\n")
     if untracked:
         out.append('Untracked files:\n  (use "git add <file>..." to include in what will be committed)\n')
-        out.extend(f"\t{call.shown(path)}\n" for path in untracked)
+        out.extend(f"\t{call.relative_path(path)}\n" for path in untracked)
         out.append("\n")
     if not staged:
         if unstaged:
@@ -136,7 +136,7 @@ def _short_status(call: GitCall, paths: list[str], untracked: list[str], porcela
     first = {change.path: change.letter for change in call.staged(paths)}
     second = {change.path: change.letter for change in call.unstaged(paths)}
     for path in sorted({*first, *second}):
-        name = path if porcelain else call.shown(path)
+        name = path if porcelain else call.relative_path(path)
         call.say(f"{first.get(path, ' ')}{second.get(path, ' ')} {name}\n")
     for path in untracked:
-        call.say(f"?? {path if porcelain else call.shown(path)}\n")
+        call.say(f"?? {path if porcelain else call.relative_path(path)}\n")

@@ -15,7 +15,7 @@ MAX_MESSAGE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GradingVerdict:
     """The outcome of graded tests: the ids of those that passed, and why each of the others did not."""
 
     passed: tuple[str, ...]
@@ -85,7 +85,7 @@ class Raising:
 
 
 @dataclass(slots=True)
-class Case:
+class GradedTest:
     """One test: the text of its program's side, its conditions, and the places where nothing may be raised."""
 
     id: str

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from posixpath import normpath
 from typing import Any
 
-from agentworld_gym.domains.swe.engine.python.grading.conditions import Verdict
-from agentworld_gym.domains.swe.engine.python.grading.splitter import Program
+from agentworld_gym.domains.swe.engine.python.grading.conditions import GradingVerdict
+from agentworld_gym.domains.swe.engine.python.grading.splitter import SplitTestFile
 from agentworld_gym.domains.swe.engine.python.inside_sandbox import source_of
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 
@@ -29,7 +29,7 @@ MAX_RECORDS = 4 << 20
 
 def grade(
     sandbox: PythonSandbox, files: Mapping[str, str], tests: Mapping[str, str], *, root: str, timeout_s: float
-) -> Verdict:
+) -> GradingVerdict:
     """Run the tests over some files and grade the values that they record.
 
     >>> from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
@@ -50,14 +50,14 @@ def grade(
     """
     paths = {normpath(f"{root}/{path}") for path in tests}
     inputs = {path: text for path, text in files.items() if path not in paths and not path.startswith(f"{FOLDER}/")}
-    modules = [Program(path, text, number) for number, (path, text) in enumerate(sorted(tests.items()))]
+    modules = [SplitTestFile(path, text, number) for number, (path, text) in enumerate(sorted(tests.items()))]
     main = "".join([source_of("record_values"), "import json\n", *(module.call for module in modules), _END])
     inputs |= {MAIN: main, **{f"{FOLDER}/{module.name}.py": module.text for module in modules}}
     result = sandbox.run(inputs, [MAIN], cwd=root, env={"PYTHONPATH": root}, timeout_s=timeout_s)
     records = _records(result.files.get(RECORDS, ""))
     outcomes = {case.id: case.verdict(records) for module in modules for case in module.cases}
     passed = tuple(name for name, reason in outcomes.items() if not reason)
-    return Verdict(passed, {name: reason for name, reason in outcomes.items() if reason})
+    return GradingVerdict(passed, {name: reason for name, reason in outcomes.items() if reason})
 
 
 def _records(text: str) -> dict[int, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.swe.engine.python.grading.conditions import Case, Condition, Operand, Raising
+from agentworld_gym.domains.swe.engine.python.grading.conditions import Condition, GradedTest, Operand, Raising
 from agentworld_gym.domains.swe.engine.python.grading.values import Unknown, is_fixed, value_of
 from agentworld_gym.domains.swe.engine.python.source import parse
 
@@ -18,13 +18,13 @@ MAX_CASES = 500
 SEEN, RAISED = "__seen__", "__raised__"
 
 
-class Program:
+class SplitTestFile:
     """A test file in its two parts; places are counted through all files of a run."""
 
     def __init__(self, path: str, text: str, number: int) -> None:
         self.path = path
         self.name = f"judged_{number}"
-        self.cases: list[Case] = []
+        self.cases: list[GradedTest] = []
         self._places = itertools.count(number * 1_000_000)
         self._fixtures: dict[str, ast.FunctionDef] = {}
         self._known: dict[str, Any] = {}
@@ -121,8 +121,8 @@ class Program:
             return False
         return True
 
-    def _case(self, test: ast.FunctionDef, name: str, parameters: Mapping[str, ast.expr]) -> Case:
-        case = Case(f"{self.path}::{test.name}{name}", f"case_{next(self._places)}")
+    def _case(self, test: ast.FunctionDef, name: str, parameters: Mapping[str, ast.expr]) -> GradedTest:
+        case = GradedTest(f"{self.path}::{test.name}{name}", f"case_{next(self._places)}")
         start = [
             ast.Assign([ast.Name(key, ast.Store())], value, lineno=test.lineno, col_offset=0)
             for key, value in parameters.items()
@@ -164,7 +164,7 @@ class Program:
         for number, parameters in enumerate(sets):
             yield (f"[{number}]" if parameters else ""), parameters
 
-    def _make(self, test: ast.FunctionDef, name: str, made: list[str], case: Case) -> None:
+    def _make(self, test: ast.FunctionDef, name: str, made: list[str], case: GradedTest) -> None:
         """Call a fixture before a test, and first those that it asks for."""
         if name in made:
             return
@@ -191,7 +191,7 @@ class Program:
 class _Writer:
     """Writes the program's side of one test and keeps the grader's."""
 
-    def __init__(self, program: Program, known: dict[str, Any], handed: set[str]) -> None:
+    def __init__(self, program: SplitTestFile, known: dict[str, Any], handed: set[str]) -> None:
         self.program, self.known, self.handed = program, known, handed
         self.lines: list[str] = []
         self.wanted: list[tuple[int, Condition | Raising]] = []

@@ -192,14 +192,14 @@ def expected_failure(number: int) -> str | None:
 def arguments() -> list[list[str]]:
     """Return names and reprs of the arguments of the current test."""
     given = KEPT.get("arguments", {})
-    return [[name, shown(given[name])] for name in given]
+    return [[name, short_repr(given[name])] for name in given]
 
 
 def explain(path: str, line: int) -> dict[str, Any]:
     """Return the remembered values of the assertion at a line, and how the two sides of its comparison differ."""
     for entry in PLAN["asserts"]:
         if entry["path"] == path and entry["first"] <= line <= entry["last"]:
-            values = {str(number): shown(VALUES[number]) for number in entry["numbers"] if number in VALUES}
+            values = {str(number): short_repr(VALUES[number]) for number in entry["numbers"] if number in VALUES}
             detail: list[str] = []
             if entry["compared"] and entry["compared"][0] in VALUES and entry["compared"][1] in VALUES:
                 left, right = [VALUES[number] for number in entry["compared"]]
@@ -208,7 +208,7 @@ def explain(path: str, line: int) -> dict[str, Any]:
     return {"values": {}, "detail": []}
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return the repr of a value, without an address, and without its middle where it is long."""
     try:
         text = repr(value)
@@ -232,7 +232,7 @@ def difference(left: Any, right: Any) -> list[str]:
         for title, extra in (("left", left - right), ("right", right - left)):
             if extra:
                 lines.append(f"Extra items in the {title} set:")
-                lines += sorted([shown(item) for item in extra])
+                lines += sorted([short_repr(item) for item in extra])
         return lines
     if isinstance(left, dict) and isinstance(right, dict):
         return dict_difference(left, right)
@@ -244,12 +244,12 @@ def sequence_difference(left: Any, right: Any) -> list[str]:
     lines = []
     for i in range(min(len(left), len(right))):
         if left[i] != right[i]:
-            lines.append(f"At index {i} diff: {shown(left[i])} != {shown(right[i])}")
+            lines.append(f"At index {i} diff: {short_repr(left[i])} != {short_repr(right[i])}")
             break
     if len(left) != len(right):
         more, name = (left, "Left") if len(left) > len(right) else (right, "Right")
         count = len(more) - min(len(left), len(right))
-        first = shown(more[len(more) - count])
+        first = short_repr(more[len(more) - count])
         if count == 1:
             lines.append(f"{name} contains one more item: {first}")
         else:
@@ -266,10 +266,10 @@ def dict_difference(left: dict[Any, Any], right: dict[Any, Any]) -> list[str]:
     changed = [key for key in left if key in right and left[key] != right[key]]
     if changed:
         lines.append("Differing items:")
-        lines += [f"{{{key!r}: {shown(left[key])}}} != {{{key!r}: {shown(right[key])}}}" for key in changed]
+        lines += [f"{{{key!r}: {short_repr(left[key])}}} != {{{key!r}: {short_repr(right[key])}}}" for key in changed]
     for name, one, other in (("Left", left, right), ("Right", right, left)):
         extra = {key: one[key] for key in one if key not in other}
         if extra:
             lines.append(f"{name} contains {len(extra)} more item{'' if len(extra) == 1 else 's'}:")
-            lines.append(shown(extra))
+            lines.append(short_repr(extra))
     return lines

@@ -36,7 +36,7 @@ LEFT: list[int] = [MOST]
 def seen(number: int, value: Any) -> None:
     """Record a value."""
     LEFT[0] = MOST
-    SEEN.append([number, "value", told(value, 0)])
+    SEEN.append([number, "value", encode_value(value, 0)])
 
 
 def raised(number: int, error: Any) -> None:
@@ -54,7 +54,7 @@ def name_of(value: Any) -> str:
     return repr(type(value)).split("'")[1].split(".")[-1][:LONGEST]
 
 
-def told(value: Any, depth: int) -> Any:
+def encode_value(value: Any, depth: int) -> Any:
     """Return a value as a kind and its parts; a value that is not data is an object with a name, equal to nothing."""
     LEFT[0] = LEFT[0] - 1
     if LEFT[0] < 0 or depth > DEEPEST:
@@ -72,13 +72,13 @@ def told(value: Any, depth: int) -> Any:
     if isinstance(value, bytes):
         return ["bytes", [byte for byte in value[:MOST]]]
     if isinstance(value, tuple):
-        return ["tuple", [told(part, depth + 1) for part in value[:MOST]]]
+        return ["tuple", [encode_value(part, depth + 1) for part in value[:MOST]]]
     if isinstance(value, list):
-        return ["list", [told(part, depth + 1) for part in value[:MOST]]]
+        return ["list", [encode_value(part, depth + 1) for part in value[:MOST]]]
     if isinstance(value, (set, frozenset)):
-        return ["set", [told(part, depth + 1) for part in value]]
+        return ["set", [encode_value(part, depth + 1) for part in value]]
     if isinstance(value, dict):
-        return ["dict", [[told(key, depth + 1), told(value[key], depth + 1)] for key in value]]
+        return ["dict", [[encode_value(key, depth + 1), encode_value(value[key], depth + 1)] for key in value]]
     if isinstance(value, datetime.datetime):
         parts = [value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond]
         return ["datetime", parts]
@@ -86,5 +86,7 @@ def told(value: Any, depth: int) -> Any:
         return ["date", [value.year, value.month, value.day]]
     if isinstance(value, datetime.timedelta):
         return ["timedelta", [value.days, value.seconds, value.microseconds]]
-    fields = [[name, told(getattr(value, name), depth + 1)] for name in getattr(value, "__dataclass_fields__", [])]
+    fields = [
+        [name, encode_value(getattr(value, name), depth + 1)] for name in getattr(value, "__dataclass_fields__", [])
+    ]
     return ["object", name_of(value), bool(value), fields]

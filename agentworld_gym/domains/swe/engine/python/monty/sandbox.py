@@ -16,9 +16,14 @@ from agentworld_gym.domains.swe.engine.python.module_linker import ModuleLinker
 from agentworld_gym.domains.swe.engine.python.monty.files import memory_files
 from agentworld_gym.domains.swe.engine.python.monty.helper import relayed
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonResult, clean
-from agentworld_gym.domains.swe.engine.python.testing.raises import MISSED, around, opened
-from agentworld_gym.domains.swe.engine.python.testing.runner import Outcome, Plan, is_test_run, run_tests
-from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionInfo, Frame, decoded, traceback_text
+from agentworld_gym.domains.swe.engine.python.testing.raises import MISSED, around, open_handlers
+from agentworld_gym.domains.swe.engine.python.testing.runner import (
+    CollectionPlan,
+    PytestOutcome,
+    is_test_run,
+    run_tests,
+)
+from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame, decoded, traceback_text
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 256 << 20
@@ -58,8 +63,8 @@ class MontySandbox:
         return run.program(argv, stdin)
 
     def outcomes(
-        self, files: Mapping[str, str], plan: Plan, *, cwd: str, env: Mapping[str, str], timeout_s: float
-    ) -> tuple[list[Outcome], PythonResult]:
+        self, files: Mapping[str, str], plan: CollectionPlan, *, cwd: str, env: Mapping[str, str], timeout_s: float
+    ) -> tuple[list[PytestOutcome], PythonResult]:
         """Collect and call the tests of a plan; the result tells which files changed."""
         run = _Run(self._started(), files, cwd, env, timeout_s)
         return run.tests(plan)
@@ -130,13 +135,13 @@ class _Run:
             self.out["stderr"].append(text)
         return self._result(code)
 
-    def tests(self, plan: Plan) -> tuple[list[Outcome], PythonResult]:
+    def tests(self, plan: CollectionPlan) -> tuple[list[PytestOutcome], PythonResult]:
         """Collect and call tests, each as one input to the session."""
         linker = ModuleLinker(self.files, list(plan.paths), {"sys": "", **_provided("pytest", "harness")})
         linker.add("__harness__")
         for name in plan.names:
             linker.add(name, plan.edits)
-        outcomes: list[Outcome] = []
+        outcomes: list[PytestOutcome] = []
         with self._session():
             try:
                 self._start(linker, ["pytest"], "")
@@ -148,17 +153,17 @@ class _Run:
                 return outcomes, self._result(124 if self.timed_out else 137, str(stop))
         return outcomes, self._result(0)
 
-    def _test(self, plan: Plan, linker: ModuleLinker, outcomes: list[Outcome]) -> None:
+    def _test(self, plan: CollectionPlan, linker: ModuleLinker, outcomes: list[PytestOutcome]) -> None:
         ids: list[str] = []
         for name in plan.conftests:
             _, exception, out = self._caught(f"load({name!r})\nH['SPACES'][{name!r}] = SPACES[{name!r}]", linker)
             if exception is not None:
-                outcomes.append(Outcome(plan.path_of(name), "collect", exception, *out))
+                outcomes.append(PytestOutcome(plan.path_of(name), "collect", exception, *out))
                 return
         for index, name in enumerate(plan.test_names):
             collected, exception, out = self._caught(f"load({name!r})\nH['collect']({index}, SPACES[{name!r}])", linker)
             if exception is not None:
-                outcomes.append(Outcome(plan.path_of(name), "collect", exception, *out))
+                outcomes.append(PytestOutcome(plan.path_of(name), "collect", exception, *out))
                 self._feed("forget()", linker)
             else:
                 ids += collected
@@ -173,7 +178,7 @@ class _Run:
         for place, number in zip(range(first, len(outcomes)), plan.chosen, strict=False):
             outcomes[place] = self._traced(plan, outcomes[place], number, linker)
 
-    def _traced(self, plan: Plan, outcome: Outcome, number: int, linker: ModuleLinker) -> Outcome:
+    def _traced(self, plan: CollectionPlan, outcome: PytestOutcome, number: int, linker: ModuleLinker) -> PytestOutcome:
         """Return a failure with its whole traceback.
 
         The interpreter forgets where an exception came from when it passes a block that expects one. The test is
@@ -192,7 +197,7 @@ class _Run:
             return replace(outcome, exception=replace(exception, frames=frames))
         name = f"{file.name}{OPENED}"
         if name not in linker.modules:
-            linker.add_source(name, file.source, False, lambda source: [*plan.edits(source), *opened(source)])
+            linker.add_source(name, file.source, False, lambda source: [*plan.edits(source), *open_handlers(source)])
             inputs = {"entry": linker.modules[name].packed()}
             self._feed("SOURCES[entry[0]] = entry", linker, inputs)
             self._caught(f"load({name!r})", linker)
@@ -202,7 +207,7 @@ class _Run:
         same = again is not None and (again.kind, again.message) == (exception.kind, exception.message)
         return replace(outcome, exception=again) if same else outcome
 
-    def _case(self, number: int, name: str, linker: ModuleLinker) -> Outcome:
+    def _case(self, number: int, name: str, linker: ModuleLinker) -> PytestOutcome:
         phase = "setup"
         _, exception, out = self._caught(f"H['prepare']({number})", linker)
         if exception is None:
@@ -212,7 +217,7 @@ class _Run:
         if exception is None:
             reason = self._feed(f"H['expected_failure']({number})", linker)[0]
             self._caught("H['clear']()", linker)
-            return Outcome(name, phase, None, *out, expected=reason)
+            return PytestOutcome(name, phase, None, *out, expected=reason)
         where = exception.frames[-1] if exception.frames else Frame("", 0, "")
         details, _ = self._feed(
             "[H['explain'](path, line), H['arguments'](), H['expected_failure'](number)]",
@@ -225,7 +230,7 @@ class _Run:
         )
         explained, arguments, reason = details or ({"values": {}, "detail": []}, [], None)
         self._caught("H['clear']()", linker)
-        return Outcome(name, phase, exception, *out, explained, [(a, b) for a, b in arguments], reason)
+        return PytestOutcome(name, phase, exception, *out, explained, [(a, b) for a, b in arguments], reason)
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[None]:
@@ -257,7 +262,7 @@ class _Run:
             inputs,
         )
 
-    def _caught(self, code: str, linker: ModuleLinker) -> tuple[Any, ExceptionInfo | None, tuple[str, str]]:
+    def _caught(self, code: str, linker: ModuleLinker) -> tuple[Any, ExceptionReport | None, tuple[str, str]]:
         """Run some code and return its output separately."""
         before = self.out
         self.out = {"stdout": [], "stderr": []}
@@ -269,7 +274,7 @@ class _Run:
 
     def _feed(
         self, code: str, linker: ModuleLinker, inputs: dict[str, Any] | None = None
-    ) -> tuple[Any, ExceptionInfo | None]:
+    ) -> tuple[Any, ExceptionReport | None]:
         """Run some code, and return its value or the exception of the program.
 
         Raises:
@@ -294,7 +299,7 @@ class _Run:
                 self.timed_out = True
                 raise _Stopped("") from None
             if "memory limit" in text:
-                return None, ExceptionInfo("MemoryError", "", _frames(error, linker))
+                return None, ExceptionReport("MemoryError", "", _frames(error, linker))
             return None, _exception_info(error, linker)
 
     def _print(self, stream: str, text: str) -> None:
@@ -319,13 +324,13 @@ def _frames(error: Any, linker: ModuleLinker) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def _exception_info(error: Any, linker: ModuleLinker) -> ExceptionInfo:
+def _exception_info(error: Any, linker: ModuleLinker) -> ExceptionReport:
     inner = error.exception()
     frames = _frames(error, linker)
     kind, message = type(inner).__name__, str(inner)
     if message.startswith("\x01syntax\x01"):
         module = linker.modules[message.split("\x01")[2]]
-        return ExceptionInfo(
+        return ExceptionReport(
             module.source.report.rpartition("\n")[2].partition(":")[0], "", frames, module.source.report
         )
     if kind == "ZeroDivisionError" and frames:
@@ -338,7 +343,7 @@ def _exception_info(error: Any, linker: ModuleLinker) -> ExceptionInfo:
     return decoded(kind, message, frames)
 
 
-def _ending(exception: ExceptionInfo, linker: ModuleLinker) -> tuple[int, str]:
+def _ending(exception: ExceptionReport, linker: ModuleLinker) -> tuple[int, str]:
     """Return the exit code of a program that ended with an exception, and what it prints."""
     if exception.kind == "exit":
         number = exception.message.startswith("i")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.domains.swe.engine.python.source import Edit, Source, place
+from agentworld_gym.domains.swe.engine.python.source import Edit, SourceFile, place
 
 TEXT = "\x01text"
 SIDE = 30
@@ -43,7 +43,7 @@ class Assertion:
         }
 
 
-def instrumented(source: Source, first: int) -> tuple[list[Edit], list[Assertion]]:
+def instrumented(source: SourceFile, first: int) -> tuple[list[Edit], list[Assertion]]:
     """Return the edits with which a test file notes the values of its assertions, and the assertions.
 
     The numbers of the noted parts begin at `first`.
@@ -107,7 +107,7 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def explanation(source: Source, assertion: Assertion, explained: Mapping[str, Any], level: int = 0) -> list[str]:
+def explanation(source: SourceFile, assertion: Assertion, explained: Mapping[str, Any], level: int = 0) -> list[str]:
     """Return the lines that explain a failed assertion, the first one beginning with `assert`.
 
     If the explanation tells how two values differ, the first line shows them shortened, without where they come from.
@@ -129,7 +129,7 @@ def _short(value: str) -> str:
 
 
 class _Words:
-    def __init__(self, source: Source, assertion: Assertion, values: Mapping[str, str]) -> None:
+    def __init__(self, source: SourceFile, assertion: Assertion, values: Mapping[str, str]) -> None:
         self.source = source
         self.assertion = assertion
         self.values = {id(part): values.get(str(number)) for number, part in assertion.parts.items()}

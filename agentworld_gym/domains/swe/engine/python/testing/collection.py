@@ -12,9 +12,9 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any
 
 from agentworld_gym.domains.swe.engine.python.module_linker import module_name
-from agentworld_gym.domains.swe.engine.python.source import Edit, Source, parse
+from agentworld_gym.domains.swe.engine.python.source import Edit, SourceFile, parse
 from agentworld_gym.domains.swe.engine.python.testing.assertions import Assertion, instrumented
-from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionInfo
+from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport
 
 MAX_TEST_FILES = 100
 MAX_TEST_CHARS = 500_000
@@ -22,7 +22,7 @@ PATTERNS = ("test_*.py", "*_test.py")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class PytestOptions:
     """The command line of a test run."""
 
     targets: tuple[str, ...] = ()
@@ -44,12 +44,12 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PytestOutcome:
     """The outcome of one test, or of the collection of one file; it passed if `exception` is `None`."""
 
     id: str
     phase: str
-    exception: ExceptionInfo | None
+    exception: ExceptionReport | None
     out: str = ""
     err: str = ""
     explained: Mapping[str, Any] = field(default_factory=dict)
@@ -80,20 +80,20 @@ class TestFile:
     path: str
     shown: str
     name: str
-    source: Source
+    source: SourceFile
     tests: list[dict[str, Any]]
     fixtures: dict[str, dict[str, Any]]
 
 
 @dataclass(slots=True)
-class Plan:
+class CollectionPlan:
     """The tests of a run as their texts define them, and, after collection, those of them that are chosen."""
 
     root: str
     paths: tuple[str, ...]
     files: list[TestFile]
     shared: list[TestFile]
-    options: Options
+    options: PytestOptions
     configfile: str = ""
     testpaths: tuple[str, ...] = ()
     missing: str = ""
@@ -127,7 +127,7 @@ class Plan:
         """Return the file of a module in the form in which it is shown."""
         return next(file.shown for file in (*self.shared, *self.files) if file.name == name)
 
-    def edits(self, source: Source) -> list[Edit]:
+    def edits(self, source: SourceFile) -> list[Edit]:
         """Return the changes of a test file's text that let its assertions be explained."""
         return self._edits.get(source.path, [])
 
@@ -142,7 +142,7 @@ class Plan:
             modules.append({"name": file.name, "path": file.shown, "tests": file.tests, "fixtures": fixtures})
         return {"modules": modules, "asserts": [assertion.packed() for assertion in self.asserts]}
 
-    def collected(self, ids: Sequence[str], outcomes: Sequence[Outcome]) -> None:
+    def collected(self, ids: Sequence[str], outcomes: Sequence[PytestOutcome]) -> None:
         """Store the ids that were collected, and choose among them; after an error of collection nothing is chosen."""
         self.ids = list(ids)
         picked = [target for target in self.options.targets if "::" in target]
@@ -153,7 +153,7 @@ class Plan:
             path, _, rest = name.partition("::")
             hits = [target for target in picked if self._names(target, path, rest)]
             matched.update(hits)
-            if picked and not hits and not any(_within(path, self._shown(target)) for target in whole):
+            if picked and not hits and not any(_within(path, self._relative_target(target)) for target in whole):
                 continue
             if not self.options.keyword or keyword_matches(self.options.keyword, name):
                 chosen.append(number)
@@ -165,15 +165,15 @@ class Plan:
 
     selected: list[int] = field(default_factory=list)
 
-    def _shown(self, target: str) -> str:
+    def _relative_target(self, target: str) -> str:
         return _relative(normpath(join(self.root, target)), self.root)
 
     def _names(self, target: str, path: str, rest: str) -> bool:
         file, _, node = target.partition("::")
-        return self._shown(file) == path and (rest == node or rest.startswith((node + "::", node + "[")))
+        return self._relative_target(file) == path and (rest == node or rest.startswith((node + "::", node + "[")))
 
 
-def make_plan(files: Mapping[str, str], options: Options, cwd: str) -> Plan:
+def make_plan(files: Mapping[str, str], options: PytestOptions, cwd: str) -> CollectionPlan:
     """Find the test files that a command line names, and their tests."""
     root, configfile, settings = _configuration(files, cwd)
     targets = [join(cwd, target.partition("::")[0]) for target in options.targets]
@@ -193,7 +193,9 @@ def make_plan(files: Mapping[str, str], options: Options, cwd: str) -> Plan:
     conftests = [path for path in conftests if any(test.startswith(dirname(path) + "/") for test in tests)]
     folders = {path: _import_root(files, path) for path in (*conftests, *tests)}
     paths = list(dict.fromkeys([*folders.values(), *_settings_paths(settings, root), cwd]))
-    plan = Plan(root, tuple(paths), [], [], options, configfile, testpaths if not targets and existing else (), missing)
+    plan = CollectionPlan(
+        root, tuple(paths), [], [], options, configfile, testpaths if not targets and existing else (), missing
+    )
     taken: set[str] = set()
     for path in (*conftests, *tests):
         source = parse(path, files[path])
@@ -283,7 +285,7 @@ def _within(path: str, folder: str) -> bool:
     return folder in ("", ".") or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _tests(source: Source) -> list[dict[str, Any]]:
+def _tests(source: SourceFile) -> list[dict[str, Any]]:
     """Return test functions and methods in the order of the file."""
     tests: list[dict[str, Any]] = []
     for node in source.tree.body if source.tree else ():
@@ -306,7 +308,7 @@ def _parameters(node: ast.FunctionDef) -> list[str]:
     return [arg.arg for arg in parameters]
 
 
-def _fixtures(source: Source, module: str) -> dict[str, dict[str, Any]]:
+def _fixtures(source: SourceFile, module: str) -> dict[str, dict[str, Any]]:
     fixtures: dict[str, dict[str, Any]] = {}
     for node in source.tree.body if source.tree else ():
         if not isinstance(node, ast.FunctionDef):

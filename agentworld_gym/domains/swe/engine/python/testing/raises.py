@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from agentworld_gym.domains.swe.engine.python.source import Edit, Source, place
+from agentworld_gym.domains.swe.engine.python.source import Edit, SourceFile, place
 
 MISSED = ("DID NOT RAISE", "Regex pattern did not match")
 
 
-def blocks(source: Source) -> Iterator[ast.With]:
+def blocks(source: SourceFile) -> Iterator[ast.With]:
     """Yield all such blocks of a file, outer ones first."""
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.With) and len(node.items) == 1:
@@ -19,13 +19,13 @@ def blocks(source: Source) -> Iterator[ast.With]:
                 yield node
 
 
-def around(source: Source, line: int) -> ast.With | None:
+def around(source: SourceFile, line: int) -> ast.With | None:
     """Return the innermost such block around a line."""
     enclosing = [node for node in blocks(source) if node.lineno <= line <= (node.end_lineno or 0)]
     return max(enclosing, key=lambda node: node.lineno, default=None)
 
 
-def opened(source: Source) -> Iterator[Edit]:
+def open_handlers(source: SourceFile) -> Iterator[Edit]:
     """Yield edits after which no block catches anything, so that an exception shows where it came from."""
     for node in blocks(source):
         item = node.items[0]

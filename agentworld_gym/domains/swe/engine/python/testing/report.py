@@ -6,10 +6,10 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from agentworld_gym.domains.swe.engine.python.source import Source, parse
+from agentworld_gym.domains.swe.engine.python.source import SourceFile, parse
 from agentworld_gym.domains.swe.engine.python.testing.assertions import explanation
-from agentworld_gym.domains.swe.engine.python.testing.collection import Outcome, Plan
-from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionInfo, Frame
+from agentworld_gym.domains.swe.engine.python.testing.collection import CollectionPlan, PytestOutcome
+from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame
 
 WIDTH = 80
 MANY = 8
@@ -19,16 +19,16 @@ LETTERS = {"passed": ".", "failed": "F", "error": "E", "skipped": "s", "xfailed"
 ORDER = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
 
 
-class Report:
+class PytestReport:
     """Formats the outcomes of a plan."""
 
-    def __init__(self, plan: Plan, files: Mapping[str, str]) -> None:
+    def __init__(self, plan: CollectionPlan, files: Mapping[str, str]) -> None:
         self.plan = plan
         self.files = files
         self.level = plan.options.verbosity
-        self.sources: dict[str, Source] = {file.path: file.source for file in (*plan.shared, *plan.files)}
+        self.sources: dict[str, SourceFile] = {file.path: file.source for file in (*plan.shared, *plan.files)}
 
-    def whole(self, outcomes: Sequence[Outcome]) -> tuple[str, int]:
+    def whole(self, outcomes: Sequence[PytestOutcome]) -> tuple[str, int]:
         """Return the report of a complete run, and its exit code."""
         broken = [outcome for outcome in outcomes if outcome.phase == "collect"]
         lines = self._head(len(broken))
@@ -46,15 +46,15 @@ class Report:
         lines = ["", _counts(Counter(), 0)] if self.level < 0 else [*self._head(0), "", _rule(_counts(Counter(), 0))]
         return "\n".join(lines) + "\n"
 
-    def partial(self, outcomes: Sequence[Outcome]) -> str:
+    def partial(self, outcomes: Sequence[PytestOutcome]) -> str:
         """Return the report of a run that was stopped."""
         lines = [*self._head(0), *self._progress(outcomes)]
         return "\n".join(line.split(" [")[0].rstrip() for line in lines) + "\n"
 
-    def _any(self, outcomes: Sequence[Outcome]) -> bool:
+    def _any(self, outcomes: Sequence[PytestOutcome]) -> bool:
         return bool(outcomes) or (self.plan.options.collect_only and bool(self.plan.selected))
 
-    def _stopped(self, outcomes: Sequence[Outcome]) -> bool:
+    def _stopped(self, outcomes: Sequence[PytestOutcome]) -> bool:
         limit = self.plan.max_failures
         return bool(limit) and sum(outcome.failed for outcome in outcomes) >= limit
 
@@ -80,7 +80,7 @@ class Report:
         lines.append(f"collecting ... {text}" if self.level > 0 else text)
         return [*lines, ""]
 
-    def _progress(self, outcomes: Sequence[Outcome]) -> list[str]:
+    def _progress(self, outcomes: Sequence[PytestOutcome]) -> list[str]:
         total = len(self.plan.chosen)
         if self.level > 0:
             words = [(f"{outcome.id} {outcome.kind.upper()}", i + 1) for i, outcome in enumerate(outcomes)]
@@ -99,12 +99,12 @@ class Report:
             lines.append(_percent(text, done, total))
         return lines
 
-    def _reason(self, outcome: Outcome) -> str:
+    def _reason(self, outcome: PytestOutcome) -> str:
         if outcome.kind == "skipped" and outcome.exception and outcome.exception.message:
             return f" ({outcome.exception.message})"
         return ""
 
-    def _failures(self, outcomes: Sequence[Outcome]) -> list[str]:
+    def _failures(self, outcomes: Sequence[PytestOutcome]) -> list[str]:
         if self.plan.options.style == "no":
             return []
         lines: list[str] = []
@@ -118,7 +118,7 @@ class Report:
                 lines += self._failure(outcome)
         return lines
 
-    def _failure(self, outcome: Outcome) -> Iterator[str]:
+    def _failure(self, outcome: PytestOutcome) -> Iterator[str]:
         exception = outcome.exception
         assert exception is not None
         if self.plan.options.style == "line":
@@ -137,7 +137,7 @@ class Report:
                 yield _rule(f"Captured {title_} {outcome.phase if outcome.phase != 'collect' else 'call'}", "-")
                 yield text.rstrip("\n")
 
-    def _collection(self, path: str, exception: ExceptionInfo) -> Iterator[str]:
+    def _collection(self, path: str, exception: ExceptionReport) -> Iterator[str]:
         if exception.kind in ("ImportError", "ModuleNotFoundError"):
             yield f"ImportError while importing test module '{self.plan.root}/{path}'."
             yield "Hint: make sure your test modules/packages have valid Python names."
@@ -150,7 +150,7 @@ class Report:
         for line in (exception.report or exception.line).split("\n"):
             yield f"E   {line}"
 
-    def _traceback(self, outcome: Outcome, exception: ExceptionInfo) -> Iterator[str]:
+    def _traceback(self, outcome: PytestOutcome, exception: ExceptionReport) -> Iterator[str]:
         frames = exception.frames
         if exception.kind == "Missing":
             yield from self._missing(outcome, exception)
@@ -188,7 +188,7 @@ class Report:
                 if i + 1 == len(frames) - 1:
                     yield ""
 
-    def _missing(self, outcome: Outcome, exception: ExceptionInfo) -> Iterator[str]:
+    def _missing(self, outcome: PytestOutcome, exception: ExceptionReport) -> Iterator[str]:
         path, _, rest = outcome.id.partition("::")
         source = next(file.source for file in self.plan.files if file.shown == path)
         name = rest.split("::")[-1].partition("[")[0]
@@ -217,7 +217,7 @@ class Report:
         for word in words:
             yield f"E   {' ' * indent}{word}"
 
-    def _words(self, outcome: Outcome, exception: ExceptionInfo) -> list[str]:
+    def _words(self, outcome: PytestOutcome, exception: ExceptionReport) -> list[str]:
         """Return what went wrong, in lines: the exception, and the explanation of an assertion."""
         if exception.report:
             return exception.report.split("\n")
@@ -231,7 +231,7 @@ class Report:
             return [f"{exception.kind}: {explained[0]}" if named else explained[0], *explained[1:]]
         return [*exception.line.split("\n"), *explained]
 
-    def _explained(self, outcome: Outcome, exception: ExceptionInfo) -> list[str]:
+    def _explained(self, outcome: PytestOutcome, exception: ExceptionReport) -> list[str]:
         frame = exception.frames[-1] if exception.frames else None
         for assertion in self.plan.asserts if frame else ():
             node = assertion.node
@@ -239,14 +239,14 @@ class Report:
                 return explanation(self._source(assertion.path), assertion, outcome.explained, self.level)
         return []
 
-    def _crash(self, outcome: Outcome) -> str:
+    def _crash(self, outcome: PytestOutcome) -> str:
         assert outcome.exception is not None
         if outcome.phase == "collect" and not outcome.exception.report:
             return outcome.exception.line.split("\n")[0]
         words = self._words(outcome, outcome.exception)
         return words[-1] if outcome.exception.report else words[0]
 
-    def _last(self, outcomes: Sequence[Outcome], broken: int) -> list[str]:
+    def _last(self, outcomes: Sequence[PytestOutcome], broken: int) -> list[str]:
         lines = []
         wanted = self.plan.options.report
         summaries = {
@@ -279,10 +279,10 @@ class Report:
             return [*lines, text]
         return [*lines, _rule(text)] if lines else ["", _rule(text)]
 
-    def _is_import(self, outcome: Outcome) -> bool:
+    def _is_import(self, outcome: PytestOutcome) -> bool:
         return outcome.exception is not None and outcome.exception.kind in ("ImportError", "ModuleNotFoundError")
 
-    def _source(self, path: str) -> Source:
+    def _source(self, path: str) -> SourceFile:
         if path not in self.sources:
             self.sources[path] = parse(path, self.files.get(path, ""))
         return self.sources[path]
@@ -295,7 +295,7 @@ class Report:
         return path.removeprefix(self.plan.root.rstrip("/") + "/")
 
 
-def _extent(source: Source, line: int) -> tuple[int, int]:
+def _extent(source: SourceFile, line: int) -> tuple[int, int]:
     """Return first and last line to show for a failure: from the start of its function to the end of its statement."""
     first, last = line, line
     for node in ast.walk(source.tree) if source.tree else ():

@@ -8,15 +8,15 @@ from typing import Protocol
 
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonResult
 from agentworld_gym.domains.swe.engine.python.testing.collection import (
-    Options,
-    Outcome,
-    Plan,
+    CollectionPlan,
+    PytestOptions,
+    PytestOutcome,
     keyword_matches,
     make_plan,
 )
-from agentworld_gym.domains.swe.engine.python.testing.report import Report
+from agentworld_gym.domains.swe.engine.python.testing.report import PytestReport
 
-__all__ = ["Outcome", "Plan", "TestSandbox", "is_test_run", "options_of", "run_tests"]
+__all__ = ["CollectionPlan", "PytestOutcome", "TestSandbox", "is_test_run", "options_of", "run_tests"]
 
 VERSION = "pytest 8.3.3"
 HELP = "usage: pytest [options] [file_or_dir] [file_or_dir] [...]"
@@ -26,8 +26,8 @@ class TestSandbox(Protocol):
     """A sandbox that can collect and call tests."""
 
     def outcomes(
-        self, files: Mapping[str, str], plan: Plan, *, cwd: str, env: Mapping[str, str], timeout_s: float
-    ) -> tuple[list[Outcome], PythonResult]:
+        self, files: Mapping[str, str], plan: CollectionPlan, *, cwd: str, env: Mapping[str, str], timeout_s: float
+    ) -> tuple[list[PytestOutcome], PythonResult]:
         """Collect and call the tests of a plan; the result tells which files changed."""
         ...
 
@@ -64,7 +64,7 @@ def run_tests(
 def _run(
     sandbox: TestSandbox,
     files: Mapping[str, str],
-    options: Options,
+    options: PytestOptions,
     cwd: str,
     env: Mapping[str, str],
     timeout_s: float,
@@ -76,7 +76,7 @@ def _run(
     except ValueError:
         return PythonResult("", f"ERROR: Wrong expression passed to '-k': {options.keyword}\n\n", 4)
     plan = make_plan(files, options, cwd)
-    report = Report(plan, files)
+    report = PytestReport(plan, files)
     if plan.missing:
         text = report.nothing()
         return PythonResult(text, f"ERROR: file or directory not found: {plan.missing}\n\n", 4)
@@ -92,13 +92,13 @@ def _run(
     return replace(result, stdout=text, stderr="", exit_code=code)
 
 
-def options_of(argv: Sequence[str]) -> Options:
+def options_of(argv: Sequence[str]) -> PytestOptions:
     """Read a command line; options that change nothing here are ignored.
 
     >>> options_of(["-q", "-k", "cart", "-x", "tests"])  # doctest: +ELLIPSIS
     Options(targets=('tests',), verbosity=-1, keyword='cart', max_failures=1, ...)
     """
-    options = Options()
+    options = PytestOptions()
     words = iter(_split(argv))
     for word in words:
         name, _, value = word.partition("=")
