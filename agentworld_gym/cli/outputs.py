@@ -1,4 +1,4 @@
-"""Whether a command will be able to write where it is told to, which is checked before its work."""
+"""Checks before the work of a command that it can write its output."""
 
 from __future__ import annotations
 

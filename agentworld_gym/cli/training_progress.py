@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class TrainingProgress(logging.Handler):
     """The one live line of a training run: what is being done before the first metrics, and then the metrics.
 
-    What is being done is told by the log of the recipe, and by the number of recorded sessions. The last line of the
+    The log of the recipe and the number of recorded sessions say what is being done. The last line of the
     log is live until something else is, and then stands above it. Where the console is no terminal, all are plain
     lines.
 

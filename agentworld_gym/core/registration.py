@@ -213,7 +213,7 @@ class _Registry:
             _register(domain.menu_id, domain.id, _MENUS)
 
     def _check(self, domain: Domain) -> None:
-        """Raise an error where a domain cannot be told from others, or says nothing that could be loaded."""
+        """Raise an error where a domain has the name of another one, or nothing that can be loaded."""
         for key, value, pattern in (("id", domain.id, _ID), ("env_id", domain.env_id, _ENV_ID)):
             if not pattern.fullmatch(value):
                 raise SpecError("register_domain", key, value, f"a name such as {pattern.pattern}")

@@ -211,7 +211,7 @@ class EnvOptions(Options):
             RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
-        # An error in a choice of tasks is told before a world is opened, unless the tasks come with the world.
+        # An error in a choice of tasks is raised before a world is opened, unless the tasks come with the world.
         source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
         options = WorldOptions(spec, scenario=self.scenario, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.

@@ -4,7 +4,7 @@
     env = gem.make("AgentWorld/Terminal-v0", levels=[1])
     envs = gem.make_vec(["AgentWorld/Terminal-v0"] * 8, async_mode=True, wrappers=get_wrapper_fns("episode_tracking"))
 
-An agent of GEM is told everything by observations, so that the first one begins with the system message of
+An agent of GEM reads everything in observations, so that the first one begins with the system message of
 `agentworld_gym.agent_prompt`. This needs the extra `gem`.
 """
 

@@ -59,10 +59,10 @@ MADE_BEFORE = {
     "terminal": _TO_FORK_SERVER,
 }
 """Calls that stay allowed: the sandbox of Python programs ends its own workers, which were made before the seal, and a
-pair of sockets leads to each copy of the nursery, made before too, in which lines run that may break the shell."""
+pair of sockets leads to each copy of the fork server, made before too, in which lines run that may break the shell."""
 
 APART = "bash -c ls"
-"""A line that starts the nursery."""
+"""A line that starts the fork server."""
 WARMING = {
     "desktop": (
         "subprocess.Popen(['google-chrome'])",

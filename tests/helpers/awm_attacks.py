@@ -251,7 +251,7 @@ VERIFIERS = {
     "crashes": ("raise KeyError('x')", "raised KeyError: 'x'"),
     "hangs": ("while True: pass", "took longer than"),
 }
-"""What verifiers try, and what becomes of it."""
+"""What verifiers try, and how it ends."""
 
 LEFT = {
     "a folder": "os.mkdir(final_db_path + '.note')",

@@ -46,13 +46,13 @@ class SameWorld:
 
 
 class OtherWorld:
-    """Imagines in another world, such as a dream, which is told what the agent did and what it was shown.
+    """Imagines in another world, such as a dream, which receives the actions and observations of the agent.
 
     Args:
         runner: The world that imagines. Its domain is that of the world in which the agent acts.
 
     Raises:
-        SpecError: The world cannot be told what it should have answered.
+        SpecError: The world does not accept true answers.
     """
 
     def __init__(self, runner: EpisodeRunner) -> None:
@@ -67,7 +67,7 @@ class OtherWorld:
         return twin
 
     def keep_up(self, twin: Episode, episode: Episode) -> None:
-        """Tell the other world what happened since it was told last."""
+        """Send the other world what happened since the last call."""
         for place in range(len(twin.actions), len(episode.actions)):
             self.runner.accept(twin, episode.actions[place], Observation(episode.observations[place + 1]))
 

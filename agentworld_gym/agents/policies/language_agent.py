@@ -26,7 +26,7 @@ next message.
 The tools:
 
 {tools}"""
-"""What the model is told."""
+"""The prompt of the model."""
 
 FINISH = re.compile(r"^\s*(finish\b.*)$", re.MULTILINE | re.DOTALL)
 
@@ -78,7 +78,7 @@ class Dialogue:
         """Ask for the next action, as a piece of work; after a `finish` there is none.
 
         Args:
-            shown: What the last action showed. Before the first one the model is told the instruction instead.
+            shown: What the last action showed. Before the first one the model reads the instruction instead.
 
         Raises:
             AgentWorldError: The generator gave no completion.

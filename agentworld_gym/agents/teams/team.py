@@ -52,7 +52,7 @@ class Channel(Strict):
 
 
 class Role(Strict):
-    """One agent of a team: what it is told, what it may do, and what it is paid.
+    """One agent of a team: its instruction, its tools and its reward.
 
     >>> Role(tools=["read_*"]).may_call("read_file"), Role(tools=["read_*"]).may_call("edit")
     (True, False)

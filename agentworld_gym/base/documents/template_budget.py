@@ -147,7 +147,7 @@ def plain(value: Any) -> Any:
 def charge_replace(
     budget: RenderingBudget, environment: Environment, text: Any, old: Any, new: Any, *_: Any, **__: Any
 ) -> None:
-    """Charge the text that `replace` puts in the place of another."""
+    """Charge the replacement of `replace`."""
     budget.charge(len(str(new)) * str(text).count(str(old)))
 
 

@@ -1,8 +1,8 @@
 """Work in processes whose death costs one piece of it: native code may overflow its stack, abort, or run out of memory.
 
-The processes are copies of one nursery, a fresh interpreter that has loaded what they need and has no threads, so that
-another one is there within milliseconds. It starts with the first piece of work, and all end with this process, however
-that ends.
+The processes are copies of one fork server, a fresh interpreter that has loaded what they need and has no threads, so
+that another one is there within milliseconds. It starts with the first piece of work, and all end with this process,
+however that ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MEMORY = 1 << 30
 STACK = 512 << 20
 """The stack in bytes of the thread that works: what counts its own depth reaches its limit before the end of it."""
 START_SECONDS = 60.0
-"""How long the nursery may take to start, and to answer."""
+"""How long the fork server may take to start, and to answer."""
 _KEPT = 256 << 20
 """The memory in bytes up to which a process is kept for the next piece of work."""
 LONGEST_MESSAGE = 256 << 20
@@ -305,7 +305,7 @@ def _send(connection: socket.socket, message: Any) -> None:
 
 
 def nurse(function: str, file: int) -> None:
-    """Do the work of the nursery until the process that started it is gone.
+    """Do the work of the fork server until the process that started it is gone.
 
     Args:
         function: The function that its copies call, as `module:name`.

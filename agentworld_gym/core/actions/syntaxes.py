@@ -253,7 +253,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 class _JsonNames(ast.NodeTransformer):
-    """Puts Python's constants in the place of JSON's."""
+    """Replaces JSON's constants by Python's."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Return the constant that a name means in JSON, or the name."""

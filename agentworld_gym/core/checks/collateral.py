@@ -3,7 +3,7 @@
 The changes of an agent are compared with those of the task's expert. A field that only one of the two changed, or that
 both changed to different values, is collateral damage, or was left undone. Specs and tasks say which fields do not
 count: see `agentworld_gym.core.domain.spec.OutcomeSpec`. Words that an instruction quotes always count: an agent that
-is told to write 'New hours' has to write that.
+has the task to write 'New hours' has to write that.
 """
 
 from __future__ import annotations

@@ -51,14 +51,14 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 @runtime_checkable
 class Teachable(Protocol[S_contra]):
-    """A world that can be told what it should have answered, as language worlds can."""
+    """A world that accepts true answers in its history, as language worlds do."""
 
     def accept(self, session: S_contra, action: Action, observed: Observation) -> None:
         """Enter an action with an answer that is known already, as if the world had given it."""
         ...
 
     def correct(self, session: S_contra, text: str, state: str | None = None) -> None:
-        """Put the true observation in the place of the last one, so that the next turn builds on it."""
+        """Replace the last observation by the true one, so that the next turn builds on it."""
         ...
 
 

@@ -90,7 +90,7 @@ class ActionSpec(Strict):
     the real counterpart prints for an action that cannot be read."""
 
     description: str = ""
-    """What an agent is told about writing an action."""
+    """The instruction of an agent on how to write an action."""
 
     @field_validator("json_schema")
     @classmethod

@@ -1,4 +1,4 @@
-"""The index of a domain: it ranks and prints what the web of a task holds beyond what a world model can be told."""
+"""The index of a domain: it ranks and prints what the web of a task holds beyond the prompt of a world model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class IndexBuilder(Hashable, Protocol):
         Args:
             state: The initial state of the task.
             hidden: What the world knows and no hit may reveal.
-            controls: The perturbations in force: their strengths by name.
+            controls: The faults in force: their strengths by name.
             control_seed: The seed of their draws.
         """
         ...

@@ -172,13 +172,13 @@ class OutcomeSpec(Strict):
 
 
 class Control(Strict):
-    """A perturbation of the world."""
+    """A fault of the world that a strength turns on."""
 
     sentence: str = Field(min_length=1)
-    """What a language world is told about the perturbation: a Jinja text over `strength`."""
+    """The sentence about the fault in the prompt of a language world: a Jinja text over `strength`."""
 
     free: tuple[str, ...] = ()
-    """Fields that are not compared while the perturbation is in force, beside those of `OutcomeSpec.free`."""
+    """Fields that are not compared while the fault is in force, beside those of `OutcomeSpec.free`."""
 
 
 class DialectSpec(Strict):
@@ -221,7 +221,7 @@ class DomainSpec(Strict):
     """The name that people read."""
 
     description: str
-    """What an agent is told about the domain."""
+    """The description of the domain in the prompt of an agent."""
 
     prompts: str = Field(min_length=1)
     """The folder of the templates."""
@@ -251,7 +251,7 @@ class DomainSpec(Strict):
     """What a judge scores, by the name of the score."""
 
     controls: dict[str, Control] = Field(default_factory=dict)
-    """The perturbations that a task may put in force, by name."""
+    """The faults that a task may put in force, by name."""
 
     tasks: TaskSources = TaskSources()
     """Where the tasks come from."""

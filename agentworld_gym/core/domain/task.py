@@ -276,10 +276,10 @@ class Task(Strict):
     """The tests of success."""
 
     controls: dict[str, float] = Field(default_factory=dict)
-    """The perturbations in force: their strengths by name."""
+    """The faults in force: their strengths by name."""
 
     control_seed: int | None = None
-    """The seed of what the perturbations draw; None takes the seed of the episode."""
+    """The seed of what the faults draw; None takes the seed of the episode."""
 
     max_steps: int | None = Field(default=None, ge=1)
     """Steps of the episode; None takes the limit of the domain."""
@@ -309,7 +309,7 @@ class Task(Strict):
     """Patterns of fields that may hold something else than the expert leaves, beside `OutcomeSpec.free_values`."""
 
     def control_seed_in(self, seed: int) -> int:
-        """Return the seed of what the perturbations draw in an episode of this seed."""
+        """Return the seed of what the faults draw in an episode of this seed."""
         return seed if self.control_seed is None else self.control_seed
 
     @field_validator("state", "hidden", "tools")

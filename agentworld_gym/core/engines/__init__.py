@@ -312,7 +312,7 @@ class Engine(Protocol):
         Args:
             state: the task's initial state, in the form that the domain defines.
             seed: the seed of everything that the state leaves open.
-            controls: the perturbations in force.
+            controls: the faults in force.
             hidden: what the world knows and the agent is never shown.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The perturbations that are in force in a grounded world, and when each of them strikes."""
+"""The faults that are in force in a grounded world, and when each of them strikes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def suspended() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Controls:
-    """Perturbations by name, each with a strength from 0 to 1, and one seed for their random draws.
+    """Faults by name, each with a strength from 0 to 1, and one seed for their random draws.
 
     A draw depends on the seed, the control and a key alone. A fork therefore needs no copy of a generator's state. An
     engine makes the key from what the draw is about: the number of the call, the name of the tool, the id of the row.

@@ -57,7 +57,7 @@ class ScreenHistory(Generic[A]):
         self.turns.append((action, observation))
 
     def correct(self, observation: str) -> None:
-        """Put another observation in the place of the last one.
+        """Replace the last observation by another one.
 
         Raises:
             IndexError: There is no turn.
@@ -66,7 +66,7 @@ class ScreenHistory(Generic[A]):
         self.screen = last_screen(self.domain, (self.screen_before, observation))
 
     def fold(self, observation: str) -> None:
-        """Put what a look at the screen showed in the place of the last observation: see `sight.folds`."""
+        """Replace the last observation by what a look at the screen showed: see `sight.folds`."""
         if self.turns:
             self.correct(observation)
         else:

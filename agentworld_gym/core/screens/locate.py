@@ -94,7 +94,7 @@ def has_whole_locator(action: str) -> bool:
 
 
 def resolve(action: str, nodes: Sequence[ScreenNode]) -> str | None:
-    """Put what names its element in the place of every locator; None if an element is not on the screen.
+    """Replace every locator by what names its element; None if an element is not on the screen.
 
     Args:
         action: An action of a graphical domain, with any number of locators.

@@ -96,7 +96,7 @@ class ScenarioTasks:
         return tuple(_id_of(file) for files in self._files.values() for file in files)
 
     def foreseen(self) -> Iterator[Task]:
-        """Yield the first task of each scenario; one that cannot be played is told of when it is drawn."""
+        """Yield the first task of each scenario; one that cannot be played raises an error when it is drawn."""
         for files in self._files.values():
             with suppress(SpecError):
                 yield self._task(files[0])

@@ -19,7 +19,7 @@ def as_report(shown: str, call: Any) -> str:
     r"""Write the answer to a shell command as the CLI reports it; what does not tell as much stays as it is.
 
     Claude Code leaves out the folder, a signal and the processes in the background. A command that names a folder, may
-    have been ended by a signal or is left in the background is therefore not told, and nor is any other tool.
+    have been ended by a signal or is left in the background is therefore unknown, and so is that of any other tool.
 
     >>> call = {"name": "run_shell_command", "arguments": {"command": "make"}}
     >>> print(as_report("Exit code 2\nNo rule.", call).partition("\nSignal")[0])

@@ -63,7 +63,7 @@ def _blend(task: Task, rng: random.Random, actions: ActionStream) -> ActionStrea
 
 
 def _look(rng: random.Random, names: Sequence[str]) -> str:
-    """Return a command that shows what became of one of some files."""
+    """Return a command that shows the state of one of some files."""
     name = rng.choice(names)
     return rng.choice([f"cat {name}"] * 5 + [f"wc -l {name}", f"head -n 1 {name}", "ls", "ls -1", f"stat -c %a {name}"])
 

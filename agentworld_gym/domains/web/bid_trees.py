@@ -30,7 +30,7 @@ _NAMED_BY_CONTENT = _CELLS | {"row"}
 def as_snapshot(shown: str) -> str:
     r"""Write what BrowserGym shows as Playwright's tools would; a text without a tree stays as it is.
 
-    Addresses of links, placeholders, levels of headings and elements without a meaning of their own are not told. After
+    Addresses of links, placeholders, levels of headings and elements without a meaning of their own are left out. After
     an action that failed, Playwright's tools show the error and no page. A text with a result stays as it is.
 
     >>> print(as_snapshot("URL: http://a.example/\n\nRootWebArea 'Tea'\n\t[2] paragraph ''\n\t\tStaticText 'Hot'"))

@@ -220,7 +220,7 @@ class EpisodeRunner:
         """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.
 
         Args:
-            episode: An episode of a world that can be told (`contracts.Teachable`).
+            episode: An episode of a world that accepts true answers (`contracts.Teachable`).
             text: What the agent wrote.
             observed: What it was shown.
         """

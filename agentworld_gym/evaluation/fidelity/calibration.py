@@ -19,7 +19,7 @@ FEWEST = 10
 """The number of predictions that a bin should hold at least, because the share of fewer says nothing."""
 
 LEAST = (0.9, 0.99)
-"""The least probabilities that guards ask for of which it is told how many of the answers they take are wrong."""
+"""The thresholds for which the report says how many of the accepted answers are wrong."""
 
 Measure = Literal["sequence", "token"]
 

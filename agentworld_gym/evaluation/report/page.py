@@ -86,7 +86,7 @@ def environment(*more: BaseLoader) -> Environment:
 def answers(domain: DomainFidelity) -> dict[str, Measures]:
     """Return the measures of all who answered: the world with the true history and with its own, then the baselines.
 
-    A world that cannot be told the truth has only its own history.
+    A world that does not accept true answers has only its own history.
     """
     runs = {"true history": domain.taught, "own history": domain.free}
     worlds = {name: run.measures for name, run in runs.items() if run is not None and run.measures is not None}

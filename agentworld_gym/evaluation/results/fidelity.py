@@ -253,7 +253,7 @@ class DomainFidelity(Strict):
     """The fingerprint of the world."""
 
     taught: FidelityRun | None
-    """The run with the true history; None where the world cannot be told it."""
+    """The run with the true history; None where the world does not accept it."""
 
     free: FidelityRun | None
     """The run with the world's own history; None where it was left out."""

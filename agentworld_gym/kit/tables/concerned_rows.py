@@ -18,9 +18,9 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 MOST = 4
 """How many rows of a table a statement tells."""
 MOST_LINES = 10
-"""How many lines are told."""
+"""The largest number of lines."""
 LONGEST = 200
-"""How many characters of a text are told, and of the name of a row."""
+"""The largest number of characters of a text, and of the name of a row."""
 _SECRET = "password"
 """The column by whose value no row is looked up."""
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?([a-z_]\w*))?")
@@ -87,7 +87,7 @@ class Concern:
 
 
 class ConcernedRow(NamedTuple):
-    """What is told of a row, of the next row of a table, or of the time."""
+    """The description of a row, of the next row of a table, or of the time."""
 
     path: str
     """The path of the row, such as `cart/rosa,121`; the table of the next row; or `now`."""
@@ -96,7 +96,7 @@ class ConcernedRow(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What is told, on one line: texts that are long are cut."""
+        """The description on one line; long texts are cut."""
         if self.content is None:
             return f"{self.path} none"
         if not isinstance(self.content, Mapping):
@@ -107,7 +107,7 @@ class ConcernedRow(NamedTuple):
 def concerned_rows(store: RowReader, keys: Keys, concern: Concern) -> Iterator[ConcernedRow]:
     """Yield each row that statements name by their values, with the columns that they name; nothing is written.
 
-    A table to whose end a row is added is told with the next number.
+    A table that gets a new last row is described with its next number.
     """
     values = dict(concern.values)
     text = " ".join(sql for _, sql in concern.statements)

@@ -94,7 +94,7 @@ def completed_row(
         numbered: Whether its rows get the next number as their key; see `numbers_rows`.
         defaults: The defaults of the columns.
         rows: The rows of the table so far.
-        row: What is told of the row; what it tells, it keeps.
+        row: The described columns of the row; they keep their values.
 
     >>> completed_row(("order_id", "status"), True, {"status": "new"}, [{"id": 7, "status": "paid"}], {})
     {'id': 8, 'status': 'new'}

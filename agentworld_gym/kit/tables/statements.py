@@ -9,7 +9,7 @@ CLOCK = (
     r"'now'|\"now\"|\bCURRENT_(?:TIME|DATE|TIMESTAMP)\b"
     r"|\b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)|\bstrftime\s*\(\s*'[^']*'\s*\)"
 )
-"""A pattern of what reads the clock in SQLite: the word itself, and functions of time that are not told which one."""
+"""A pattern of what reads the clock in SQLite: the word itself, and functions of time without an explicit time."""
 
 _CHANGING = re.compile(rf"{CLOCK}|\brandom", re.IGNORECASE)
 

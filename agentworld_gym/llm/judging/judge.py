@@ -62,7 +62,7 @@ class Judge:
 
     @property
     def prompts_digest(self) -> str:
-        """16 hexadecimal digits over the words that the judge is told, in all domains."""
+        """16 hexadecimal digits over the prompts of the judge, in all domains."""
         return digest_of(_words(self.official))
 
     def request(self, row: BenchRow, prediction: str, attempt: int = 0) -> ChatRequest:
@@ -144,7 +144,7 @@ def judge_digest(judge: Judge) -> str:
 
 
 def _words(official: OfficialPrompts | None) -> list[Any]:
-    """Return all that judges are told beside the rows."""
+    """Return the whole prompt of judges beside the rows."""
     if official is not None:
         return [_source(), dict(official.texts(JUDGE)), official.judge_request()]
     return [_source(), dict(CRITERIA), *map(_system, sorted(shipped_domains()))]

@@ -1,4 +1,4 @@
-"""What a language model is told before it acts: the domain, how an action is written, and the tools of its task."""
+"""The prompt of an agent: the domain, how an action is written, and the tools of its task."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ManyEpisodes(Protocol):
 def agent_prompt(env: Any, member: int | None = None) -> str:
     """Return the system message of an agent in the present episode of an environment.
 
-    Every bridge to a library of language models uses it, so that an agent is told the same everywhere. The tools are
+    Every bridge to a library of language models uses it, so that an agent reads the same everywhere. The tools are
     those of the episode's task and may differ from episode to episode, so it has to be called again after a reset.
 
     Args:
@@ -97,7 +97,7 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
 
 
 def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True) -> str:
-    """Return what an agent is told of a domain: its description, the syntax of actions, the tools, and how to finish.
+    """Return the prompt of a domain for an agent: its description, the syntax of actions, the tools, and how to finish.
 
     Where the agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
     end no message of a chat.

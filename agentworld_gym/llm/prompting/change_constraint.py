@@ -57,7 +57,7 @@ class ChangeConstraint:
         place: The path of the place at which the agent is.
         choices: What tells of a state and a path in it which texts can stand there; None where any can.
         references: The values that texts refer to; None where braces are braces.
-        completed: What tells what an added entry has though it is not told; None for nothing.
+        completed: Returns the fields that an added entry gets without being written; None for no fields.
     """
 
     def __init__(

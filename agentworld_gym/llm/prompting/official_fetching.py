@@ -66,7 +66,7 @@ def fetch_official(
 
     Args:
         address: Where the files lie.
-        tell: What is told before the download.
+        tell: A function that gets a message before the download.
         files: The digest of each file, by its path.
 
     Raises:

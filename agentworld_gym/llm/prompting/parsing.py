@@ -12,7 +12,7 @@ from agentworld_gym.base.documents.plain_json import FoundObject, loose_objects
 from agentworld_gym.base.text.escaping import escape, unescape
 
 NO_OUTPUT = "No output"
-"""What a benchmark puts in the place of an observation where a completion holds none."""
+"""The text that a benchmark takes as the observation of a completion without one."""
 
 MARKER = "**Environment Observation:**"
 OUTPUT_TAG = "predicted_observation"

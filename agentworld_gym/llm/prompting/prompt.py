@@ -137,7 +137,7 @@ class Prompts:
 
         Args:
             task: The task of the episode.
-            controls: The perturbations in force: their strengths by name.
+            controls: The faults in force: their strengths by name.
 
         Raises:
             SpecError: The domain has no such control.
@@ -240,7 +240,7 @@ class Prompts:
             turns: Each action and observation of the turns that are over. A look at the screen is no turn of its own:
                 what it showed replaces the observation before it.
             action: The action whose observation is to be predicted.
-            controls: The perturbations in force: their strengths by name.
+            controls: The faults in force: their strengths by name.
         """
         messages: list[Message] = [{"role": "system", "content": self.system(task, controls)}]
         history = ScreenHistory[Action](self.spec.id, self.first_observation(task))

@@ -95,7 +95,7 @@ class SystemMessage:
 
         Args:
             task: The task of the episode.
-            controls: The perturbations in force: their strengths by name.
+            controls: The faults in force: their strengths by name.
             indexed: Whether an index prints the pages of the task.
 
         Raises:
@@ -138,7 +138,7 @@ class SystemMessage:
         return render(self._few_shots, examples=examples)
 
     def sentences(self, controls: Mapping[str, float]) -> list[str]:
-        """Render what a language world is told about the controls in force.
+        """Render the sentences about the controls in force.
 
         Raises:
             SpecError: The domain has no such control.

@@ -1,4 +1,4 @@
-"""The tools of an episode as a world model is told of them, laid out as in the rows of AgentWorldBench.
+"""The tools of an episode for a world model, laid out as in the rows of AgentWorldBench.
 
 The rows show flat parameters alone. What a JSON Schema says beyond type and description stands in short sentences
 behind the description, and the keys of an object inside a parameter stand in a list below it.

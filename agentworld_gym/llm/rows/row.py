@@ -162,10 +162,10 @@ class Row(Strict):
     a domain that names none."""
 
     controls: dict[str, float] = Field(default_factory=dict)
-    """The perturbations in force: their strengths by name."""
+    """The faults in force: their strengths by name."""
 
     control_seed: int | None = None
-    """The seed of what the perturbations drew."""
+    """The seed of what the faults drew."""
 
     actions: tuple[str, ...] = ()
     """The action of each turn, as plain text."""

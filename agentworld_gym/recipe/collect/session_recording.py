@@ -143,7 +143,7 @@ class SessionRecording:
         self._before, self._state = self._state, after
 
     def _fold(self, observation: str, spans: tuple[ContentSpan, ...], after: dict[str, Scalar]) -> None:
-        """Put what a look at the screen showed in the place of the last observation."""
+        """Replace the last observation by what a look at the screen showed."""
         self.history.fold(observation)
         if not self.history.turns:
             self._state = self.initial_state = after

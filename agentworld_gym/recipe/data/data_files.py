@@ -43,7 +43,7 @@ def samples_of_files(
         domains: The domains to keep; an empty sequence keeps all. `swe:claude-code` keeps the sessions of a dialect.
         preparation: How rows become samples; None where every file holds samples.
         workers: The number of processes that prepare rows; the samples and their order do not depend on it.
-        told: A function that is called at the end of each file of rows, with what became of them.
+        told: A function that is called at the end of each file of rows, with their outcomes.
 
     Raises:
         SpecError: A dialect is to be kept of a file that holds samples, which do not name theirs.

@@ -80,7 +80,7 @@ class Filters(Strict):
 class RowFilter:
     """Filters rows one by one, and counts by domain what was removed and why.
 
-    The attribute `rows` counts sessions by what became of them: `kept`, or the rule that removed them. The attribute
+    The attribute `rows` counts sessions by outcome: `kept`, or the rule that removed them. The attribute
     `turns` counts turns in the same way.
 
     >>> sieve = RowFilter(Filters())

@@ -61,7 +61,7 @@ class Preparation(Strict):
 
 @dataclass
 class PreparationReport:
-    """What became of the rows, by domain."""
+    """The outcomes of the rows, by domain."""
 
     sieve: RowFilter
     """The filter, which counts what it removed."""

@@ -38,7 +38,7 @@ def is_trace(record: Any) -> bool:
 def grouped_steps(records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the records of a file with their numbers; steps in a row with the same task become one session.
 
-    A step names no session, so that two recordings of one task in a row cannot be told apart.
+    A step names no session, so that two successive recordings of one task look like one.
 
     >>> step = {"action": {}, "observation": {}}
     >>> steps = [(1, {**step, "task": "a"}), (2, {**step, "task": "a"}), (3, {**step, "task": "b"})]

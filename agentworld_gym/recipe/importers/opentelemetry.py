@@ -106,7 +106,7 @@ class _Account:
     known: Counter[Hashable] = field(default_factory=Counter)
 
     def model_call(self, attributes: Mapping[str, Any]) -> None:
-        """Add what a call of a model tells that was not told before; each call repeats the messages so far."""
+        """Add the new messages of a call of a model; each call repeats the messages so far."""
         for tool in tools_of(_value(attributes.get("gen_ai.tool.definitions")), self.tally):
             self.tools[tool["name"]] = tool
         instructions = {"role": "system", "parts": _listed(attributes.get("gen_ai.system_instructions"))}
@@ -154,7 +154,7 @@ class _Account:
 
 
 def _key(event: Event | _Left) -> Hashable:
-    """Return what makes an event the same one where it is told again."""
+    """Return the key under which repetitions of an event are equal."""
     return (type(event), event.id) if isinstance(event, ImportedCall | ImportedResult) and event.id else event
 
 

@@ -110,7 +110,7 @@ class RlConfig(Strict):
     """
 
     stage: Literal["rl"] = "rl"
-    """The stage, by which the configuration is told from others."""
+    """The stage, which distinguishes this configuration from others."""
 
     name: str = Field(min_length=1)
     """The name of the run."""

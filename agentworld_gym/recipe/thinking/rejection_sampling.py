@@ -35,7 +35,7 @@ from agentworld_gym.recipe.thinking.rollout import ThinkingRollout, read_rollout
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
 OUTCOMES = ("kept", "below", "invalid", "unjudged", "failed")
-"""What becomes of a query: a rollout is kept; the best is below the minimum; none has a usable form; none could be
+"""The outcomes of a query: a rollout is kept; the best is below the minimum; none has a usable form; none could be
 judged; or the generator or the judge could not be reached, and the next run asks again."""
 
 

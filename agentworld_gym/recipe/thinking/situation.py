@@ -47,7 +47,7 @@ class Situation:
     """The screen or the last observation before the action."""
 
     prompt: str = ""
-    """All that a model is told."""
+    """The whole prompt of a model."""
 
     state: Mapping[str, Scalar] = field(default_factory=dict)
     """The flat state before the action."""
@@ -67,7 +67,7 @@ class Situation:
 
         Args:
             row: The row.
-            prompt: What a model is told; None takes the messages of the row.
+            prompt: The prompt of a model; None takes the messages of the row.
         """
         prompt_text = "\n".join(message["content"] for message in row.request()) if prompt is None else prompt
         return cls(

@@ -1,7 +1,7 @@
 """The processes that train one model together, through accelerate; a single process is the simplest case.
 
 Whoever starts the processes decides how many there are, on which devices they run, and whether the model is copied or
-sharded: `python` starts one, `accelerate launch` and `torchrun` start as many as they are told.
+sharded: `python` starts one, `accelerate launch` and `torchrun` start as many as you ask for.
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, fold
 
 
 def _exchange(folder: Path, whole: Path) -> None:
-    """Put a whole folder in the place of another one; files of the other that are not weights stay if the new one lacks
+    """Replace a folder by another one; files of the other that are not weights stay if the new one lacks
     them.
     """
     earlier = folder.with_name(f"{folder.name}.earlier")

@@ -72,7 +72,7 @@ class StageConfig(Strict):
     """What the configurations of the stages that learn from samples have in common."""
 
     stage: Literal["cpt", "sft"]
-    """The stage, by which the configuration is told from others."""
+    """The stage, which distinguishes this configuration from others."""
 
     name: str = Field(min_length=1)
     """The name of the run."""

@@ -61,7 +61,7 @@ class AndroidMachine(RestorableMachine[Phone]):
             state: `scenario` (a name), `time`, `settings`, `permissions`, `apps`, and a key for every app whose
                 contents the task states. What it leaves open is drawn.
             seed: The seed of what is drawn, where the state has no `seed` of its own.
-            controls: The perturbations in force.
+            controls: The faults in force.
             hidden: Ignored.
 
         Raises:
@@ -215,7 +215,7 @@ class AndroidMachine(RestorableMachine[Phone]):
 
 
 def _remove_faults(phone: Phone) -> bool:
-    """Remove the perturbations whose control is not in force, and return whether there were any."""
+    """Remove the faults whose control is not in force, and return whether there were any."""
     model, strength = phone.model, phone.controls.strength
     removed = False
     for stack in (model["above"], *model["tasks"].values()):

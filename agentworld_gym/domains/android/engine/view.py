@@ -32,7 +32,7 @@ from agentworld_gym.kit.gui import Message, Widget, find, handler
 _STORED = ("data", "settings", "grants", "notifications")
 """The keys of a state under which is stored what an action may change beside the screens."""
 _FEW = 8
-"""The largest number of texts in touchable rows that are told; of a longer list only what is touched is told."""
+"""The largest number of described texts in touchable rows; of a longer list only the touched text is described."""
 
 
 class AndroidView(View):

@@ -22,9 +22,9 @@ from agentworld_gym.domains.web.engine.structured_state.action_context import be
 from agentworld_gym.kit.gui import Widget, handler
 
 MOST = 4
-"""The largest number of points of one action that are told."""
+"""The largest number of points of one action."""
 MOST_NAMES = 12
-"""The largest number of names in a folder that are told."""
+"""The largest number of names of a folder."""
 _CLICKS = {
     "click": "click",
     "leftClick": "click",
@@ -42,12 +42,12 @@ PASTES = re.compile(r"['\"]v['\"]|paste")
 _ADDRESS = re.compile(r"(?:[A-Z]+ )?> (\S+)")
 _HOME = re.compile(re.escape(HOME) + r"(?=/|$)")
 _NEAR = 1
-"""The number of lines before and after the cursor that are told of a text."""
+"""The number of lines of a text before and after the cursor."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionTarget:
-    """What is told of one point of an action, and what of it can be named."""
+    """The description of one point of an action, and the values that a change can name there."""
 
     told: str
     """The lines that tell it."""
@@ -78,7 +78,7 @@ def aims(desktop: Desktop, source: str) -> Iterator[str]:
 
 
 def pointed_at(desktop: Desktop, source: str) -> list[ActionTarget]:
-    """Return what is told of the points of an action, in their order."""
+    """Return the targets of an action, in their order."""
     screen = RenderedScreen(desktop)
     told: list[ActionTarget] = []
     point: tuple[int, int] | None = None

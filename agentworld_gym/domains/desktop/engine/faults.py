@@ -1,4 +1,4 @@
-"""The perturbations of a desktop as a whole; others strike where the perturbed thing happens."""
+"""The faults of a desktop as a whole; others strike where their subject changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def prepare(desktop: Desktop) -> None:
 
 
 def before(desktop: Desktop) -> None:
-    """Perturb the desktop between the last table and the action: a window moves."""
+    """Change the desktop between the last table and the action: a window moves."""
     action, window = desktop.model["action"], desktop.active
     if window is None or not desktop.controls.strikes("stale-element", action):
         return
@@ -38,7 +38,7 @@ def before(desktop: Desktop) -> None:
 
 
 def after(desktop: Desktop) -> None:
-    """Perturb the desktop after an action: lists are reordered, a dialog opens by itself."""
+    """Change the desktop after an action: lists are reordered, a dialog opens by itself."""
     _turn(desktop)
     action, window = desktop.model["action"], desktop.active
     if window is None or window["dialogs"] or not desktop.controls.strikes("unexpected-dialog", action):

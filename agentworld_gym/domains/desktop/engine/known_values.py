@@ -97,7 +97,7 @@ def places(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the places of files in a structured state by the names of values that say where they are.
 
     A path says it alone, and a name says it within the folder in front: `{selected}` is the file that is selected, and
-    `{typed}` one that a typed name will have. `trash/selected` is what becomes of it in the trash, and
+    `{typed}` one that a typed name will have. `trash/selected` is its entry in the trash, and
     `folder/clipboard` where a file of the clipboard is pasted.
 
     Args:

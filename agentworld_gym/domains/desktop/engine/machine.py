@@ -67,7 +67,7 @@ class DesktopMachine(RestorableMachine[Desktop]):
         Args:
             state: The initial state, see `DesktopState`.
             seed: The seed of what the state leaves open.
-            controls: The perturbations in force.
+            controls: The faults in force.
             hidden: What the desktop knows and the agent is never shown.
 
         Raises:

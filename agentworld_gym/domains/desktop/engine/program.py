@@ -298,7 +298,7 @@ class Program:
         return self.fields
 
     def focus_of(self, shown: Mapping[str, Any]) -> str:
-        """Return the key of the text field that has the focus where nothing else is told; empty where none has."""
+        """Return the key of the text field that has the focus where nothing else is known; empty where none has."""
         return self.first_field
 
     def key(self, desktop: DesktopServices, window: Window, combo: str) -> bool:

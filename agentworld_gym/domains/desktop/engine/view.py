@@ -21,13 +21,13 @@ from agentworld_gym.domains.desktop.engine.structured_state.desktop import resto
 from agentworld_gym.domains.desktop.engine.structured_state.disk import TENTHS
 
 _APART = frozenset(("lines", "dialogs"))
-"""What of a window is told in lines of its own."""
+"""The parts of a window that are described on lines of their own."""
 _LONGEST = 240
-"""The largest number of characters of a part of a window that is told."""
+"""The largest number of characters of a described part of a window."""
 _FIRST = ("id", "title")
-"""The keys of a window and a dialog that are told first."""
+"""The keys of a window and a dialog that are described first."""
 _LINES = 2
-"""The number of lines of a terminal that are told."""
+"""The number of described lines of a terminal."""
 
 
 class DesktopView(View):

@@ -1,4 +1,4 @@
-"""What a language world is told of the database of a world of AWM: all of it, or the rows that a call may touch."""
+"""Describes the database of a world of AWM to a language world: all of it, or the rows that a call may touch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def describe_database(stored: Stored) -> dict[str, Any]:
 
 
 def is_whole(stored: Stored) -> bool:
-    """Return whether a database is small enough to be told whole."""
+    """Return whether a whole database is small enough for a prompt."""
     lines = (json.dumps(row, ensure_ascii=False) for rows in stored.tables.values() for row in rows)
     complete = all(len(stored.tables[name]) == count for name, count in stored.counts.items())
     return complete and sum(map(len, lines)) <= WHOLE_CHARS

@@ -36,7 +36,7 @@ class RowsBeside:
         return f"{self.truth.engine.files.digest}+{getattr(self.also, 'digest', self.also)}"
 
     def __call__(self, session: LanguageSession, action: Action) -> str:
-        """Return the text for one request; empty where the database is told whole."""
+        """Return the text for one request; empty where the prompt holds the whole database."""
         stored = self.truth.engine.server(session.task.state["scenario"]).stored
         rows = "" if is_whole(stored) else touched(stored, action)
         shown = "" if self.also is None else self.also(session, action)

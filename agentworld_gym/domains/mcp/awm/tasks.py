@@ -44,7 +44,7 @@ WORDING = (
     "what is wrong with the first of them, such as `'x' is not of type 'integer'`. An action takes a second; times in "
     "the database and in answers begin at the `now` of the state."
 )
-"""What a language world is told of the texts of these tools, beside what holds for all tool servers."""
+"""The instruction about the texts of these tools, beside what holds for all tool servers."""
 
 LARGE = " The tables of the state show their first rows only; `rows` says how many there are."
 

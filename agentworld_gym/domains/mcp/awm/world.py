@@ -241,7 +241,7 @@ class AwmWorld:
 
 
 def _describe_options(options: AwmOptions) -> str:
-    """Return what the answers of a world depend on among its options; a usual beginning is not told."""
+    """Return what the answers of a world depend on among its options; a usual beginning is left out."""
     usual = AwmOptions().beginning
     told = [f"meta_tools={options.meta_tools}"]
     told += [f"{name}={value}" for name, value in options.beginning._asdict().items() if value != getattr(usual, name)]

@@ -81,7 +81,7 @@ def text_of(
         service: The scenario.
         connection: Its database.
         context: The time of the episode, and who is signed in.
-        controls: The perturbations in force; they leave values of lists out.
+        controls: The faults in force; they leave values of lists out.
         said: The answer as plain data.
 
     Raises:

@@ -33,7 +33,7 @@ def given_values(
         context: The time of the episode, and who is signed in.
         action: The call; any other action has no arguments.
         tool: The tool that is called; None where there is none, or where its body is no SQL.
-        rows: What is told of the rows that the call names.
+        rows: The described rows that the call names.
     """
     arguments = action.get("arguments") if isinstance(action, Mapping) else None
     # Who is signed in comes before an argument that is equal: a message to oneself is sent by the user, too.
@@ -51,7 +51,7 @@ def given_values(
 
 
 def found_values(service: Service, tool: Tool | None, rows: Iterable[ConcernedRow]) -> dict[str, Any]:
-    """Return what is told of rows, by name.
+    """Return the values of described rows, by name.
 
     `products/KE-008/price` is a column of a row, and `projects/BEE/last_number+1` one more than such a number, where
     tools count with it. Words and numbers that the statements of the tool say themselves have no names.
@@ -59,7 +59,7 @@ def found_values(service: Service, tool: Tool | None, rows: Iterable[ConcernedRo
     Args:
         service: The scenario.
         tool: The tool that is called; None where there is none, or where its body is no SQL.
-        rows: What is told of the rows that the call names.
+        rows: The described rows that the call names.
     """
     said = frozenset[Any]() if tool is None else _statement_words(tool)
     return _named({name: value for row in rows for name, value in _cells(service, row) if value not in said})

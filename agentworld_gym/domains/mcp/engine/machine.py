@@ -109,7 +109,7 @@ class ToolMachine(RestorableMachine[Database]):
             state: `scenario` (a name), with `tables` (rows by table), or with `size` and `seed` of rows that are
                 generated; `now` and `user` replace the scenario's own.
             seed: the seed of the identifiers that the service makes up.
-            controls: the perturbations in force.
+            controls: the faults in force.
             hidden: ignored.
 
         Raises:

@@ -21,7 +21,7 @@ class CallContext:
 
 
 Call = Callable[[sqlite3.Connection, Mapping[str, Any], CallContext], Any]
-"""The body of a tool, which returns a text, or data that is printed as JSON, and raises `Refused` to refuse a call.
+"""The body of a tool, which returns a text, or data that is printed as JSON, and raises `ToolRefusal` to refuse a call.
 
 It runs inside a transaction, which a refusal undoes. Arguments that the schema requires are present; the defaults of
 the others are not filled in.

@@ -31,7 +31,7 @@ from agentworld_gym.kit.tables.plain_rows import completed_row
 from agentworld_gym.kit.tables.predicted_rows import predicted_rows
 
 ITEMS = 4
-"""Of how many items of a list argument the rows are told."""
+"""The largest number of items of a list argument whose rows are described."""
 
 predicted = partial(predicted_rows, "server")
 """Reads predicted rows."""
@@ -149,7 +149,7 @@ class ToolView(View):
             return "\n".join(dict.fromkeys(row.line for row in _concerned(service, context, shown["rows"], action)))
 
     def named_values(self, shown: StructuredState, action: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the values to which a change can refer: what a call gives, and what is told of rows.
+        """Return the values to which a change can refer: what a call gives, and the columns of described rows.
 
         >>> view = ToolView()
         >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from agentworld_gym.base.errors import SpecError
 
 MOST = 8
-"""How many faults of one answer are told at a time."""
+"""How many faults of one answer are reported at a time."""
 
 MOST_CHARS = 4_000
 """How long the text of a fault may be."""

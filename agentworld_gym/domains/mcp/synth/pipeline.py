@@ -62,7 +62,7 @@ class _Unreached(Exception):
 
 @dataclass
 class _Outcome:
-    """What became of a world, or of the scenarios that were not found."""
+    """The outcome of a world, or of the scenarios that were not found."""
 
     draft: WorldDraft | None = None
     """The finished world."""
@@ -101,7 +101,7 @@ class Synthesis:
 
         Args:
             resume: Whether the folder may hold a run that was stopped; it goes on with that one.
-            progress: A function that is told the name of each world that is over.
+            progress: A function that gets the name of each finished world.
 
         Raises:
             SpecError: The folder holds a run and `resume` is not given, or the run has other settings.

@@ -227,7 +227,7 @@ class ToolScene(Scene, Tables):
         )
 
     def _surrounded(self, answer: float, actions: Sequence[str]) -> list[str]:
-        """Replace wrong numbers among the actions, so that the right number is not told by its place among them."""
+        """Replace wrong numbers among the actions, so that its place among them does not give the right number away."""
         offers = [action for action in actions if _NUMBER.fullmatch(action)]
         numbers = around(self.rng, answer, [type(answer)(offer.removeprefix("finish: ")) for offer in offers])
         others = iter(self.finishes(*numbers))

@@ -63,7 +63,7 @@ class Reader:
     """Opens pages for one session."""
 
     controls: Controls
-    """The perturbations in force."""
+    """The faults in force."""
     opened: dict[str, bool] = field(default_factory=dict)
     """Whether all of a page was shown, by the address that was opened."""
     tries: dict[str, int] = field(default_factory=dict)

@@ -47,7 +47,7 @@ class SearchEngine:
     guard: LeakDetector
     """The guard that keeps the answer out of results."""
     controls: Controls
-    """The perturbations in force."""
+    """The faults in force."""
     given: Set[str]
     """The addresses of the pages in the task's state."""
     forger: Forger

@@ -108,7 +108,7 @@ def take_back(episode: RepositoryEpisode, disk: Any, modes: Mapping[str, int], f
         episode: the episode that takes the files.
         disk: the shell's virtual disk.
         modes: the permissions that commands left, because the disk forgets them when a file is written.
-        free: the files that were put in the place of others.
+        free: the files that replaced others.
 
     Raises:
         DiskFull: the disk holds more than an episode may; the episode keeps its files.

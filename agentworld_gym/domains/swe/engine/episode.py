@@ -1,4 +1,4 @@
-"""The state of one episode: files, history, to-do list, processes, the clock, and the perturbations in force."""
+"""The state of one episode: files, history, to-do list, processes, the clock, and the faults in force."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RepositoryEpisode:
     sandbox: PythonSandbox
     """The sandbox in which Python runs."""
     controls: Controls
-    """The perturbations in force."""
+    """The faults in force."""
     step: int = 0
     """The number of actions so far."""
     todos: tuple[Todo, ...] = ()
@@ -96,7 +96,7 @@ class RepositoryEpisode:
 
     @classmethod
     def of(cls, state: RepositoryState, seed: int, controls: Controls, sandbox: PythonSandbox) -> RepositoryEpisode:
-        """Return the episode at its start, before perturbations are laid out."""
+        """Return the episode at its start, before faults are laid out."""
         files = Files({path: File(text, BEGIN - 600) for path, text in state.files.items()}, (state.root, *FOLDERS))
         episode = cls(state.root, state.version, seed, files, None, sandbox, controls, initial=state.files)
         if state.git is not None:

@@ -1,6 +1,6 @@
 """An episode as plain JSON data for a process apart, in which each text, file and commit travels once.
 
-Both sides count what has travelled. What the other side has already seen is told by its number, so that a command
+Both sides count what has travelled. What the other side has already seen is sent as its number, so that a command
 which changes one file of three hundred sends back one file. What comes back is believed in nothing: the process ran
 hostile input, so that all of it is checked before any of it counts.
 """

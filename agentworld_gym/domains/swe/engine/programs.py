@@ -45,7 +45,7 @@ class ProgramRun:
     early: set[str] = field(default_factory=set)
     """What programs wrote to standard error before they wrote to standard output."""
     free: set[str] = field(default_factory=set)
-    """The paths at which a file was put in the place of another one, whatever the permissions of that one."""
+    """The paths at which a file replaced another one, whatever the permissions of that one."""
     started: float = field(init=False)
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from agentworld_gym.domains.terminal.engine.parser import Incomplete, TooDeep, U
 
 INTERRUPT = "\x03"
 LONGEST = 50_000
-"""The largest number of characters of a script that is told by its commands."""
+"""The largest number of characters of a script that is described by its commands."""
 INTERRUPTED = 130
 """The value of `$?` after a line that Ctrl-C left."""
 

@@ -11,7 +11,7 @@ from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
 
 
 class TerminalEngine:
-    """Starts terminals: plain ones, or perturbed ones where controls are in force.
+    """Starts terminals: plain ones, or faulty ones where controls are in force.
 
     >>> machine = TerminalEngine().start({}, 0, Controls({"intermittent-errors": 1.0}))
     >>> print(machine.act([{"keystrokes": "pwd\\n"}]))

@@ -116,7 +116,7 @@ def told_paths(
     Args:
         shown: The structured state.
         paths: The paths by name.
-        seen: The names of paths that were told before, to which others are added.
+        seen: The names of paths that already have been given; this call adds its own.
         step: What stands before the names that are added there.
 
     >>> shown = {"files": {"srv": {"in": {"a": {"text": "", "mode": "600"}, "b": {"text": "1"}}}}}

@@ -165,13 +165,13 @@ def _lines(shown: StructuredState, reader: str, words: bool = False) -> list[str
 
 
 Act = Callable[[StructuredState, Any], StructuredState]
-"""What becomes of a state by a step that consists of no others."""
+"""Returns the state after a step that consists of no others."""
 
 
 def played(before: StructuredState, steps: Sequence[CommandStep | Typed], noted: Act) -> list[StructuredState] | None:
     """Run the steps of a line in a sandbox and return the state after each; None where one holds the screen.
 
-    This is how recorded sessions are told step by step. No world plays in this way.
+    It splits recorded sessions into steps. No world plays in this way.
 
     Args:
         before: The state before the first step.

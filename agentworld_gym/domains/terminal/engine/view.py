@@ -40,13 +40,13 @@ from agentworld_gym.domains.terminal.engine.structured_state import (
 )
 
 NEXT = ";"
-"""Parts what is told of the commands of a line."""
+"""Separates the descriptions of the commands of a line."""
 READS = "reads"
-"""What is told of a command whose programs only read."""
+"""The description of a command whose programs only read."""
 
 
 class TerminalView(View):
-    """Prints captures of a terminal: what programs print of files follows from the files, and what becomes of them not.
+    """Prints captures of a terminal: what programs print of files follows from them, and the changes of files do not.
 
     >>> view = TerminalView()
     >>> state = view.begin({"files": {"/home/dev/a.txt": "hi\\n"}}, seed=0)

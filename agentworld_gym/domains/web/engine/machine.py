@@ -68,7 +68,7 @@ class WebMachine(RestorableMachine[Browser]):
         Args:
             state: The state of the sites (see `Sites.start`).
             seed: The seed of everything that the state leaves open.
-            controls: The perturbations in force.
+            controls: The faults in force.
             hidden: What the sites know and the agent is never shown.
 
         Raises:

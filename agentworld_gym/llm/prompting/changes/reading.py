@@ -64,7 +64,7 @@ def apply(before: str, change: str) -> str:
 
 @dataclass(slots=True)
 class _Plan:
-    """What becomes of each line of a state; numbers are those of the state before.
+    """The fate of each line of a state: kept, replaced or removed; numbers are those of the state before.
 
     `drop` says whether an index in brackets is taken off the lines of the change.
     """

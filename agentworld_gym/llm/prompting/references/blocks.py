@@ -69,7 +69,7 @@ class TextBlocks:
                 self._places[tuple(lines[first : first + LEAST])].append((name, first))
 
     def refer(self, text: str) -> str:
-        """Put references in the place of known blocks, parts of them, and hits.
+        """Replace known blocks, parts of them and hits by references.
 
         A text longer than `LONGEST` gets none.
         """

@@ -42,7 +42,7 @@ class Recent(Generic[R]):
         Args:
             value: The value, plain data.
             make: The function that makes it.
-            others: What else it is made of; these are told apart by their equality, and not counted.
+            others: What else it is made of; these are compared by equality, and not counted.
         """
         key = (id(value), *others)
         with self._lock:

@@ -42,7 +42,7 @@ class SearchReferences:
         self._known = known or TextBlocks({})
 
     def refer(self, text: str, action: str | None = None) -> str:
-        """Put references in the place of what is known.
+        """Replace what is known by references.
 
         Args:
             text: The text.

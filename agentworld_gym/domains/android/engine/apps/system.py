@@ -1,4 +1,4 @@
-"""The system's own screens: dialogs, menus, pickers, the share sheet, permissions, and perturbations."""
+"""The system's own screens: dialogs, menus, pickers, the share sheet, permissions, and faults."""
 
 from __future__ import annotations
 

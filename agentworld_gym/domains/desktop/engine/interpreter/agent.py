@@ -1,4 +1,4 @@
-"""The helper object `AgentCalls`: the calls by which agents of AutoGLM-OS use mouse, keyboard and programs."""
+"""The helper object `Agent`: the calls by which agents of AutoGLM-OS use mouse, keyboard and programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 1.0
 
 
 class AgentCalls:
-    """What the calls of `AgentCalls` do, by way of `pyautogui`."""
+    """What the calls of `Agent` do, by way of `pyautogui`."""
 
     def __init__(self, desktop: Desktop, pyautogui: PyAutoGui) -> None:
         self._desktop, self._pyautogui = desktop, pyautogui

@@ -27,7 +27,7 @@ SESSIONS = 512
 """How many sessions one process holds."""
 
 STORED_BYTES = 200_000
-"""The bytes of the rows of a table that are told to a language world."""
+"""The largest number of bytes of the rows of a table in the prompt of a language world."""
 
 
 class AwmCall(NamedTuple):

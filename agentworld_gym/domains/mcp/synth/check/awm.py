@@ -76,7 +76,7 @@ def _answered(server: ScenarioServer, recorded: Mapping[str, dict[str, object]])
     """Call each tool once, and return how many gave a result, and those that gave none because of an error inside.
 
     Where no call is recorded, the arguments are drawn from the rows and the tasks. Errors inside that follow from
-    arguments which nothing suggests are told in one line.
+    arguments which nothing suggests take one line.
     """
     count, broken, senseless = 0, [], []
     rows, tasks = server.stored.tables, " ".join(server.scenario.tasks)

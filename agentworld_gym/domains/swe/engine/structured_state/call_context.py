@@ -1,4 +1,4 @@
-"""What a world model is told of a repository before a call: what stands at the paths that the call names."""
+"""Describes a repository to a world model before a call: what stands at the paths that the call names."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from agentworld_gym.domains.swe.engine.structured_state.test_reports import NoTe
 from agentworld_gym.domains.swe.engine.tools import SHELL, read_call
 
 MOST = 6
-"""The largest number of words of a command, and of changed files, that are told."""
+"""The largest number of words of a command, and of changed files."""
 LONGEST = 120
-"""The largest number of characters of a path that is told."""
+"""The largest number of characters of a path."""
 
 
 def context_lines(episode: RepositoryEpisode, call: Any) -> Iterator[str]:

@@ -17,14 +17,14 @@ Kind = Literal["reads", "silent", "commits", "other"]
 which git prints a summary, or it does anything else."""
 
 WRITERS = frozenset(("chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "touch", "truncate"))
-"""The programs that change files and print nothing, unless they are told to or fail."""
+"""The programs that change files and print nothing, unless an option asks them to or they fail."""
 COMMITTED = "[a commit]"
 """Stands in a script for the summary of a commit."""
 _TALKS = re.compile(r"-[A-Za-z]*[vi][A-Za-z]*|--(?:verbose|interactive|help|version)")
 _GIT_SILENT = frozenset(("add", "config", "mv", "restore"))
 _QUIET = frozenset(("-q", "--quiet", "-qm", "-aqm", "-qam"))
 _HUSHED = frozenset(("checkout", "commit", "fetch", "merge", "pull", "push", "reset", "rm", "stash", "switch"))
-"""The commands of git that print nothing once they are told to be quiet."""
+"""The commands of git that print nothing with the option `--quiet`."""
 _WORDS = "! [[ case do done elif else esac fi for function if in select then time until while { }"
 _KEYWORDS = frozenset(_WORDS.split())
 _ASSIGNED = re.compile(r"\w+\+?=")

@@ -1,6 +1,6 @@
 """Version control as plain JSON data.
 
-`commits` are told by what differs from the commit before: the lines of a file by its path, or None where it goes.
+`commits` hold what differs from the commit before: the lines of a file by its path, or None where it goes.
 They are numbered by `id`, and all else names a commit by this number. `staged` is what differs from the commit that is
 checked out. The hash of a commit follows from what it holds; where it does not, it stands there too.
 """

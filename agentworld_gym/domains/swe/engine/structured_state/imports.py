@@ -12,7 +12,7 @@ DEEPEST = 40
 
 
 def broken_import(files: Mapping[str, str], path: str, root: str) -> str | None:
-    r"""Return the first import of a file that finds nothing, as a failure of its tests is told; None without any.
+    r"""Return the first import of a file that finds nothing, in the form of a failure of its tests; None without any.
 
     Args:
         files: The texts of all files.

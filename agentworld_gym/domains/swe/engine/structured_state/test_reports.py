@@ -173,7 +173,7 @@ def lines_of(file: TestFile) -> dict[str, int]:
 
 
 class _PlainReport(PytestReport):
-    """A report whose words are told."""
+    """A report that is given by its words."""
 
     def __init__(self, plan: CollectionPlan, files: Mapping[str, str]) -> None:
         super().__init__(plan, files)

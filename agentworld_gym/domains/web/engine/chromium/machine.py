@@ -135,5 +135,5 @@ class ChromiumMachine:
 
 
 def _controls_are_suspended() -> bool:
-    """Return whether controls are suspended in this thread, which the driver's thread has to be told."""
+    """Return whether controls are suspended in this thread, a value that the driver's thread needs."""
     return not Controls({"any": 1.0}).strikes("any")

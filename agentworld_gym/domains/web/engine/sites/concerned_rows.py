@@ -70,7 +70,7 @@ def _next_numbers(site: Site, rows: Iterable[ConcernedRow]) -> Iterator[tuple[st
 
 
 def _numbers(site: Site, rows: Iterable[ConcernedRow]) -> Iterator[tuple[str, int]]:
-    """Yield the number of each row that is told alone of its table by table and key, such as `pages/page_id`."""
+    """Yield the number of each row that alone of its table is described, by table and key, such as `pages/page_id`."""
     told = [row.path.split("/", 2)[1:] for row in rows if isinstance(row.content, Mapping)]
     several = Counter(table for table, _ in told)
     for table, number in told:

@@ -1,4 +1,4 @@
-"""The perturbations that a site acts out: what goes wrong at a request, and when."""
+"""The faults that a site acts out: what goes wrong at a request, and when."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Sites:
                 sites exist), `open` (the first URL), `seed` and `size` of the generated rows, `now`, and `signed_in`
                 (the key of an account by site).
             seed: The seed of the session tokens, and of the rows where the state names no seed.
-            controls: The perturbations in force.
+            controls: The faults in force.
             hidden: Ignored.
 
         Raises:

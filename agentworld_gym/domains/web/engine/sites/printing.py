@@ -43,7 +43,7 @@ def printed_page(
         site: The site.
         image: Its rows.
         now: The time.
-        controls: The perturbations in force.
+        controls: The faults in force.
         url: The address.
         user: The key of the account that is signed in; None for none.
         told: What else the page was made from: `flash` or `alert` (a message to the visitor), `sent` and `errors` (the

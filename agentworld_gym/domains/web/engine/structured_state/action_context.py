@@ -1,7 +1,7 @@
-"""What a world model is told of a browser before an action: the page in front, and what the action is aimed at.
+"""Describes a browser to a world model before an action: the page in front, and the target of the action.
 
 An aim is an element with what lies behind it: the address of a link, the request that a form would send, the field that
-takes a text. Of a request the rows are told that its route reads or writes, since what follows depends on them. What
+takes a text. Of a request it lists the rows that its route reads or writes, since what follows depends on them. What
 does follow is not said.
 """
 
@@ -30,10 +30,10 @@ from agentworld_gym.domains.web.engine.tools.wait_for import shows_text
 from agentworld_gym.kit.gui import plain
 
 _LONGEST, _SHORT = 80, 24
-"""How many characters of a name or of a text are told, and how many of what is in a field already."""
+"""The largest number of characters of a name or of a text, and of what is in a field already."""
 _STEPS = {"browser_navigate_back": -1, "browser_navigate_forward": 1}
 _UNTOLD = frozenset(("url", "body", "sent"))
-"""The keys of a page that are not told."""
+"""The keys of a page that are left out."""
 
 
 def context_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, action: Any) -> Iterator[str]:
@@ -53,7 +53,7 @@ def context_lines(shown: Mapping[str, Any], browser: Browser, sites: Sites, acti
 
 
 def _short(key: str, value: Any) -> Any:
-    """Return what is told of a page in few words: of messages and errors only that they are there."""
+    """Describe a page in few words; of messages and errors say only that they are there."""
     if key in ("flash", "alert", "errors"):
         return 1
     if not isinstance(value, dict):

@@ -45,7 +45,7 @@ _CALLS: Mapping[str, str] = {
 }
 _READING = frozenset({"browser_evaluate", "browser_console_messages", "browser_network_requests"})
 ERRORS = {"ref": "no such reference", "modal": "something is open first", "none": "nothing is open"}
-"""The errors that are told by one word, with what they mean."""
+"""The errors that one word stands for, with what they mean."""
 _WITHOUT = ("did not find some options", "option being selected is not enabled")
 """What is waited for in vain without saying more of the element than its tag."""
 _VAIN = re.compile(r"TimeoutError: .*\n    - ([^\n]+)\n  - retrying [^\n]*", re.S)
@@ -54,7 +54,7 @@ _VAIN = re.compile(r"TimeoutError: .*\n    - ([^\n]+)\n  - retrying [^\n]*", re.
 def expected(browser: Browser, action: Any) -> Plain:
     """Return what the answer to a call is where all goes well, as far as the state before tells. Nothing is done.
 
-    A look at the page shows the page alone, so that nothing is told of its answer.
+    A look at the page shows the page alone, so that its answer is left out.
     """
     call = read_call(action)
     if call is None or call[0] == LOOK:

@@ -135,7 +135,7 @@ def _shown_entry(entry: HistoryEntry) -> Plain:
 
 
 def _shown_page(sites: Sites, shown: Plain, tab: Tab, told: Plain, *, current: bool) -> Plain:
-    """Return what is told of the page of a tab beside its step of the history."""
+    """Return the data of the page of a tab beside its step of the history."""
     source: Plain = {}
     if tab.failed:
         source["failed"] = tab.failed
@@ -177,7 +177,7 @@ def _body(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> st
 
 
 def _printed(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) -> Response:
-    """Return the page that is told of.
+    """Return the described page.
 
     Raises:
         LookupError, TypeError, ValueError, sqlite3.Error, jinja2.TemplateError: There is no such page.

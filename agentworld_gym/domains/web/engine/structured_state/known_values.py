@@ -31,7 +31,7 @@ def known_values(
     and what is `sent`, the fields of its form, the parts of its path, and the next number of a table by the name of its
     key, such as `order_id`. Its arguments have their own names. `user` is signed in, and it is `now`, and `today`.
 
-    `products/price` is a column of the only row that is told of a table, and `products/109/price` of one of several.
+    `products/price` is a column of the only described row of a table, and `products/109/price` of one of several.
     Words that the statements of the route say themselves have no names.
 
     Args:
@@ -76,7 +76,7 @@ def _arguments(path: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _columns(rows: tuple[ConcernedRow, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of the rows that are told."""
+    """Yield the columns of the described rows."""
     told = [(row.path.split("/", 2), row.content) for row in rows if isinstance(row.content, Mapping)]
     several = Counter(table for (_, table, _), _ in told)
     for (_, table, key), content in told:

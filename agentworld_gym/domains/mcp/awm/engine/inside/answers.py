@@ -16,7 +16,7 @@ MAX_BYTES = 32 << 20
 """The bytes of the answers that are kept."""
 
 MAX_STATES = 100_000
-"""How many states are told apart from new ones."""
+"""How many states are remembered."""
 
 
 UNSEEN = frozenset(("random", "secrets", "time", "uuid"))

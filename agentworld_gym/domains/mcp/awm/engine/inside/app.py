@@ -42,10 +42,10 @@ TURNS = 100
 sent later ends by itself; a loop that looks for one every minute does not."""
 
 MAX_FRAMES = 5
-"""How many lines of a traceback are told."""
+"""The largest number of lines of a traceback."""
 
 MAX_TOLD = 600
-"""The characters of an error that are told."""
+"""The largest number of characters of an error."""
 
 THREADED = re.compile(r"anyio|asyncio|\bthreading\b|\b_thread\b|contextvars|concurren")
 """What code names that may find out which thread it runs in; `check_same_thread` of an engine is no such name."""
@@ -102,7 +102,7 @@ class AwmApp:
         """Return a watch over what the code holds, when libraries have made what they make at the first call."""
         from sqlalchemy.orm import configure_mappers
 
-        with suppress(Exception):  # What is wrong with them is told at each call.
+        with suppress(Exception):  # Each call reports what is wrong with them.
             configure_mappers()
         with suppress(Exception):
             self.app.middleware_stack = self.app.middleware_stack or self.app.build_middleware_stack()

@@ -18,7 +18,7 @@ EXAMPLES: dict[str, str] = {
 """The example of a text by its format."""
 
 MAX_TOOL = 250_000
-"""The bytes of what a client is told of a tool."""
+"""The largest number of bytes of the description of a tool."""
 
 MAX_PARTS = 50_000
 """How many values the description of a tool may have when its references are resolved."""
@@ -118,7 +118,7 @@ def _refusal(schema: dict[str, Any]) -> str:
 
 
 class _Resolving:
-    """Puts schemas in the place of their references.
+    """Replaces references by their schemas.
 
     Args:
         schemas: The schemas by name.

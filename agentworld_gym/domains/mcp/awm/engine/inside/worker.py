@@ -118,7 +118,7 @@ class SessionWorker:
         return {"errors": errors}, b""
 
     def _load(self, code: str, alone: list[str]) -> None:
-        """Execute the code of the world; whether it may be shared is told before, where it cannot lie."""
+        """Execute the code of the world; whether it may be shared is decided before, where it cannot lie."""
         try:
             reasons = alone or reasons_against(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -198,7 +198,7 @@ class SessionWorker:
             assert self._app is not None
             seen = self._clock.seen or self._chance.seen
             if self._app.reads(name) and not seen and session.database.version() == before:
-                if not told["raised"]:  # What the code raised is told each time.
+                if not told["raised"]:  # What the code raised is reported each time.
                     self._answers.keep(session.state, name, arguments, answer)
             else:
                 drawn = self._clock.seen and session.steps, self._chance.seen and (session.seed, session.steps)
