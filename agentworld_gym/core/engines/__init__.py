@@ -263,11 +263,11 @@ class RestorableMachine(BaseMachine[_System]):
 
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
         """
-        shown = self.shown()
+        shown = self.visible_state()
         return {"shown": shown, "kept": self._kept(shown)}
 
     @abstractmethod
-    def shown(self) -> dict[str, Any]:
+    def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
 
     @abstractmethod
