@@ -65,7 +65,7 @@ C = TypeVar("C", bound=Strict)
 
 @train.command(
     epilog=examples(
-        "agentworld train cpt tiny --out runs/tiny",
+        "agentworld train cpt search --out runs/search",
         "agentworld train cpt my.yaml --out runs/mine --set train.max_seconds=600",
         "accelerate launch --multi_gpu --num_processes 2 -m agentworld_gym train cpt my.yaml --out runs/mine",
     )
