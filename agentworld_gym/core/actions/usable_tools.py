@@ -29,7 +29,7 @@ class UsableTools(NamedTuple):
         Args:
             place: Whose tools they are.
 
-        >>> usable_tools([{"name": "a"}, {"name": "b", "parameters": 5}]).told("shop")
+        >>> usable_tools([{"name": "a"}, {"name": "b", "parameters": 5}]).describe_left_out("shop")
         'shop: 1 of 2 tools are left out: b (its parameters are 5, expected a JSON Schema of an object)'
         """
         return tools_left_out(place, self.left_out, len(self.tools) + len(self.left_out))

@@ -94,7 +94,7 @@ class AndroidView(View):
 
         >>> view = AndroidView()
         >>> state = view.begin({}, seed=0)
-        >>> given, found = view.known(state, {"action_type": "input_text", "text": "Milk"})
+        >>> given, found = view.named_values(state, {"action_type": "input_text", "text": "Milk"})
         >>> given["text"], given["now"]
         ('Milk', '2026-03-04 09:41')
 

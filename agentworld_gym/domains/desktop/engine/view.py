@@ -94,7 +94,7 @@ class DesktopView(View):
 
         >>> view = DesktopView()
         >>> state = view.begin({"open": [{"program": "files"}]}, seed=0)
-        >>> given, found = view.known(state, "pyautogui.write('buy milk')")
+        >>> given, found = view.named_values(state, "pyautogui.write('buy milk')")
         >>> given["typed"], given["folder"]
         ('buy milk', '~')
 

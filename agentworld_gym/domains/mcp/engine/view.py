@@ -153,7 +153,7 @@ class ToolView(View):
 
         >>> view = ToolView()
         >>> state = view.begin({"scenario": "bank", "size": "small", "seed": 1}, seed=0)
-        >>> given, found = view.known(state, {"name": "bank-close_account", "arguments": {"account_id": 2001}})
+        >>> given, found = view.named_values(state, {"name": "bank-close_account", "arguments": {"account_id": 2001}})
         >>> given["account_id"], given["today"], "accounts/2001/balance" in found
         (2001, '2026-04-15', True)
 

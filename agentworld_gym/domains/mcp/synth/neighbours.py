@@ -93,7 +93,7 @@ def shortened(solution: Sequence[CallDraft], writing: Sequence[int]) -> Iterator
     """Yield the solution without one of its writing calls, each with the place of that call.
 
     >>> [calls for _, calls in shortened([CallDraft(name="a_1"), CallDraft(name="b_2")], [1])]
-    [[Call(name='a_1', arguments={})]]
+    [[CallDraft(name='a_1', arguments={})]]
     """
     for place in writing:
         yield place, [*solution[:place], *solution[place + 1 :]]

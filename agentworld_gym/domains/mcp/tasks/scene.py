@@ -293,7 +293,7 @@ def unfit_if_refused(before: str, after: str) -> str:
 def answer_text(answer: object) -> str:
     """Return an answer as it is written: sums with two decimals, names with commas.
 
-    >>> shown(12.5), shown(3), shown(["Ada", "Bo"])
+    >>> answer_text(12.5), answer_text(3), answer_text(["Ada", "Bo"])
     ('12.50', '3', 'Ada, Bo')
     """
     if isinstance(answer, float):

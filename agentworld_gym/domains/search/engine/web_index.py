@@ -52,7 +52,7 @@ class SearchIndex:
     Title: Lake Orvel
     Snippet: Lake Orvel is 112 m deep.
     Date: N/A
-    >>> web.opened("https://lake.example/tarn")
+    >>> web.read_page("https://lake.example/tarn")
     'Error: HTTP 404 Not Found for https://lake.example/tarn'
     """
 

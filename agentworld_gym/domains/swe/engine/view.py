@@ -100,7 +100,7 @@ class SweView(View):
         >>> view = SweView()
         >>> state = view.begin({"files": {"/repo/a.py": "print(6 * 7)\n"}}, seed=0)
         >>> arguments = {"file_path": "/repo/a.py", "old_string": "7", "new_string": "9"}
-        >>> view.known(state, {"name": "edit", "arguments": arguments})[0]["edited"]
+        >>> view.named_values(state, {"name": "edit", "arguments": arguments})[0]["edited"]
         'print(6 * 9)\n'
 
         Raises:

@@ -53,9 +53,9 @@ def entered_command(
         pending: The lines of a script that goes on.
 
     >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "ls -l\\n", "duration": 1.0}])
-    Entered(line='dev@box:~$ ls -l', command='ls -l', rest='', typed='', status=None, pending='')
+    CommandEntry(line='dev@box:~$ ls -l', command='ls -l', rest='', typed='', status=None, pending='')
     >>> entered_command("dev@box:~$", "dev@box:~$", [{"keystrokes": "C-c"}])
-    Entered(line='dev@box:~$ ^C', command='', rest='', typed='', status=130, pending='')
+    CommandEntry(line='dev@box:~$ ^C', command='', rest='', typed='', status=130, pending='')
     """
     if screen.rpartition("\n")[2] != f"{prompt_before} {typed}".rstrip() or not isinstance(keys, list | tuple):
         return None

@@ -116,7 +116,7 @@ def loop_of(text: str) -> WordLoop | None:
     """Return the loop over words that a text is.
 
     >>> loop_of("for f in *.txt; do cp $f $f.bak; done")
-    Loop(name='f', words='*.txt', body='cp $f $f.bak')
+    WordLoop(name='f', words='*.txt', body='cp $f $f.bak')
     """
     found = _FOR.fullmatch(text.strip())
     if found is None or "<<" in text or outlined(_ended(found[3])) is None:

@@ -40,7 +40,7 @@ def rewritten(script: str, commands: Sequence[SimpleCommand], context: ShellCont
     >>> from agentworld_gym.domains.terminal.engine.clock import VirtualClock
     >>> from agentworld_gym.domains.terminal.engine.parser import parse
     >>> script = "ls x | wc; touch -d '1 day ago' f"
-    >>> rewritten(script, parse(script), ShellContext("dev", "box", "/home/dev", Clock(86400.0), Random(0)))
+    >>> rewritten(script, parse(script), ShellContext("dev", "box", "/home/dev", VirtualClock(86400.0), Random(0)))
     "ls x | wc; touch -d '@0' f"
     """
     now = context.clock.now

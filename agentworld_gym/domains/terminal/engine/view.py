@@ -222,7 +222,7 @@ class TerminalView(View):
 
         >>> view = TerminalView()
         >>> state = view.begin({"files": {"/home/dev/a.txt": "b\\na\\n"}}, seed=0)
-        >>> view.known(state, [{"keystrokes": "sort a.txt > b.txt\\n"}])[0]["text"]
+        >>> view.named_values(state, [{"keystrokes": "sort a.txt > b.txt\\n"}])[0]["text"]
         'a\\nb\\n'
 
         Raises:

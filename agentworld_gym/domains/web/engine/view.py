@@ -121,7 +121,7 @@ class WebView(View):
 
         >>> view = WebView()
         >>> state = view.begin({"open": "http://wiki.example/", "sites": {"wiki": None}}, seed=0)
-        >>> given, found = view.known(state, {"name": "browser_navigate", "arguments": {"url": "wiki.example/all"}})
+        >>> given, found = view.named_values(state, {"name": "browser_navigate", "arguments": {"url": "wiki.example/all"}})
         >>> given["url"], given["now"]
         ('http://wiki.example/all', '2026-03-04T09:30:00Z')
 

@@ -96,7 +96,7 @@ def options_of(argv: Sequence[str]) -> PytestOptions:
     """Read a command line; options that change nothing here are ignored.
 
     >>> options_of(["-q", "-k", "cart", "-x", "tests"])  # doctest: +ELLIPSIS
-    Options(targets=('tests',), verbosity=-1, keyword='cart', max_failures=1, ...)
+    PytestOptions(targets=('tests',), verbosity=-1, keyword='cart', max_failures=1, ...)
     """
     options = PytestOptions()
     words = iter(_split(argv))
