@@ -179,8 +179,8 @@ def exact(domain: str, number: int, strengths: dict[str, float]) -> tuple[bool, 
             screen = machine.act(action)
             if step >= at:
                 same = same and twin.act(action) == screen and list(twin.spans) == list(machine.spans)
-                same = same and twin.shown() == machine.shown()
-                printed = printed and view.view(json.loads(json.dumps(twin.shown()))) == screen
+                same = same and twin.visible_state() == machine.visible_state()
+                printed = printed and view.view(json.loads(json.dumps(twin.visible_state()))) == screen
         same = same and twin.state() == machine.state()
         twin.close()
     return same, printed

@@ -88,7 +88,7 @@ class Director(Strict):
         """Read what a director wrote: a JSON object of strengths by the names of controls.
 
         Raises:
-            Problem: It is something else, a control is not on offer, or the budget is exceeded.
+            UnreadableAction: It is something else, a control is not on offer, or the budget is exceeded.
         """
         controls = read_json(text, "the choice")
         if not isinstance(controls, Mapping):

@@ -7,14 +7,12 @@ and all its work (loops, calls, comparisons, characters) comes out of one budget
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
-from contextlib import suppress
 from functools import wraps
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from jinja2 import Environment, Template, TemplateNotFound, TemplateSyntaxError, Undefined, nodes, pass_context
+from jinja2 import Environment, Template, TemplateSyntaxError, Undefined, nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import LRUCache
@@ -57,9 +55,6 @@ _LAZY = frozenset(
 )
 _COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">=", "eq", "equalto", "ne", "lt", "le", "gt", "ge", "in"))
 _SHOWN = (str, int, float, bytes, type(None), Sequence, Mapping, Set, BaseModel, SimpleNamespace, Undefined)
-_INCLUDE = re.compile(r"""\{%[-+]?\s*include\s+(?:'([^'\\]+)'|"([^"\\]+)")\s*[-+]?%\}""")
-_DEFINING = (nodes.Block, nodes.Extends, nodes.Import, nodes.FromImport, nodes.Macro)
-_MOST_INLINED = 100_000
 _COMPILED = LRUCache(512)
 """The code of the templates that were used last: most environments of a process read the same ones."""
 
@@ -107,7 +102,6 @@ class BoundedEnvironment(SandboxedEnvironment):
             self.tests[name] = self._test(test, name in _COMPARING)
         self.filters |= {
             "_charge_turns": self._charge_turns,
-            "_charge_load": lambda value: self.budget.charge(LOAD),
             "_charge_value": self.budget.charge_value,
             "_charge_compared": self._charge_compared,
         }
@@ -167,7 +161,9 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     @pass_context
     def _finalized(self, context: Context, value: Any) -> Any:
-        return value if isinstance(value, (str, Undefined)) else str(plain(value))
+        text = value if isinstance(value, (str, Undefined)) else str(plain(value))
+        self.budget.charge(len(text) if isinstance(text, str) else 0)
+        return text
 
     def _joined(self, parts: Iterable[str]) -> str:
         pieces, due = [], 0
@@ -248,26 +244,11 @@ class BoundedEnvironment(SandboxedEnvironment):
             return super().compile(source, name, filename, raw, defer_init)
         settings = (type(self), self.lexer, self.autoescape, self.is_async, *self.extensions)
         names = (frozenset(self.filters), frozenset(self.tests))
-        parts = self._included(source)
-        key = (source, *parts.items(), name, filename, raw, defer_init, settings, names)
+        key = (source, name, filename, raw, defer_init, settings, names)
         code: CodeType | str | None = _COMPILED.get(key)
         if code is None:
-            tree = self._parse(source, name, filename)
-            tree = _InliningTransformer(self, parts).visit(tree) if parts else tree
-            code = _COMPILED[key] = super().compile(tree, name, filename, raw, defer_init)
+            code = _COMPILED[key] = super().compile(source, name, filename, raw, defer_init)
         return code
-
-    def _included(self, source: str) -> dict[str, str]:
-        """Return the sources of the templates that a template includes by a written name; none where they are large.
-
-        One that cannot be read is left out, so that its include fails where it is rendered.
-        """
-        parts: dict[str, str] = {}
-        names = [one or other for one, other in _INCLUDE.findall(source)] if self.loader is not None else []
-        for name in names:
-            with suppress(TemplateNotFound, UnicodeDecodeError):
-                parts[name] = self.loader.get_source(self, name)[0]  # type: ignore[union-attr]
-        return parts if sum(len(parts.get(name, "")) for name in names) <= _MOST_INLINED else {}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         try:
@@ -287,23 +268,6 @@ class BoundedEnvironment(SandboxedEnvironment):
             return super()._compile(source, filename)
         except (SyntaxError, RecursionError, MemoryError) as error:
             raise TemplateSyntaxError(f"a template that is nested less deeply ({error})", 1, None, filename) from error
-
-
-class _InliningTransformer(NodeTransformer):
-    """Puts included templates into the one that includes them: to look one up takes as long as to render it."""
-
-    def __init__(self, environment: BoundedEnvironment, parts: Mapping[str, str]) -> None:
-        self._environment, self._parts = environment, parts
-
-    def visit_Include(self, node: nodes.Include) -> nodes.Node:
-        name = node.template.value if isinstance(node.template, nodes.Const) else None
-        if not isinstance(name, str) or name not in self._parts or not node.with_context:
-            return node
-        part = self._environment._parse(self._parts[name], name, None)
-        if any(part.find(kind) is not None for kind in _DEFINING):
-            return node
-        charge = nodes.ExprStmt(_filtered("_charge_load", nodes.Const(""), node.lineno, self._environment))
-        return nodes.Scope([charge, *part.body], lineno=node.lineno)
 
 
 class _ChargingTransformer(NodeTransformer):
@@ -348,8 +312,4 @@ class _ChargingTransformer(NodeTransformer):
 def _through(name: str, node: Any) -> nodes.Expr:
     if isinstance(node, nodes.Const | nodes.TemplateData):
         return node
-    return _filtered(name, node, node.lineno, node.environment)
-
-
-def _filtered(name: str, node: nodes.Expr, line: int, environment: Environment) -> nodes.Filter:
-    return nodes.Filter(node, name, [], [], None, None, lineno=line, environment=environment)
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno, environment=node.environment)

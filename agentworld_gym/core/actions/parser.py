@@ -155,7 +155,7 @@ class ActionParser:
         """Read the text in the first syntax that can, those of the dialect in force first.
 
         Raises:
-            Problem: None can; it is the problem of the first syntax that has one.
+            UnreadableAction: None can; it is the problem of the first syntax that has one.
         """
         first: UnreadableAction | None = None
         for grammar, tools in zip(self._grammars, known, strict=True):

@@ -231,7 +231,7 @@ def read_json(text: str, what: str = "the action") -> Any:
     """Read JSON of bounded depth and finite numbers, which can be written as UTF-8 again.
 
     Raises:
-        Problem: The text is something else.
+        UnreadableAction: The text is something else.
     """
     try:
         value = _DECODER.decode(text)

@@ -120,7 +120,7 @@ class Toolset:
         """Return the call of a tool.
 
         Raises:
-            Problem: There is no such tool, or the arguments do not fit it.
+            UnreadableAction: There is no such tool, or the arguments do not fit it.
         """
         schema = self._schemas.get(name)
         if schema is None:

@@ -89,7 +89,7 @@ class View(ABC):
         Args:
             state: The initial state of a task.
             seed: The seed of everything that the state leaves open.
-            controls: The perturbations in force: their strengths by name.
+            controls: The faults in force: their strengths by name.
             control_seed: The seed of their draws.
 
         Raises:

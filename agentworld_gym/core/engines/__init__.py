@@ -228,6 +228,7 @@ class BaseMachine(ABC, Generic[_System]):
         system = self._open()
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
+        twin._system = None  # A copy that fails must not free the system of its original.
         twin._part_from(system)
         return twin
 
@@ -249,7 +250,7 @@ class BaseMachine(ABC, Generic[_System]):
 
     @abstractmethod
     def _part_from(self, system: _System) -> None:
-        """Copy what may change, the system first: this machine is a copy that still shares all with its original."""
+        """Take a copy of a system, and copy what else may change; all but the system is still that of the original."""
 
     def _free(self, system: _System) -> None:
         """Free the system."""

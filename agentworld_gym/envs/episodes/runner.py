@@ -124,7 +124,7 @@ class EpisodeRunner:
         """Begin the tasks in the world; a defect of its engine is told with the domain, the task and the exception."""
         try:
             return self.world.begin(tasks, seeds)
-        except AgentWorldError:
+        except (AgentWorldError, ImportError, MemoryError):
             raise
         except Exception as error:
             alone = len(tasks) == 1

@@ -14,8 +14,10 @@ Where it knows places by name (`View.places`), a path may begin with such a name
     {typed} := {selected}                the selected file gets a typed name
 
 >>> references = References({"order_id": 9999, "-amount": -56.96}, {})
->>> references.with_names("Order 9999 not found", "404"), references.with_names({"order_id": 9999, "sum": -56.96}, "said")
-('Order {order_id} not found', {'order_id': '{}', 'sum': '{-amount}'})
+>>> references.with_names("Order 9999 not found", "404")
+'Order {order_id} not found'
+>>> references.with_names({"order_id": 9999, "sum": -56.96}, "said")
+{'order_id': '{}', 'sum': '{-amount}'}
 >>> references.meant({"order_id": "{}", "sum": "{-amount}"}, "said")
 {'order_id': 9999, 'sum': -56.96}
 """

@@ -218,6 +218,7 @@ class StepConstraint:
         constraint: Callable[[StructuredState, References | None], TextConstraint],
     ) -> None:
         self._answers, self._turn, self._constraint = answers, turn, constraint
+        self._whole = constraint(turn.noted, turn.references)
         self._known: dict[tuple[str, ...], TextConstraint | None] = {}
 
     def __call__(self, text: str, whole: bool = False) -> bool:
@@ -246,11 +247,6 @@ class StepConstraint:
                 place = None
             self._known[changes] = None if place is None else self._constraint(place.state, place.references)
         return self._known[changes]
-
-    @cached_property
-    def _whole(self) -> TextConstraint:
-        """The constraint of the change of the action as a whole."""
-        return self._constraint(self._turn.noted, self._turn.references)
 
 
 def references_of(view: View, state: StructuredState, action: Any) -> References | None:

@@ -18,7 +18,7 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
     {'action_type': 'click', 'x': 540, 'y': 1200}
 
     Raises:
-        Problem: The object is an action of this agent that cannot be read.
+        UnreadableAction: The object is an action of this agent that cannot be read.
     """
     name = call.get("action")
     if not isinstance(name, str) or "action_type" in call:

@@ -35,7 +35,7 @@ def read(text: str) -> dict[str, Any] | None:
     {'action_type': 'click', 'x': 540, 'y': 1199}
 
     Raises:
-        Problem: The text begins as an event does and cannot be read.
+        UnreadableAction: The text begins as an event does and cannot be read.
     """
     line = text.strip()
     if _START.match(line) is None:

@@ -34,7 +34,7 @@ def read(text: str) -> dict[str, Any] | None:
     {'action_type': 'click', 'index': 46}
 
     Raises:
-        Problem: The text is a call that cannot be read.
+        UnreadableAction: The text is a call that cannot be read.
     """
     if not text.lstrip().startswith("<invoke "):
         return None

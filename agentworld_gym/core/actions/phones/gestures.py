@@ -24,7 +24,7 @@ def pressed(button: str) -> dict[str, Any]:
     """Return the action that presses a button of the system.
 
     Raises:
-        Problem: There is no such button.
+        UnreadableAction: There is no such button.
     """
     name = BUTTONS.get(button.strip().lower())
     if name is None:
@@ -57,7 +57,7 @@ def point_of(value: Any, name: str) -> Point:
     """Return a pair of numbers as a point, on whole pixels.
 
     Raises:
-        Problem: The value is something else.
+        UnreadableAction: The value is something else.
     """
     numbers = value if isinstance(value, list | tuple) else ()
     if len(numbers) != 2 or not all(type(number) in (int, float) for number in numbers):

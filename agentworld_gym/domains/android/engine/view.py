@@ -1,7 +1,7 @@
 """The view of the phone: it prints the screen of a structured state.
 
-It also computes what a form or a text would hold where an action has its usual effect (`known`), and tells what the
-action is aimed at. Whether and where that effect stands is for the model to say.
+It also computes what a form or a text would hold where an action has its usual effect (`named_values`), and tells what
+the action is aimed at. Whether and where that effect stands is for the model to say.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def page_start(controls: Controls, tool: Tool, arguments: Mapping[str, Any]) -> 
     """Return the number of the row with which the answer to a call begins; None where it is not paged.
 
     Raises:
-        Refused: the cursor is not valid.
+        ToolRefusal: the cursor is not valid.
     """
     cursor = arguments.get("cursor")
     if tool.rows is None or (cursor is None and not _is_paged(controls, tool, arguments)):

@@ -277,7 +277,7 @@ class ToolMachine(RestorableMachine[Database]):
         """Return the tool, its arguments, and a text that identifies this call.
 
         Raises:
-            Problem, Refused: the server does not know such a call.
+            UnreadableAction, ToolRefusal: the server does not know such a call.
         """
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
@@ -302,7 +302,7 @@ class ToolMachine(RestorableMachine[Database]):
         """Return the text that answers a call.
 
         Raises:
-            Problem, Refused: the call fails.
+            UnreadableAction, ToolRefusal: the call fails.
         """
         controls, context = self._controls, self._context
         if not controls:
@@ -326,7 +326,7 @@ class ToolMachine(RestorableMachine[Database]):
         """Return the text of a result, and note what it was made from.
 
         Raises:
-            Refused: The call asks for a page that there is none of.
+            ToolRefusal: The call asks for a page that there is none of.
         """
         controls = self._controls
         start = faults.page_start(controls, tool, arguments)

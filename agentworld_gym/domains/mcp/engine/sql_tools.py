@@ -64,7 +64,7 @@ class _Room:
         """Take a number of characters.
 
         Raises:
-            Refused: There are not as many left.
+            ToolRefusal: There are not as many left.
         """
         self._left -= chars
         if self._left < 0:
@@ -88,7 +88,7 @@ class _Query:
         """Return the rows.
 
         Raises:
-            Refused: There are more than `MAX_ROWS`, or they leave no room.
+            ToolRefusal: There are more than `MAX_ROWS`, or they leave no room.
         """
         cursor = connection.execute(self.sql, values)
         self._learn(cursor)
@@ -104,7 +104,7 @@ class _Query:
         """Return the first row.
 
         Raises:
-            Refused: It leaves no room.
+            ToolRefusal: It leaves no room.
         """
         cursor = connection.execute(self.sql, values)
         row = cursor.fetchone()
@@ -218,7 +218,7 @@ class SqlCall:
         """Run the tool.
 
         Raises:
-            Refused: A check refuses the call, or the result is too long.
+            ToolRefusal: A check refuses the call, or the result is too long.
             sqlite3.Error: The database refuses it.
         """
         values = self.values(arguments, context)
@@ -236,7 +236,7 @@ class SqlCall:
         """Return the parameters that the SQL of a call begins with.
 
         Raises:
-            Refused: A number is beyond those that a database holds.
+            ToolRefusal: A number is beyond those that a database holds.
         """
         values = self.defaults.copy()
         for name in values:
@@ -253,7 +253,7 @@ class SqlCall:
         """Return the result; nothing is written.
 
         Raises:
-            Refused: There is none, or it is too long.
+            ToolRefusal: There is none, or it is too long.
             sqlite3.Error: The database refuses a query.
         """
         result, room = self.result, _Room()
@@ -303,7 +303,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     'Order 7 costs 12345.6'
 
     Raises:
-        Refused: The text gets longer than `MAX_CHARS`.
+        ToolRefusal: The text gets longer than `MAX_CHARS`.
     """
     room = _Room()
     room.take(len(text))
@@ -348,7 +348,7 @@ def stored(name: str, value: Any) -> Any:
     7
 
     Raises:
-        Refused: It is an integer of more than 64 bits, which no database holds.
+        ToolRefusal: It is an integer of more than 64 bits, which no database holds.
     """
     if type(value) is int and not MIN_INTEGER <= value <= MAX_INTEGER:
         raise ToolRefusal(422, f"Unprocessable Entity: {name} is out of range")

@@ -87,6 +87,7 @@ class SearchMachine(BaseMachine[SearchEngine]):
         return self._observation
 
     def _part_from(self, system: SearchEngine) -> None:
+        self._system = system
         self._reader = self._reader.copy()
         self._notes = dict(self._notes)
 

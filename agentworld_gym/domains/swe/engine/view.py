@@ -1,9 +1,9 @@
 """The view of a repository: it prints what a call shows of a structured state.
 
-The engine computes the usual effect of a call; a model decides whether and where it stands. `known` and `places` run
-`cp`, `mv`, `rm`, `sed`, `git add` and output into files on a copy of the engine's episode, for the names of what they
-would leave; `noted` enters the call and what stands where it points; `view` shows a call with its usual effect where
-the state says nothing else.
+The engine computes the usual effect of a call; a model decides whether and where it stands. `named_values` and `places`
+run `cp`, `mv`, `rm`, `sed`, `git add` and output into files on a copy of the engine's episode, for the names of what
+they would leave; `noted` enters the call and what stands where it points; `view` shows a call with its usual effect
+where the state says nothing else.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def entered_command(
     return first_entered(prompt_before, typed + text, pending)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def first_entered(prompt_before: str, text: str, pending: str = "") -> CommandEntry:
     """Return what the first keys of a text enter.
 

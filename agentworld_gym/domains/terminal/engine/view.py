@@ -1,9 +1,9 @@
 """The view of a terminal: it prints the capture that a structured state says.
 
 The engine computes the usual effect of a line; a model decides whether and where it stands. `noted` enters the line,
-the variables that it sets and the status of what only reads; `known` runs programs in the engine's shell for what is
-printed, and computes what redirections, `sed -i`, `chmod`, `cd`, `cp` and `tar` would leave; `told` says what stands at
-the operands, and what is missing there.
+the variables that it sets and the status of what only reads; `named_values` runs programs in the engine's shell for
+what is printed, and computes what redirections, `sed -i`, `chmod`, `cd`, `cp` and `tar` would leave;
+`describe_for_model` says what stands at the operands, and what is missing there.
 """
 
 from __future__ import annotations

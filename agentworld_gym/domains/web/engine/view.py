@@ -1,8 +1,9 @@
 """The view of the web: it prints what a browser shows from a structured state.
 
-It also computes the request that a form or a link would send and the usual totals of a basket (`told`, `known`), and
-completes added rows with what the schema gives them. Whether and where these effects stand is for the model to say.
-Where its rows break a rule of the tables, a request that the site refuses is refused in the site's words.
+It also computes the request that a form or a link would send and the usual totals of a basket (`describe_for_model`,
+`named_values`), and completes added rows with what the schema gives them. Whether and where these effects stand is for
+the model to say. Where its rows break a rule of the tables, a request that the site refuses is refused in the site's
+words.
 """
 
 from __future__ import annotations
@@ -121,7 +122,8 @@ class WebView(View):
 
         >>> view = WebView()
         >>> state = view.begin({"open": "http://wiki.example/", "sites": {"wiki": None}}, seed=0)
-        >>> given, found = view.named_values(state, {"name": "browser_navigate", "arguments": {"url": "wiki.example/all"}})
+        >>> call = {"name": "browser_navigate", "arguments": {"url": "wiki.example/all"}}
+        >>> given, found = view.named_values(state, call)
         >>> given["url"], given["now"]
         ('http://wiki.example/all', '2026-03-04T09:30:00Z')
 

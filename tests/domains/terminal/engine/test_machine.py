@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -294,6 +295,20 @@ def test_a_fork_is_exact_and_independent(before: list[str], after: list[str]) ->
         assert typed(machine, action) == typed(twin, action)
     assert bystander.files() == files
     assert typed(bystander, "pwd") is not None
+
+
+def test_a_fork_that_fails_leaves_its_original_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = started()
+
+    def fail(shell: object) -> None:
+        raise EngineError("no room for a copy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("agentworld_gym.domains.terminal.engine.shell.Shell.copy", fail)
+        with pytest.raises(EngineError, match="no room"):
+            machine.fork()
+    gc.collect()
+    assert "notes.txt" in typed(machine, "ls")
 
 
 def test_a_fork_tells_its_state_before_its_first_action() -> None:

@@ -91,7 +91,7 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: 
             for _ in range(12):
                 action = next(commands)
                 assert twin.act(action) == machine.act(action)
-                assert twin.shown() == machine.visible_state()
+                assert twin.visible_state() == machine.visible_state()
             assert twin.state() == machine.state()
 
 

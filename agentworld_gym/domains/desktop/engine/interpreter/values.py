@@ -122,7 +122,7 @@ class Namespace:
         """Return the value of a name.
 
         Raises:
-            Problem: There is no such name.
+            CodeException: There is no such name.
         """
         if name.startswith("_") or name not in self.members:
             owner = f"module '{self.name}'" if self.kind == "module" else f"{self.kind} '{self.name}'"
@@ -164,7 +164,7 @@ def method(budget: ActionBudget, value: Any, name: str) -> Function:
     """Return a method of a plain value.
 
     Raises:
-        Problem: The closed list has no such method for the value.
+        CodeException: The closed list has no such method for the value.
     """
     allowed = (
         _TEXTS
@@ -209,7 +209,7 @@ def binary_operation(budget: ActionBudget, operator: str, left: Any, right: Any)
     """Return the result of an arithmetic operation on plain values.
 
     Raises:
-        Problem: The operation is impossible, or its result would be too large.
+        CodeException: The operation is impossible, or its result would be too large.
     """
     numbers = isinstance(left, int | float) and isinstance(right, int | float)
     both = (isinstance(left, str) and isinstance(right, str)) or (
