@@ -211,7 +211,7 @@ class AwmWorld:
     def verify(
         self, sessions: Sequence[AwmSession], verifiers: Sequence[str], answers: Sequence[str | None]
     ) -> list[SuccessFinding | Failure]:
-        """Run verifiers on the databases of the start and of the end; see `checks.success_protocols.RunsSuccessCode`."""
+        """Run verifiers on the databases of the start and of the end; see `success_protocols.RunsSuccessCode`."""
         return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
 
     def _verify(self, session: AwmSession, name: str, answer: str | None) -> SuccessFinding | Failure:

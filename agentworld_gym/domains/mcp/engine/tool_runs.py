@@ -19,7 +19,7 @@ def run_tool(
     """Call a tool; a tool that may write runs in a transaction that ends with the given statement.
 
     Raises:
-        ToolRefusal, UnreadableAction: the tool, the database or the code of the tool refuses the call, and nothing is changed.
+        ToolRefusal, UnreadableAction: the tool, the database or the code of the tool refuses, and nothing is changed.
     """
     connection = database.connection
     database.refresh()
