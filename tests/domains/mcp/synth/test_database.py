@@ -58,8 +58,8 @@ import resource
 from agentworld_gym.domains.mcp.synth import sqlite_memory
 from agentworld_gym.domains.mcp.synth.database import check_rows
 resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
-heap.MOST_BYTES = 64 * 2**20
-heap.bound_heap()
+sqlite_memory.MOST_BYTES = 64 * 2**20
+sqlite_memory.bound_heap()
 try:
     check_rows({TABLE!r}, [{endless!r}])
 except MemoryError:
