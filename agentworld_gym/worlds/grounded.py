@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.actions.parser import ActionParser
@@ -135,6 +135,10 @@ class GroundedWorld:
             if not error.file.startswith("task "):
                 raise
             raise SpecError(f"{error.file} of {task.id}", error.key, error.value, error.expected) from error
+        except (AgentWorldError, ImportError):
+            raise
+        except Exception as error:
+            return _defect(f"at the start of task {task.id}", error)
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Execute each action on its machine; where the engine allows it, no member waits for a slow one."""
@@ -169,8 +173,7 @@ class GroundedWorld:
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except Exception as error:  # A defect of the engine costs one member, not its wave.
-            logger.exception("the engine failed on %r", action.raw[:200])
-            return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
+            return _defect(f"on {action.raw[:200]!r}", error)
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return for each session where its state differs from the one that the expert of its task leaves."""
@@ -231,8 +234,13 @@ class GroundedWorld:
         except EngineError as error:
             return Failure(FailureKind.ENGINE, str(error))
         except Exception as error:  # A defect of the engine costs one member, not its wave.
-            logger.exception("the engine failed on the tests %r", sorted(tests))
-            return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")
+            return _defect(f"on the tests {sorted(tests)!r}", error)
 
     def close(self) -> None:
         """Do nothing: machines belong to their sessions, and nothing else is held."""
+
+
+def _defect(where: str, error: Exception) -> Failure:
+    """Return the failure of an engine that raised what it should not, and log where."""
+    logger.error("the engine failed %s", where, exc_info=error)
+    return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")

@@ -500,7 +500,9 @@ def test_a_defect_of_an_engine_at_the_start_names_domain_task_and_exception(defe
         AgentWorldError, match=f"terminal cannot begin task broken: .*{type(defect).__name__}: "
     ) as told:
         env.reset(seed=0, options={"task": broken})
-    assert told.value.__cause__ is defect and str(defect) in str(told.value)
+    assert str(defect) in str(told.value)
+    [failure] = env.unwrapped.world.begin([Task(domain="terminal", **broken)], [0])
+    assert failure.kind is FailureKind.ENGINE and str(defect) in failure.message
     many = gym.make_vec("AgentWorld/Terminal-v0", num_envs=3, world="grounded")
     source, one = many.unwrapped.runner.source, Task(domain="terminal", **broken)
     drawn = source.pick

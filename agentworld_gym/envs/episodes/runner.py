@@ -97,18 +97,18 @@ class EpisodeRunner:
         Raises:
             SpecError: A task or an option does not fit.
             RecordingError: A replay has no such episode.
-            AgentWorldError: The world cannot begin, or a defect of its engine stops it.
+            AgentWorldError: The world cannot begin.
         """
         tasks = [self.source.pick(seed, options) for seed in seeds]
         for task in tasks:
             self._refuse_without_judge(task)
         episodes: list[Episode] = []
-        for task, seed, session in zip(tasks, seeds, self._begun(tasks, seeds), strict=True):
+        for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):
                 for begun in episodes:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
-                raise kind(f"the world cannot begin task {task.id}: {session.message}")
+                raise kind(f"the world of {self.spec.id} cannot begin task {task.id}: {session.message}")
             observation = after_instruction(task, session.observation)
             first = observation
             if isinstance(session, Translated):
@@ -119,22 +119,6 @@ class EpisodeRunner:
         if self.traces:
             log_starts(self.traces, episodes)
         return [(episode, episode.observation, self._first_info(episode.task)) for episode in episodes]
-
-    def _begun(self, tasks: Sequence[Task], seeds: Sequence[int]) -> Sequence[Any]:
-        """Begin the tasks in the world; a defect of its engine is told with the domain, the task and the exception."""
-        try:
-            return self.world.begin(tasks, seeds)
-        except (AgentWorldError, ImportError, MemoryError):
-            raise
-        except Exception as error:
-            alone = len(tasks) == 1
-            for task, seed in () if alone else zip(tasks, seeds, strict=True):  # One of them raises again, by itself.
-                for session in self._begun([task], [seed]):
-                    if not isinstance(session, Failure):
-                        session.close()
-            which = ("task " if alone else "one of the tasks ") + ", ".join(task.id for task in tasks)
-            defect = f"{type(error).__name__}: {error}"
-            raise AgentWorldError(f"the world of {self.spec.id} cannot begin {which}: it failed: {defect}") from error
 
     def _first_info(self, task: Task) -> Info:
         info = Info(
