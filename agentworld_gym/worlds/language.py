@@ -275,7 +275,7 @@ class LanguageWorld:
     def _turn(self, session: LanguageSession, action: Action) -> _Turn:
         number = (len(session.history) + 1) // 2  # Refused actions and looks are none of the history.
         state = None if self._printer is None else self._printer.turn(session.screen, action.parsed)
-        displayed = None if state is None else state.told
+        displayed = None if state is None else state.description
         message = self.prompts.turn(session.task, number, action, session.screen, displayed)
         return _Turn(action, message, state)
 

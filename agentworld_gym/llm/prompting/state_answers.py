@@ -161,7 +161,7 @@ class StateAnswers:
     def display(self, screen: str, parsed: Any = None) -> str:
         """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
         try:
-            return self.turn(screen, parsed).told
+            return self.turn(screen, parsed).description
         except ValueError:
             return ""
 

@@ -35,7 +35,7 @@ Applied = Callable[[StructuredState, str, References | None], StructuredState]
 """The state after a change."""
 
 
-class Place(NamedTuple):
+class StepPosition(NamedTuple):
     """Where the steps of an action have come to."""
 
     state: StructuredState
@@ -70,8 +70,8 @@ class StateTurn:
         self.view, self.state, self.action = view, state, action
 
     @cached_property
-    def told(self) -> str:
-        """What a model is told of the state before the action; nothing where the domain has no such state."""
+    def description(self) -> str:
+        """What a model reads of the state before the action; nothing where the domain has no such state."""
         try:
             return self.view.describe_for_model(self.state, self.action)
         except AnswerError:
@@ -98,21 +98,21 @@ class StateTurn:
         return self.action is None or not self.view.takes_steps
 
     @cached_property
-    def first(self) -> Place:
+    def first(self) -> StepPosition:
         """The first step whose change is predicted."""
         steps = (self.action,) if self.steps is None else tuple(reversed(self.steps))
         return self._onward(self.state, steps, 0)
 
-    def after(self, place: Place, state: StructuredState) -> Place:
+    def after(self, position: StepPosition, state: StructuredState) -> StepPosition:
         """Return the step after another one.
 
         Args:
-            place: The other step.
+            position: The other step.
             state: The state after it.
         """
-        return self._onward(state, place.rest, place.number)
+        return self._onward(state, position.rest, position.number)
 
-    def _onward(self, state: StructuredState, steps: Sequence[Any], count: int) -> Place:
+    def _onward(self, state: StructuredState, steps: Sequence[Any], count: int) -> StepPosition:
         rest = [*steps]
         while rest:
             step = rest.pop()
@@ -126,8 +126,8 @@ class StateTurn:
                 continue
             if count == MOST:
                 raise AnswerError(f"an action has at most {MOST} steps")
-            return Place(noted, references_of(self.view, state, step), tuple(rest), count + 1)
-        return Place(self.view.joined(state), number=count, ended=True)
+            return StepPosition(noted, references_of(self.view, state, step), tuple(rest), count + 1)
+        return StepPosition(self.view.joined(state), number=count, ended=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +159,26 @@ class StepAnswers:
             AnswerError: The answer has more changes than there are steps, or one that does not fit.
         """
         changes = answer.split(PARTED)
-        place = turn.first
-        while not place.ended:
+        position = turn.first
+        while not position.ended:
             change = changes.pop(0) if changes else SAME
-            place = turn.after(place, self.applied(place.state, change, place.references))
+            position = turn.after(position, self.applied(position.state, change, position.references))
         if changes and changes != [SAME]:
             raise AnswerError(f"the action has no step for the change {changes[0][:80]!r}")
-        return place.state
+        return position.state
 
-    def asked(self, turn: StateTurn, changes: Sequence[str]) -> Place | None:
+    def position_after(self, turn: StateTurn, changes: Sequence[str]) -> StepPosition | None:
         """Return the step after some changes; None where there is none.
 
         Raises:
             AnswerError: A change does not fit.
         """
-        place = turn.first
+        position = turn.first
         for change in changes:
-            if place.ended:
+            if position.ended:
                 return None
-            place = turn.after(place, self.applied(place.state, change, place.references))
-        return None if place.ended else place
+            position = turn.after(position, self.applied(position.state, change, position.references))
+        return None if position.ended else position
 
     def _stepwise(self, turn: StateTurn, after: StructuredState) -> str:
         """Return the changes of all steps.
@@ -186,14 +186,14 @@ class StepAnswers:
         Raises:
             LookupError: The view cannot say which states the steps lead to.
         """
-        place, changes = turn.first, list[str]()
+        position, changes = turn.first, list[str]()
         states: list[StructuredState] | None = None
-        while not place.ended:
+        while not position.ended:
             if states is None:
                 states = [after] if self._alone(turn) else [*(turn.view.played(turn.state, turn.action) or ())]
             state = states.pop(0)
-            changes.append(self.written(place.state, state, place.references))
-            place = turn.after(place, state)
+            changes.append(self.written(position.state, state, position.references))
+            position = turn.after(position, state)
         return PARTED.join(changes) or SAME
 
     def _alone(self, turn: StateTurn) -> bool:
@@ -242,10 +242,10 @@ class StepConstraint:
         """Return the constraint of the change after some others; None where there is none, or they cannot be read."""
         if changes not in self._known:
             try:
-                place = self._answers.asked(self._turn, changes)
+                position = self._answers.position_after(self._turn, changes)
             except AnswerError:
-                place = None
-            self._known[changes] = None if place is None else self._constraint(place.state, place.references)
+                position = None
+            self._known[changes] = None if position is None else self._constraint(position.state, position.references)
         return self._known[changes]
 
 
