@@ -161,6 +161,9 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     @pass_context
     def _finalized(self, context: Context, value: Any) -> Any:
+        if type(value) is str:
+            self.budget.charge(len(value))
+            return value
         text = value if isinstance(value, (str, Undefined)) else str(plain(value))
         self.budget.charge(len(text) if isinstance(text, str) else 0)
         return text

@@ -86,4 +86,6 @@ class Observation:
     @property
     def repairs(self) -> dict[str, int]:
         """What `info["repairs"]` and the world log hold of how the answer became readable; empty where it was."""
+        if not self.reasks and not self.refused:
+            return {}
         return {name: count for name in ("reasks", "refused") if (count := getattr(self, name))}

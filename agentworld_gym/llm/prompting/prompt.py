@@ -41,7 +41,8 @@ class Prompts:
     """The messages of one domain.
 
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
-    folder `compact` in there. `observation.j2` beside `turn.j2` is optional.
+    folder `compact` in there. Where the domain has none, that of the folder `shared` serves. `observation.j2` beside
+    `turn.j2` is optional.
 
     Args:
         spec: The domain.
@@ -110,9 +111,9 @@ class Prompts:
             demonstrations=demonstrations,
             official=official,
         )
-        base = spec.prompts if profile == "full" else f"{spec.prompts}/compact"
-        self._turn = templates.load(f"{base}/turn.j2")
-        self._observation = templates.load(f"{base}/observation.j2", optional=True)
+        inner = "" if profile == "full" else "compact/"
+        self._turn = templates.load_own_or_shared(f"{inner}turn.j2")
+        self._observation = templates.load(f"{spec.prompts}/{inner}observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
         self._first = templates.inline(spec.observation.first, "observation.first")
         self.closing = self._closing()
@@ -171,9 +172,9 @@ class Prompts:
 
     def observation(self, text: str) -> str:
         """Render an observation as the assistant message of a turn that is over."""
-        if self._observation is None:
-            return f"{MARKER}\n{escape(text)}"
-        return render(self._observation, observation=escape(text))
+        if self._observation is not None:
+            return render(self._observation, observation=escape(text))
+        return f"{MARKER}\n{escape(text)}" if self.profile == "full" else escape(text)
 
     def answer(self, task: Task | None, before: str, observation: str, action: str | None = None) -> str:
         """Return what a model should write for an observation: see `AnswerCodec.write`."""

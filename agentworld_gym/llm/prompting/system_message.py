@@ -61,16 +61,17 @@ class SystemMessage:
         self._form = form
         self._fields = spec.model_dump(exclude={"path"})
         self._official = self._tools = None
-        name = f"{spec.prompts}/system.j2" if profile == "full" else f"{spec.prompts}/compact/system.j2"
+        self._template = None
         if official is not None:
             require_plain(profile=profile, form=form, system_prompt=ready)
             self._official = official.system(spec.id)
             self._tools = templates.load(TOOLS)
-            name = EPISODE
-        self._template = templates.load(name) if ready is None else None
-        if form == "change" and ready is None and not templates.reads("form"):
-            file = templates.path(name)
-            raise SpecError(file, "observation.form", form, f"a prompt that explains the {form} form")
+            self._template = templates.load(EPISODE)
+        elif ready is None:
+            self._template = templates.load_own_or_shared("system.j2" if profile == "full" else "compact/system.j2")
+            if form == "change" and not templates.reads("form"):
+                file = self._template.filename
+                raise SpecError(file, "observation.form", form, f"a prompt that explains the {form} form")
         self._controls = {
             name: templates.inline(control.sentence, f"controls.{name}.sentence")
             for name, control in spec.controls.items()

@@ -84,6 +84,18 @@ class Templates:
             file = self.path(error.name or name)
             raise SpecError(file, f"line {error.lineno}", error.message, "a Jinja template") from error
 
+    def load_own_or_shared(self, name: str) -> Any:
+        """Load a template from the domain's folder, or from the folder `shared` where the domain has none of that name.
+
+        Raises:
+            SpecError: Neither has it, or it is broken; see `load`.
+        """
+        own = f"{self._spec.prompts}/{name}"
+        template = self.load(own, optional=True) or self.load(f"shared/{name}", optional=True)
+        if template is None:
+            raise self.missing(own)
+        return template
+
     def path(self, name: str) -> Path:
         """Return the file of a template by its path in the folders."""
         return next((folder / name for folder in self._folders if (folder / name).is_file()), Path(name))

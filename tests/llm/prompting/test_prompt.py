@@ -28,8 +28,7 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
 
 LIVE = re.compile(r"<\||</?(?:think|predicted_observation|final_evaluation|tool_call|tool_response)", re.IGNORECASE)
-SETTINGS: list[tuple[str, Profile]] = [(domain, "full") for domain in DOMAINS]
-SETTINGS += [(path.parent.parent.name, "compact") for path in sorted(data_folder("prompts").glob("*/compact/turn.j2"))]
+SETTINGS: list[tuple[str, Profile]] = [(domain, profile) for profile in ("full", "compact") for domain in DOMAINS]
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
 every_setting = pytest.mark.parametrize(("domain", "profile"), SETTINGS)
@@ -321,10 +320,17 @@ class TestOwnFolder:
             Prompts(load_spec("terminal"), tmp_path)
 
 
-def test_a_missing_profile_names_the_file(tmp_path: Path) -> None:
+def test_a_missing_system_prompt_is_named(tmp_path: Path) -> None:
     spec = load_spec("terminal").model_copy(update={"prompts": "nowhere"})
-    with pytest.raises(SpecError, match=r"nowhere/compact/system\.j2 \(compact profile\)"):
-        Prompts(spec, tmp_path, profile="compact")
+    with pytest.raises(SpecError, match=r"nowhere/system\.j2 \(full profile\)"):
+        Prompts(spec, tmp_path)
+
+
+def test_a_domain_without_templates_for_small_models_takes_the_shared_ones(tmp_path: Path) -> None:
+    prompts = Prompts(load_spec("terminal").model_copy(update={"prompts": "nowhere"}), tmp_path, profile="compact")
+    assert prompts.system(a_task("terminal")).startswith("terminal\n")
+    assert prompts.turn(a_task("terminal"), 1, Action("ls")) == "> ls"
+    assert prompts.observation("a.txt") == "a.txt"
 
 
 def test_a_domain_of_ones_own_needs_no_python(tmp_path: Path) -> None:
