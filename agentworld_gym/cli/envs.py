@@ -33,8 +33,9 @@ def envs(
     """List the environments, those of menus and of several agents too, and what `--world` accepts."""
     from rich.table import Column, Table
 
-    from agentworld_gym.agents.teams.director import DIRECTOR, director_names, load_director
-    from agentworld_gym.agents.teams.team import load_team, team_names
+    from agentworld_gym.agents.teams.director import DIRECTOR, load_director
+    from agentworld_gym.agents.teams.shipped import shipped_names
+    from agentworld_gym.agents.teams.team import load_team
     from agentworld_gym.core.domain.spec import load_spec
     from agentworld_gym.core.engines.catalog import has_engine
     from agentworld_gym.core.registration import all_domains, menu_id_of
@@ -63,9 +64,9 @@ def envs(
     for spec in specs:
         menus.add_row(menu_id_of(spec.env_id), spec.id)
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
-    for team in map(load_team, team_names()):
+    for team in map(load_team, shipped_names("team")):
         together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))
-    for director in map(load_director, director_names()):
+    for director in map(load_director, shipped_names("director")):
         together.add_row(director.env_id or director.id, director.domain, ", ".join([DIRECTOR, *director.solvers]))
     worlds = Table("world", "who plays", title="Worlds")
     for world, meaning in WORLDS.items():

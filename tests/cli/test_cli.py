@@ -20,8 +20,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agentworld_gym import ENV_IDS
-from agentworld_gym.agents.teams.director import director_names, load_director
-from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.agents.teams.director import load_director
+from agentworld_gym.agents.teams.shipped import shipped_names
+from agentworld_gym.agents.teams.team import load_team
 from agentworld_gym.cli.app import app
 from agentworld_gym.cli.common import printable
 from agentworld_gym.core.actions.parser import ActionParser
@@ -66,7 +67,7 @@ def test_envs_lists_every_id_and_what_is_grounded() -> None:
     rows = {
         line.split("│")[1].strip(): line for line in agentworld("envs").stdout.splitlines() if "AgentWorld/" in line
     }
-    several = [*map(load_team, team_names()), *map(load_director, director_names())]
+    several = [*map(load_team, shipped_names("team")), *map(load_director, shipped_names("director"))]
     assert set(rows) == {
         *ENV_IDS,
         "AgentWorld/Custom-v0",

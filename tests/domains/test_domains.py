@@ -45,9 +45,10 @@ def comparisons(tree: ast.AST) -> list[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            asked = any("domain" in ast.unparse(side) or ast.unparse(side).endswith("spec.id") for side in sides)
             texts = [leaf.value for side in sides for leaf in ast.walk(side) if isinstance(leaf, ast.Constant)]
-            if asked and set(DOMAINS).intersection(text for text in texts if isinstance(text, str)):
+            if not set(DOMAINS).intersection(text for text in texts if isinstance(text, str)):
+                continue
+            if any("domain" in ast.unparse(side) or ast.unparse(side).endswith("spec.id") for side in sides):
                 found.append(node.lineno)
         elif isinstance(node, ast.Dict):
             keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}

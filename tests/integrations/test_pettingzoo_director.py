@@ -12,7 +12,8 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.render_test import render_test
 
 from agentworld_gym import SpecError
-from agentworld_gym.agents.teams.director import director_names, load_director
+from agentworld_gym.agents.teams.director import load_director
+from agentworld_gym.agents.teams.shipped import shipped_names
 from agentworld_gym.base.errors import ClosedError
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.integrations.pettingzoo import AgentWorldDirectorEnv, register_envs
@@ -29,7 +30,7 @@ def env():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", director_names())
+@pytest.mark.parametrize("name", shipped_names("director"))
 def test_pettingzoos_own_tests_accept_every_director(name):
     register_envs()
 

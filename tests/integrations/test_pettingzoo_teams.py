@@ -14,7 +14,8 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from pettingzoo.test.render_test import render_test
 
 from agentworld_gym import SpecError
-from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.agents.teams.shipped import shipped_names
+from agentworld_gym.agents.teams.team import load_team
 from agentworld_gym.base.errors import ClosedError
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.traces import read_trace
@@ -31,7 +32,7 @@ PAIR = {
         "reader": {"instruction": "Read what the writer wrote.", "actions": ["cat [a-z.]+", "ls"]},
     },
 }
-SHIPPED = [load_team(name).env_id for name in team_names()]
+SHIPPED = [load_team(name).env_id for name in shipped_names("team")]
 
 
 def pair(tmp_path, **changes):

@@ -9,11 +9,11 @@ from typing import Any
 from jinja2 import TemplateError
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.agents.teams.shipped import read_shipped
 from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
-from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.documents.keys import nearest
-from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.base.errors import MissingFile, SpecError
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.syntaxes import read_json
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -127,15 +127,6 @@ class Director(Strict):
         return "\n".join(lines)
 
 
-def director_names() -> tuple[str, ...]:
-    """Return the names of the directors that come with the package.
-
-    >>> "faulty-shop" in director_names()
-    True
-    """
-    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
-
-
 def load_director(source: str) -> Director:
     """Load a director.
 
@@ -145,24 +136,13 @@ def load_director(source: str) -> Director:
     Raises:
         SpecError: There is no such director, or it is broken: the error names file, key, value and what was expected.
     """
-    path = _folder() / f"{source}.yaml" if source in director_names() else Path(source)
-    if not path.exists():
-        names = ", ".join(nearest(source, director_names()))
-        raise MissingFile(source, f"one of {names}, or the path of a YAML file", key="director")
-    data = read_yaml(path)
-    if not isinstance(data, Mapping):
-        raise SpecError(path, "the whole document", type(data).__name__, "a mapping")
-    director = validated(Director, {"id": path.stem, **data, "path": path.resolve()}, path)
+    director = read_shipped("director", source, Director)
     spec = load_spec(director.domain)
     for name in director.prices:
         if name not in spec.controls:
-            raise SpecError(path, "prices", name, f"one of {', '.join(nearest(name, list(spec.controls)))}")
+            raise SpecError(director.path, "prices", name, f"one of {', '.join(nearest(name, list(spec.controls)))}")
     try:
         director.describe_task(spec, "")
     except TemplateError as error:
         raise SpecError(spec.path, "controls", str(error), "sentences over `strength` alone") from error
     return director
-
-
-def _folder() -> Path:
-    return data_folder("domain_specs") / "directors"

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from jinja2 import StrictUndefined, TemplateError
 from pydantic import Field, field_validator, model_validator
 
+from agentworld_gym.agents.teams.shipped import read_shipped
 from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
-from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.documents.keys import nearest
-from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.base.errors import MissingFile, SpecError
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -213,15 +213,6 @@ def of_equals(domain: str, number: int) -> Team:
     return Team(id="equals", domain=domain, roles={f"agent_{place}": Role() for place in range(number)})
 
 
-def team_names() -> tuple[str, ...]:
-    """Return the names of the teams that come with the package.
-
-    >>> "author-and-reviewer" in team_names()
-    True
-    """
-    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
-
-
 def load_team(source: str) -> Team:
     """Load a team.
 
@@ -231,21 +222,14 @@ def load_team(source: str) -> Team:
     Raises:
         SpecError: There is no such team, or it is broken: the error names file, key, value and what was expected.
     """
-    path = _folder() / f"{source}.yaml" if source in team_names() else Path(source)
-    if not path.exists():
-        names = ", ".join(nearest(source, team_names()))
-        raise MissingFile(source, f"one of {names}, or the path of a YAML file", key="team")
-    data = read_yaml(path)
-    if not isinstance(data, Mapping):
-        raise SpecError(path, "the whole document", type(data).__name__, "a mapping")
-    team = validated(Team, {"id": path.stem, **data, "path": path.resolve()}, path)
+    team = read_shipped("team", source, Team)
     spec = load_spec(team.domain)
     parser = ActionParser(spec)
     for name, role in team.roles.items():
-        _check_rights(role, spec, path, f"roles.{name}")
+        _check_rights(role, spec, team.path, f"roles.{name}")
         if role.success:
             probes = Task(id=team.id, domain=spec.id, instruction=name, success=role.success)
-            check_actions(probes, parser, path, f"roles.{name}.")
+            check_actions(probes, parser, team.path, f"roles.{name}.")
     return team
 
 
@@ -275,7 +259,3 @@ def _compile(patterns: Iterable[str]) -> None:
             re.compile(pattern)
         except re.error as error:
             raise ValueError(f"regular expressions ({pattern!r}: {error})") from error
-
-
-def _folder() -> Path:
-    return data_folder("domain_specs") / "teams"

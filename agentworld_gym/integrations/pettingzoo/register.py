@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agentworld_gym.agents.teams.director import director_names, load_director
-from agentworld_gym.agents.teams.team import load_team, team_names
+from agentworld_gym.agents.teams.director import load_director
+from agentworld_gym.agents.teams.shipped import shipped_names
+from agentworld_gym.agents.teams.team import load_team
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.integrations.pettingzoo.aec import AgentWorldAECEnv
 from agentworld_gym.integrations.pettingzoo.director_env import AgentWorldDirectorEnv
@@ -26,7 +27,7 @@ def register_envs() -> None:
     from pettingzoo.env_registry.registration import aec_registry, parallel_registry, register
 
     made = {domain.env_id: {"spec": domain.id} for domain in all_domains().values()}
-    for name in team_names():
+    for name in shipped_names("team"):
         team = load_team(name)
         if team.env_id is not None:
             made[team.env_id] = {"team": name}
@@ -35,7 +36,7 @@ def register_envs() -> None:
             register("aec", env_id, entry_point=_place(AgentWorldAECEnv), kwargs=options)
         if env_id not in parallel_registry:
             register("parallel", env_id, entry_point=_place(AgentWorldParallelEnv), kwargs=options)
-    for name in director_names():
+    for name in shipped_names("director"):
         director = load_director(name)
         if director.env_id is not None and director.env_id not in aec_registry:
             register("aec", director.env_id, entry_point=_place(AgentWorldDirectorEnv), kwargs={"director": name})

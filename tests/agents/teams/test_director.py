@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.agents.teams.director import director_names, load_director
+from agentworld_gym.agents.teams.director import load_director
+from agentworld_gym.agents.teams.shipped import shipped_names
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import load_spec
@@ -23,7 +24,7 @@ def written(tmp_path, **changes):
     return str(path)
 
 
-@pytest.mark.parametrize("name", director_names())
+@pytest.mark.parametrize("name", shipped_names("director"))
 def test_a_shipped_director_fits_its_domain(name):
     director = load_director(name)
     spec = load_spec(director.domain)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from agentworld_gym.agents.teams.team import Role, load_team, team_names
+from agentworld_gym.agents.teams.shipped import shipped_names
+from agentworld_gym.agents.teams.team import Role, load_team
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import generate
@@ -21,7 +22,7 @@ def written(tmp_path, **changes):
     return str(path)
 
 
-@pytest.mark.parametrize("name", team_names())
+@pytest.mark.parametrize("name", shipped_names("team"))
 def test_a_shipped_team_fits_its_domain_and_its_tasks(name):
     team = load_team(name)
     families = team.options.get("families", ())

@@ -14,7 +14,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid, unescape
 from agentworld_gym.core.actions.naming import renamed
