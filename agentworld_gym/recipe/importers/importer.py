@@ -170,7 +170,13 @@ class Importer:
         return self._whole(form, domain, name, data, where)
 
     def _benchmark(self, record: Record, name: str, where: str) -> Row:
-        """Read a row of AgentWorldBench, whose plain actions and observations are taken from its messages."""
+        """Read a row of AgentWorldBench, whose plain actions and observations are taken from its messages.
+
+        Raises:
+            SpecError: It is a row of this package, which would become one that is for testing alone.
+        """
+        if "provenance" in record:
+            raise SpecError(where, "provenance", record["provenance"], "none: this is a row already, used as it is")
         keys = ("task", "id", "system_str", "prompt", "response", "current_prompt", "turn_idx", "total_turns")
         data = completed({key: record[key] for key in keys if key in record})
         for key in record.keys() - set(keys):
