@@ -211,7 +211,7 @@ def test_benchmark_rows_stay_as_they_are_and_tell_their_actions(tmp_path: Path) 
 
 def test_a_row_that_was_imported_is_not_imported_again_as_one_of_a_benchmark(tmp_path: Path) -> None:
     [row], _ = imported(tmp_path, CHAT)
-    with pytest.raises(SpecError, match="provenance.*this is a row already"):
+    with pytest.raises(SpecError, match=r"provenance.*this is a row already"):
         imported(tmp_path, row.model_dump(mode="json"))
 
 
