@@ -66,7 +66,7 @@ def escape(text: str) -> str:
     ###\ Turn 2
     """
     for start, pattern in _OPEN.items():
-        if start in text:
+        if start in text and pattern.search(text):
             text = pattern.sub(rf"{start}\\", text)
     if not is_valid(text):
         text = _SURROGATE.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)

@@ -67,4 +67,4 @@ def abridged(text: str) -> str:
 
 def _fences(text: str) -> list[str]:
     """Return the lines of a text that could close a fence around it."""
-    return [line for line in text.splitlines() if line.lstrip().startswith("```")]
+    return [line for line in text.splitlines() if line.lstrip().startswith("```")] if "```" in text else []
