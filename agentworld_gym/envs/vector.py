@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from agentworld_gym.base.errors import ClosedError, SpecError, UnderWayError
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.envs.env import MAX_SEED, WorldSpec, picture_of, text_spaces, transcript
+from agentworld_gym.envs.env import MAX_SEED, WorldSpec, text_spaces
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.envs.pictures import Pictures, transcript
 
 Flags = NDArray[np.bool_]
 
@@ -87,6 +88,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.episodes: list[Episode] = []
+        self._pictures = Pictures()
         members: Any = self.action_space
         for member, space in enumerate(members.spaces):
             space.offer(partial(self._offers, member))
@@ -348,7 +350,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         """
         if self.render_mode == "ansi":
             return tuple(transcript(episode) for episode in self.episodes)
-        return tuple(picture_of(episode) for episode in self.episodes) if self.render_mode == "rgb_array" else None
+        return tuple(map(self._pictures.of, self.episodes)) if self.render_mode == "rgb_array" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process makes the environment again from its options; episodes under way do not travel."""

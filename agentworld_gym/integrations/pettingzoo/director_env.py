@@ -16,9 +16,10 @@ from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import RESET_OPTIONS
-from agentworld_gym.envs.env import MAX_SEED, text_spaces, transcript
+from agentworld_gym.envs.env import MAX_SEED, text_spaces
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.envs.pictures import transcript
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, AECEnv
 
 
