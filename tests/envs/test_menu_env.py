@@ -282,3 +282,54 @@ def test_torchrl_takes_a_menu_by_its_id():
     assert rollout["observation"].shape[-1] == TextEncoder().size
     assert json.dumps(list(rollout.batch_size))
     env.close()
+
+
+# What clients ask of the members of a vector
+
+
+@pytest.mark.parametrize("env_id", [TERMINAL, MENU])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_a_vector_says_how_its_members_are_reset(env_id, mode):
+    envs: Any = gym.make_vec(env_id, num_envs=2, world="scripted", autoreset_mode=mode)
+    assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is mode
+
+
+def test_the_members_of_a_vector_have_the_attributes_of_single_environments():
+    envs: Any = gym.make_vec(MENU, num_envs=2, render_mode="ansi")
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.get_attr("task")
+    envs.reset(seed=[3, 4])
+    for member, seed in enumerate((3, 4)):
+        single: Any = gym.make(MENU, render_mode="ansi")
+        single.reset(seed=seed)
+        for name in ("task", "tools", "render_mode", "domain", "observation_space", "action_space"):
+            assert envs.get_attr(name)[member] == single.get_wrapper_attr(name)
+        assert envs.call("render")[member] == single.render()
+        assert np.array_equal(envs.call("action_masks")[member], single.get_wrapper_attr("action_masks")())
+        assert envs.get_attr("menu")[member].actions == single.get_wrapper_attr("menu").actions
+        single.close()
+    texts = envs.unwrapped
+    assert texts.get_attr("menu") == texts.menus
+    assert texts.get_attr("action_space") == (texts.single_action_space,) * 2
+    envs.close()
+
+
+def test_a_member_of_a_vector_keeps_what_was_set():
+    envs: Any = gym.make_vec(MENU, num_envs=2, world="scripted")
+    envs.set_attr("shaping", [0.1, 0.2])
+    envs.set_attr("name", "both")
+    assert (envs.get_attr("shaping"), envs.call("name")) == ((0.1, 0.2), ("both", "both"))
+    with pytest.raises(ValueError, match="2"):
+        envs.set_attr("shaping", [0.1])
+    for name in ("step", "task"):
+        with pytest.raises(AttributeError, match=name):
+            envs.set_attr(name, 1)
+    for name in ("step", "reset", "nothing"):
+        with pytest.raises(AttributeError, match=f"'{name}'.*action_masks.*task"):
+            envs.call(name)
+
+
+def test_torchrl_plays_a_vector_of_menus():
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.GymWrapper(gym.make_vec(MENU, num_envs=2, autoreset_mode="Disabled"))
+    assert env.rollout(3, break_when_any_done=False).batch_size == (2, 3)
