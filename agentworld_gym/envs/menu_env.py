@@ -34,7 +34,8 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
     """A single environment whose actions are choices from the task's menu and whose observations are vectors.
 
     `info["action_mask"]` says which choices there are (1) and which there are not (0), after `reset` and after every
-    `step`, and `info["text"]` is the observation as text. `action_masks()` is what `MaskablePPO` asks for.
+    `step`, and `info["text"]` is the observation as text. `action_masks()` is what `MaskablePPO` asks for. At the end
+    of an episode `info["is_success"]` is its success, by the name that Stable-Baselines3 reads.
 
     Args:
         env: The environment of texts.
@@ -100,6 +101,8 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         if "failure" not in info:
             self.menu.observe(entry, text)
         vector, info = self._observation(text, info)
+        if (terminated or truncated) and "success" in info:
+            info["is_success"] = info["success"]
         return vector, float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

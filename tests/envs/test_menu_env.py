@@ -333,3 +333,24 @@ def test_torchrl_plays_a_vector_of_menus():
     envs = pytest.importorskip("torchrl.envs")
     env = envs.GymWrapper(gym.make_vec(MENU, num_envs=2, autoreset_mode="Disabled"))
     assert env.rollout(3, break_when_any_done=False).batch_size == (2, 3)
+
+
+def test_the_callback_of_stable_baselines_keeps_the_successes_of_menus(tmp_path):
+    sb3 = pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.callbacks import EvalCallback
+    from stable_baselines3.common.monitor import Monitor
+
+    callback = EvalCallback(Monitor(gym.make(MENU)), n_eval_episodes=3, eval_freq=8, log_path=str(tmp_path))
+    sb3.PPO("MlpPolicy", MENU, n_steps=8, batch_size=8).learn(8, callback)
+    assert [len(successes) for successes in callback.evaluations_successes] == [3]
+
+
+def test_a_menu_says_at_the_end_whether_it_was_a_success():
+    env: Any = gym.make(MENU)
+    env.reset(seed=0)
+    core = env.unwrapped
+    *_, terminated, _, info = env.step(core.task.menu.index("finish"))
+    assert terminated and info["is_success"] is info["success"] is False
+    env.reset(seed=0)
+    infos = [env.step(core.task.menu.index(entry))[-1] for entry in core.task.expert]
+    assert len(infos) > 1 and [info.get("is_success") for info in infos] == [None] * (len(infos) - 1) + [True]
