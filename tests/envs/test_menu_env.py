@@ -15,6 +15,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import TimeAwareObservation
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from worlds import dream, predicted
 
@@ -354,3 +355,24 @@ def test_a_menu_says_at_the_end_whether_it_was_a_success():
     env.reset(seed=0)
     infos = [env.step(core.task.menu.index(entry))[-1] for entry in core.task.expert]
     assert len(infos) > 1 and [info.get("is_success") for info in infos] == [None] * (len(infos) - 1) + [True]
+
+
+def test_a_spec_orders_no_time_limit_beside_that_of_the_environment():
+    env = gym.make(MENU, max_steps=3)
+    again: Any = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert again.spec.max_episode_steps is None and "TimeLimit" not in str(again)
+    assert again.unwrapped.runner.limit(None) == 3
+
+
+def test_a_wrapper_that_counts_steps_is_given_the_limit():
+    alone: Any = gym.make(MENU, max_steps=3)
+    limited: Any = TimeAwareObservation(gym.make(MENU, max_steps=3, max_episode_steps=3), normalize_time=True)
+    assert limited.spec.max_episode_steps == 3
+    alone.reset(seed=0)
+    limited.reset(seed=0)
+    for step in range(3):
+        _, *shown, info = alone.step(0)
+        vector, *same, told = limited.step(0)
+        assert (same, told.get("success")) == (shown, info.get("success"))
+        assert np.isclose(vector[-1], (step + 1) / 3)
+    assert shown[-1] and info["success"] is False
