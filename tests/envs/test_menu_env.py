@@ -330,6 +330,13 @@ def test_a_member_of_a_vector_keeps_what_was_set():
             envs.call(name)
 
 
+def test_torchrl_takes_texts_as_they_are():
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.GymWrapper(gym.make(TERMINAL, world="scripted"))
+    assert isinstance(env.reset()["observation"], str)
+    assert env.rollout(3).batch_size == (3,)
+
+
 def test_torchrl_plays_a_vector_of_menus():
     envs = pytest.importorskip("torchrl.envs")
     env = envs.GymWrapper(gym.make_vec(MENU, num_envs=2, autoreset_mode="Disabled"))
