@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -199,8 +200,10 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes the environment again from its options; an episode under way does not travel."""
-        return remade, (self.render_mode, self.options.keywords())
+        """Another process makes the environment again from its options; a warning tells of an episode under way."""
+        if self._episode is not None and not self._episode.over and not self._closed:
+            warn_of_a_lost_episode()
+        return remade, (self.render_mode, self.options.keywords()), {"_spec": self.spec}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AgentWorldEnv:
         """Return a fork in the middle of an episode, and elsewhere another environment with the same options."""
@@ -244,6 +247,15 @@ def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
     actions = UnicodeText(limits.max_action_chars, (*spec.action.examples, "finish"), menu_id=menu_id)
     observations = UnicodeText(limits.max_observation_chars + MAX_INSTRUCTION_CHARS, examples, menu_id=menu_id)
     return actions, observations
+
+
+def warn_of_a_lost_episode() -> None:
+    """Warn whoever pickles an environment that its episode stays behind."""
+    warnings.warn(
+        "an episode under way is not pickled: the environment is made again from its options, so reset() it there",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:

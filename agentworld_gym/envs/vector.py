@@ -18,7 +18,7 @@ from agentworld_gym.base.errors import ClosedError, SpecError, UnderWayError
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.envs.env import MAX_SEED, WorldSpec, text_spaces
+from agentworld_gym.envs.env import MAX_SEED, WorldSpec, text_spaces, warn_of_a_lost_episode
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
@@ -428,7 +428,9 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         return tuple(map(self._pictures.of, self.episodes)) if self.render_mode == "rgb_array" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes the environment again from its options; episodes under way do not travel."""
+        """Another process makes the environment again from its options; a warning tells of episodes under way."""
+        if not self.closed and any(not episode.over for episode in self.episodes):
+            warn_of_a_lost_episode()
         options = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **self.options.keywords()}
         return _remade, (type(self), self.num_envs, options), {"_spec": self.spec}
 
