@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import multiprocessing
+import string
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
-import gymnasium as gym
 import numpy as np
+from gymnasium.spaces import Text
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from numpy.typing import NDArray
 
 
-class UnicodeText(gym.Space[str]):
+class UnicodeText(Text):
     """The space of all texts of at most `max_chars` characters, the empty one included.
 
-    Membership costs the same for every text. `sample` draws from the texts on offer, or else from the examples. A copy
-    of the space offers what was on offer when the copy was made.
+    Membership costs the same for every text. Libraries that know Gymnasium's `Text` take the space for one. Its
+    `character_set`, which they write down, is the printable characters of ASCII, and does not bound the texts.
+
+    `sample` draws from the texts on offer, or else from the examples. A copy of the space offers what was on offer when
+    the copy was made.
 
     Args:
         max_chars: The number of characters that a text may have.
@@ -42,7 +46,7 @@ class UnicodeText(gym.Space[str]):
         self.examples = tuple(text for text in examples if len(text) <= max_chars) or ("",)
         self.menu_id = menu_id
         self._menu: Callable[[], Sequence[str]] | tuple[str, ...] = ()
-        super().__init__(dtype=str, seed=seed)
+        super().__init__(max_chars, min_length=0, charset=string.printable, seed=seed)
 
     @property
     def is_np_flattenable(self) -> bool:

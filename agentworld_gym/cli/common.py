@@ -132,7 +132,9 @@ ControlOption = Annotated[
 ]
 JudgeOption = Annotated[
     str,
-    typer.Option("--judge", help="Who scores rubrics: same (the world's own model), none, or a generator's handle."),
+    typer.Option(
+        "--judge", help="Who scores rubrics: same (the world's own model), none (no verdict), or a generator's handle."
+    ),
 ]
 LockOption = Annotated[
     Path | None,

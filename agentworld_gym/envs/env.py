@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,10 @@ from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.core.screens.protocols import Pictured
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.envs.pictures import Pictures, transcript
 
 MAX_SEED = 2**31
 MAX_INSTRUCTION_CHARS = 16384
@@ -86,6 +87,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     def _open(self, runner: EpisodeRunner) -> None:
         self.runner = runner
         self._episode: Episode | None = None
+        self._pictures = Pictures()
         self._make_spaces()
         self._closed = False
         self._shared = [1]
@@ -198,8 +200,10 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes the environment again from its options; an episode under way does not travel."""
-        return remade, (self.render_mode, self.options.keywords())
+        """Another process makes the environment again from its options; a warning tells of an episode under way."""
+        if self._episode is not None and not self._episode.over and not self._closed:
+            warn_of_a_lost_episode()
+        return remade, (self.render_mode, self.options.keywords()), {"_spec": self.spec}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AgentWorldEnv:
         """Return a fork in the middle of an episode, and elsewhere another environment with the same options."""
@@ -214,7 +218,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         """
         if self.render_mode == "ansi":
             return transcript(self.episode)
-        return picture_of(self.episode) if self.render_mode == "rgb_array" else None
+        return self._pictures.of(self.episode) if self.render_mode == "rgb_array" else None
 
     def _render_human(self) -> None:
         if self.render_mode == "human":
@@ -245,25 +249,13 @@ def text_spaces(spec: DomainSpec) -> tuple[UnicodeText, UnicodeText]:
     return actions, observations
 
 
-def transcript(episode: Episode) -> str:
-    """Return an episode as a person reads it."""
-    lines = [episode.observations[0]]
-    for action, observation in zip(episode.actions, episode.observations[1:], strict=True):
-        lines += [f"> {action}", observation]
-    return "\n".join(lines)
-
-
-def picture_of(episode: Episode) -> NDArray[np.uint8]:
-    """Return a picture of an episode: a screenshot where its world makes one, or else a drawing of the last screen."""
-    from agentworld_gym.core.screens import is_graphical
-    from agentworld_gym.kit.rendering import from_png, latest, picture
-
-    screenshot = episode.session.screenshot() if isinstance(episode.session, Pictured) else None
-    if screenshot is not None:
-        return from_png(screenshot)
-    domain = episode.task.domain
-    text = latest(domain, episode.observations) if is_graphical(domain) else transcript(episode)
-    return picture(domain, text)
+def warn_of_a_lost_episode() -> None:
+    """Warn whoever pickles an environment that its episode stays behind."""
+    warnings.warn(
+        "an episode under way is not pickled: the environment is made again from its options, so reset() it there",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def remade(render_mode: str | None, options: dict[str, Any]) -> AgentWorldEnv:

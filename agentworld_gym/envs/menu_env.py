@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
@@ -34,7 +34,8 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
     """A single environment whose actions are choices from the task's menu and whose observations are vectors.
 
     `info["action_mask"]` says which choices there are (1) and which there are not (0), after `reset` and after every
-    `step`, and `info["text"]` is the observation as text. `action_masks()` is what `MaskablePPO` asks for.
+    `step`, and `info["text"]` is the observation as text. `action_masks()` is what `MaskablePPO` asks for. At the end
+    of an episode `info["is_success"]` is its success, by the name that Stable-Baselines3 reads.
 
     Args:
         env: The environment of texts.
@@ -100,6 +101,8 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         if "failure" not in info:
             self.menu.observe(entry, text)
         vector, info = self._observation(text, info)
+        if (terminated or truncated) and "success" in info:
+            info["is_success"] = info["success"]
         return vector, float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -205,6 +208,43 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which choices are on offer, a row a member."""
         return np.stack([menu.masks() for menu in self._menus])
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """The way in which a member that has ended is reset."""
+        return self._core.autoreset_mode
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute of every member, or what its method `render` or `action_masks` returns.
+
+        Beside `action_masks`, the `menu` and the spaces, which are those of a `MenuEnv`, it is what
+        `AgentWorldVectorEnv.call` returns.
+
+        Raises:
+            AttributeError: A member has no such attribute.
+            gymnasium.error.ResetNeeded: It is one of an episode, and `reset()` was not called yet.
+        """
+        if name in ("action_space", "observation_space"):
+            return (getattr(self, f"single_{name}"),) * self.num_envs
+        if name not in ("action_masks", "menu"):
+            try:
+                return self._core.call(name, *args, **kwargs)
+            except AttributeError as error:
+                names = ", ".join(sorted({*self._core.names_of_members(), "action_masks"}))
+                raise AttributeError(f"a member has no {name!r}; it has {names}") from error
+        if not self._menus:
+            raise gym.error.ResetNeeded(f"call reset() before {name}")
+        return tuple([menu.masks() if name == "action_masks" else menu for menu in self._menus])
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of every member; see `call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Keep a value for every member, which `get_attr` returns; see `AgentWorldVectorEnv.set_attr`."""
+        if name == "action_masks":
+            raise AttributeError(f"{name!r} of a member cannot be set")
+        self._core.set_attr(name, values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process makes the environment again from its parts; episodes under way do not travel."""

@@ -254,6 +254,7 @@ class EnvOptions(Options):
                 world,
                 source,
                 judge=judge,
+                unjudged=self.judge == "none",
                 max_steps=self.max_steps,
                 traces=traces,
                 order=open_order(self.order, spec.env_id, world.fingerprint.digest),

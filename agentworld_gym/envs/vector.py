@@ -16,14 +16,29 @@ from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import ClosedError, SpecError, UnderWayError
 from agentworld_gym.core.contracts import World
+from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.envs.env import MAX_SEED, WorldSpec, picture_of, text_spaces, transcript
+from agentworld_gym.envs.env import MAX_SEED, WorldSpec, text_spaces, warn_of_a_lost_episode
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.envs.pictures import Pictures, transcript
 
 Flags = NDArray[np.bool_]
+
+OF_EPISODES: Mapping[str, str] = {"episode": "episodes", "task": "tasks", "menu": "menus", "tools": "tools"}
+"""The attributes of a vector environment that hold those of its members' episodes."""
+
+OF_MEMBERS: Mapping[str, str] = {"np_random": "np_random", "np_random_seed": "np_random_seed"}
+"""The attributes of a vector environment that hold those of its members."""
+
+OF_ALL: Mapping[str, str] = {
+    "action_space": "single_action_space",
+    "observation_space": "single_observation_space",
+    **{name: name for name in ("domain", "metadata", "options", "render_mode", "runner", "spec", "world")},
+}
+"""The attributes of a vector environment that its members share."""
 
 
 class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], Any]):
@@ -87,6 +102,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.episodes: list[Episode] = []
+        self._pictures = Pictures()
+        self._attributes: dict[str, tuple[Any, ...]] = {}
         members: Any = self.action_space
         for member, space in enumerate(members.spaces):
             space.offer(partial(self._offers, member))
@@ -111,6 +128,11 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         return self.runner.world
 
     @property
+    def domain(self) -> DomainSpec:
+        """The domain's spec."""
+        return self.runner.spec
+
+    @property
     def tasks(self) -> tuple[Task, ...]:
         """The current task of every member."""
         return tuple(episode.task for episode in self.episodes)
@@ -124,6 +146,61 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def tools(self) -> tuple[tuple[dict[str, Any], ...], ...]:
         """The name, description and JSON Schema of each tool that can be called, for every member's episode."""
         return tuple(self.runner.tools(episode.task) for episode in self.episodes)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute of every member, or what its method `render` returns.
+
+        The attributes are those of a single environment: `task`, `menu`, `tools`, `episode`, `world`, `spec`, the two
+        spaces and others, which the error names; and what `set_attr` has set. `reset` and `step` are of all members.
+
+        Args:
+            name: The name of the attribute.
+            args: The arguments of the method; there are none.
+            kwargs: The named arguments of the method; there are none.
+
+        Raises:
+            AttributeError: A member has no such attribute.
+            gymnasium.error.ResetNeeded: It is one of an episode, and `reset()` was not called yet.
+        """
+        if name in self._attributes:
+            return self._attributes[name]
+        if name in OF_ALL:
+            return (getattr(self, OF_ALL[name]),) * self.num_envs
+        if name in OF_MEMBERS:
+            return tuple(getattr(self, OF_MEMBERS[name]))
+        if name not in OF_EPISODES and name != "render":
+            raise AttributeError(f"a member has no {name!r}; it has {', '.join(self.names_of_members())}")
+        if not self.episodes:
+            raise gym.error.ResetNeeded(f"call reset() before {name}")
+        if name == "render":
+            return self.render() or (None,) * self.num_envs
+        return tuple(getattr(self, OF_EPISODES[name]))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of every member; see `call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Keep a value for every member, which `get_attr` returns.
+
+        Args:
+            name: The name, which none of the members' own attributes has.
+            values: A list or a tuple of one value a member; anything else is the value of every member.
+
+        Raises:
+            AttributeError: The members have an attribute of that name.
+            ValueError: There is not one value a member.
+        """
+        if name in (*self.names_of_members(), "reset", "step", "close") and name not in self._attributes:
+            raise AttributeError(f"{name!r} of a member cannot be set")
+        kept = tuple(values) if isinstance(values, list | tuple) else (values,) * self.num_envs
+        if len(kept) != self.num_envs:
+            raise ValueError(f"values: got {len(kept)}, expected one for each of the {self.num_envs} members")
+        self._attributes[name] = kept
+
+    def names_of_members(self) -> tuple[str, ...]:
+        """Return the names that `call` takes."""
+        return tuple(sorted({*OF_EPISODES, *OF_MEMBERS, *OF_ALL, *self._attributes, "render"}))
 
     def _offers(self, member: int) -> tuple[str, ...]:
         return self.runner.offers(self.episodes[member]) if self.episodes else ()
@@ -348,10 +425,12 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         """
         if self.render_mode == "ansi":
             return tuple(transcript(episode) for episode in self.episodes)
-        return tuple(picture_of(episode) for episode in self.episodes) if self.render_mode == "rgb_array" else None
+        return tuple(map(self._pictures.of, self.episodes)) if self.render_mode == "rgb_array" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process makes the environment again from its options; episodes under way do not travel."""
+        """Another process makes the environment again from its options; a warning tells of episodes under way."""
+        if not self.closed and any(not episode.over for episode in self.episodes):
+            warn_of_a_lost_episode()
         options = {"autoreset_mode": self.autoreset_mode, "render_mode": self.render_mode, **self.options.keywords()}
         return _remade, (type(self), self.num_envs, options), {"_spec": self.spec}
 

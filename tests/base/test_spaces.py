@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import string
 
 import gymnasium as gym
 import pytest
+from gymnasium.spaces import Text
 from gymnasium.vector.utils import batch_space, create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,3 +106,17 @@ def test_a_text_that_does_not_fit_the_shared_memory_is_refused() -> None:
     space = UnicodeText(3)
     with pytest.raises(ValueError, match="4 characters"):
         write_to_shared_memory(space, 0, "long", create_shared_memory(space))
+
+
+def test_the_space_is_one_of_gymnasiums_texts() -> None:
+    """Minari and TorchRL look for the class among the bases of a space."""
+    space = UnicodeText(10)
+    assert isinstance(space, Text)
+    assert (space.min_length, space.max_length, space.characters) == (0, 10, "".join(sorted(string.printable)))
+    assert "☃" in space and space != Text(10, min_length=0, charset=string.printable)
+
+
+def test_minari_writes_the_space_down() -> None:
+    serialization = pytest.importorskip("minari.serialization")
+    read = serialization.deserialize_space(serialization.serialize_space(UnicodeText(10)))
+    assert read == Text(10, min_length=0, charset=string.printable)

@@ -351,8 +351,23 @@ def test_a_copy_in_the_middle_of_an_episode_is_a_fork_and_another_process_gets_a
     env.reset(seed=1, options={"task": TASK})
     env.step("touch a.txt")
     assert copy.deepcopy(env).step("ls")[0] == env.step("ls")[0]
-    fresh = pickle.loads(pickle.dumps(env))
-    assert fresh.reset(seed=3) == env.reset(seed=3)
+    with pytest.warns(UserWarning, match="episode under way is not pickled"):
+        fresh = pickle.loads(pickle.dumps(env))
+    with pytest.raises(gym.error.ResetNeeded):
+        fresh.step("ls")
+    assert fresh.reset(seed=3) == env.reset(seed=3) and fresh.spec == env.spec
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_lost_where_no_episode_is_under_way():
+    env = make(world="scripted")
+    pickle.dumps(env)
+    env.reset(seed=1)
+    env.step("finish")
+    pickle.dumps(env)
+    env.reset(seed=1)
+    env.close()
+    pickle.dumps(env)
 
 
 def test_rendering_shows_the_episode_so_far(capsys):

@@ -15,6 +15,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import TimeAwareObservation
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from worlds import dream, predicted
 
@@ -282,3 +283,103 @@ def test_torchrl_takes_a_menu_by_its_id():
     assert rollout["observation"].shape[-1] == TextEncoder().size
     assert json.dumps(list(rollout.batch_size))
     env.close()
+
+
+# What clients ask of the members of a vector
+
+
+@pytest.mark.parametrize("env_id", [TERMINAL, MENU])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_a_vector_says_how_its_members_are_reset(env_id, mode):
+    envs: Any = gym.make_vec(env_id, num_envs=2, world="scripted", autoreset_mode=mode)
+    assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is mode
+
+
+def test_the_members_of_a_vector_have_the_attributes_of_single_environments():
+    envs: Any = gym.make_vec(MENU, num_envs=2, render_mode="ansi")
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.get_attr("task")
+    envs.reset(seed=[3, 4])
+    for member, seed in enumerate((3, 4)):
+        single: Any = gym.make(MENU, render_mode="ansi")
+        single.reset(seed=seed)
+        for name in ("task", "tools", "render_mode", "domain", "observation_space", "action_space"):
+            assert envs.get_attr(name)[member] == single.get_wrapper_attr(name)
+        assert envs.call("render")[member] == single.render()
+        assert np.array_equal(envs.call("action_masks")[member], single.get_wrapper_attr("action_masks")())
+        assert envs.get_attr("menu")[member].actions == single.get_wrapper_attr("menu").actions
+        single.close()
+    texts = envs.unwrapped
+    assert texts.get_attr("menu") == texts.menus
+    assert texts.get_attr("action_space") == (texts.single_action_space,) * 2
+    envs.close()
+
+
+def test_a_member_of_a_vector_keeps_what_was_set():
+    envs: Any = gym.make_vec(MENU, num_envs=2, world="scripted")
+    envs.set_attr("shaping", [0.1, 0.2])
+    envs.set_attr("name", "both")
+    assert (envs.get_attr("shaping"), envs.call("name")) == ((0.1, 0.2), ("both", "both"))
+    with pytest.raises(ValueError, match="2"):
+        envs.set_attr("shaping", [0.1])
+    for name in ("step", "task"):
+        with pytest.raises(AttributeError, match=name):
+            envs.set_attr(name, 1)
+    for name in ("step", "reset", "nothing"):
+        with pytest.raises(AttributeError, match=f"'{name}'.*action_masks.*task"):
+            envs.call(name)
+
+
+def test_torchrl_takes_texts_as_they_are():
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.GymWrapper(gym.make(TERMINAL, world="scripted"))
+    assert isinstance(env.reset()["observation"], str)
+    assert env.rollout(3).batch_size == (3,)
+
+
+def test_torchrl_plays_a_vector_of_menus():
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.GymWrapper(gym.make_vec(MENU, num_envs=2, autoreset_mode="Disabled"))
+    assert env.rollout(3, break_when_any_done=False).batch_size == (2, 3)
+
+
+def test_the_callback_of_stable_baselines_keeps_the_successes_of_menus(tmp_path):
+    sb3 = pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.callbacks import EvalCallback
+    from stable_baselines3.common.monitor import Monitor
+
+    callback = EvalCallback(Monitor(gym.make(MENU)), n_eval_episodes=3, eval_freq=8, log_path=str(tmp_path))
+    sb3.PPO("MlpPolicy", MENU, n_steps=8, batch_size=8).learn(8, callback)
+    assert [len(successes) for successes in callback.evaluations_successes] == [3]
+
+
+def test_a_menu_says_at_the_end_whether_it_was_a_success():
+    env: Any = gym.make(MENU)
+    env.reset(seed=0)
+    core = env.unwrapped
+    *_, terminated, _, info = env.step(core.task.menu.index("finish"))
+    assert terminated and info["is_success"] is info["success"] is False
+    env.reset(seed=0)
+    infos = [env.step(core.task.menu.index(entry))[-1] for entry in core.task.expert]
+    assert len(infos) > 1 and [info.get("is_success") for info in infos] == [None] * (len(infos) - 1) + [True]
+
+
+def test_a_spec_orders_no_time_limit_beside_that_of_the_environment():
+    env = gym.make(MENU, max_steps=3)
+    again: Any = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert again.spec.max_episode_steps is None and "TimeLimit" not in str(again)
+    assert again.unwrapped.runner.limit(None) == 3
+
+
+def test_a_wrapper_that_counts_steps_is_given_the_limit():
+    alone: Any = gym.make(MENU, max_steps=3)
+    limited: Any = TimeAwareObservation(gym.make(MENU, max_steps=3, max_episode_steps=3), normalize_time=True)
+    assert limited.spec.max_episode_steps == 3
+    alone.reset(seed=0)
+    limited.reset(seed=0)
+    for step in range(3):
+        _, *shown, info = alone.step(0)
+        vector, *same, told = limited.step(0)
+        assert (same, told.get("success")) == (shown, info.get("success"))
+        assert np.isclose(vector[-1], (step + 1) / 3)
+    assert shown[-1] and info["success"] is False

@@ -158,6 +158,7 @@ def test_agents_are_told_their_tools_and_draw_actions_that_make_sense():
     _, infos = env.reset(seed=2)
     told = agent_prompt(env)
     for agent in env.agents:
+        assert agent_prompt(env, agent) == told
         assert infos[agent]["tools"] and all(f'"name": "{tool["name"]}"' in told for tool in infos[agent]["tools"])
         assert all(env.action_space(agent).sample() in env.task.menu for _ in range(10))
     infos["agent_0"]["tools"].clear()

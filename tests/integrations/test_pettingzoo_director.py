@@ -11,7 +11,7 @@ import pettingzoo
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.render_test import render_test
 
-from agentworld_gym import SpecError
+from agentworld_gym import SpecError, agent_prompt
 from agentworld_gym.agents.teams.director import load_director
 from agentworld_gym.agents.teams.shipped import shipped_names
 from agentworld_gym.base.errors import ClosedError
@@ -115,3 +115,9 @@ def test_wrong_use_names_itself(env):
         env.step(None)
     with pytest.raises(ClosedError):
         AgentWorldDirectorEnv("faulty-shop", world="scripted").step("{}")
+
+
+def test_a_director_answers_with_one_action_and_its_solvers_are_told_the_domain(env):
+    assert agent_prompt(env, "director") == "Answer every message with one action and nothing else."
+    for solver in env.possible_agents[1:]:
+        assert agent_prompt(env, solver) == agent_prompt(env)

@@ -12,8 +12,9 @@ pytest.importorskip("pettingzoo")
 import pettingzoo
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from pettingzoo.test.render_test import render_test
+from pettingzoo.utils import OrderEnforcingWrapper
 
-from agentworld_gym import SpecError
+from agentworld_gym import SpecError, agent_prompt
 from agentworld_gym.agents.teams.shipped import shipped_names
 from agentworld_gym.agents.teams.team import load_team
 from agentworld_gym.base.errors import ClosedError
@@ -131,6 +132,11 @@ def test_a_role_calls_and_is_told_its_own_tools_only():
     assert "run_shell_command" in reviewer - author and "edit" in author - reviewer
     assert '"name": "edit"' in env.prompt("author") and "finish" not in env.prompt("author")
     assert "You work with author." in env.prompt("reviewer") and "write: finish" in env.prompt("reviewer")
+    wrapped = OrderEnforcingWrapper(env)
+    assert [agent_prompt(wrapped, name) for name in env.agents] == [env.prompt(name) for name in env.agents]
+    for wrong in ("tester", 0):
+        with pytest.raises(SpecError, match=r"agent_prompt: agent: got .*, expected one of author, reviewer"):
+            agent_prompt(env, wrong)
     remove = json.dumps({"name": "run_shell_command", "arguments": {"command": "rm -r tests"}})
     env.step(remove)
     assert "Unknown tool: run_shell_command" in env.observe("author")["text"]

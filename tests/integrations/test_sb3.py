@@ -577,3 +577,33 @@ def test_a_recurrent_agent_keeps_the_state_of_each_episode_whatever_the_wave():
         return [episode.actions for episode in played]
 
     assert actions(2) == actions(7)
+
+
+@pytest.mark.parametrize("keys", [None, ["obs", "mask"]])
+def test_an_agent_sees_the_normalized_observations_that_it_was_trained_on(keys, tmp_path):
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    def envs() -> DummyVecEnv:
+        return DummyVecEnv([lambda: gym.make("AgentWorld/TerminalMenu-v0", world="scripted", dict_keys=keys)])
+
+    normalized = VecNormalize(envs(), norm_obs_keys=keys and ["obs"])
+    policy = "MlpPolicy" if keys is None else "MultiInputPolicy"
+    PPO(policy, normalized, n_steps=8, batch_size=8, seed=0).learn(8).save(tmp_path / "agent")
+    normalized.save(str(tmp_path / "statistics"))
+    model = PPO.load(tmp_path / "agent", env=VecNormalize.load(str(tmp_path / "statistics"), envs()))
+    seen: list[Any] = []
+    predict = model.predict
+
+    def watched(observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False) -> Any:
+        seen.append(observation)
+        return predict(observation, state, episode_start, deterministic)
+
+    model.predict = watched  # type: ignore[method-assign]
+    evaluate_policy(model, TERMINAL, [3], split="train", world="scripted", max_steps=1)
+    first = envs()
+    first.seed(3)
+    expected = normalized.normalize_obs(first.reset())  # type: ignore[arg-type]
+    for key in keys or [None]:
+        shown, wanted = (seen[0], expected) if key is None else (seen[0][key], expected[key])
+        assert shown.dtype == wanted.dtype and np.array_equal(shown, wanted)

@@ -33,7 +33,8 @@ class MenuAgent:
     """An agent of Stable-Baselines3 that chooses from the menu, such as a `MaskablePPO`.
 
     An algorithm that takes no masks may choose what is not on offer; it then gets the next entry that is. A recurrent
-    algorithm keeps a state for each episode.
+    algorithm keeps a state for each episode. An algorithm whose training environment is a `VecNormalize` sees
+    observations that are normalized by its statistics, as in training.
 
     Args:
         name: The name of the agent in results.
@@ -83,7 +84,8 @@ class MenuAgent:
     def _predict(self, kept: Sequence[_MenuEpisode]) -> Any:
         masks = np.stack([one.menu.masks() for one in kept])
         parts = {"vector": np.stack([one.menu.vector() for one in kept]), "mask": masks.astype(np.int8)}
-        observation = {key: parts[part or "vector"] for key, part in self._parts.items()}
+        seen: Any = {key: parts[part or "vector"] for key, part in self._parts.items()}
+        observation = self._normalized(seen.get(None, seen))
         options: dict[str, Any] = {"deterministic": self._deterministic}
         if "action_masks" in self._parameters:
             options["action_masks"] = masks
@@ -91,11 +93,16 @@ class MenuAgent:
             options["state"] = _batched([one.state for one in kept])
         if "episode_start" in self._parameters:
             options["episode_start"] = np.array([one.choice is None for one in kept])
-        choices, states = self._model.predict(observation.get(None, observation), **options)
+        choices, states = self._model.predict(observation, **options)
         if states is not None and "state" in self._parameters:
             for index, one in enumerate(kept):
                 one.state = tuple([part[:, index] for part in states])
         return choices
+
+    def _normalized(self, observation: Any) -> Any:
+        """Return what the model was trained to see of an observation."""
+        training = getattr(self._model, "get_vec_normalize_env", lambda: None)()
+        return observation if training is None else training.normalize_obs(observation)
 
 
 def _batched(states: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:

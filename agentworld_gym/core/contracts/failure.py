@@ -22,7 +22,7 @@ class FailureKind(StrEnum):
     REJECTED = "rejected"  # The server refuses the request (key, model, parameters).
     ENGINE = "engine"  # A grounded world gave up (limits, sandbox).
     RECORDING = "recording"  # The recording lacks this transition.
-    UNJUDGED = "unjudged"  # A check asks for what the world does not show.
+    UNJUDGED = "unjudged"  # A check asks for what the world does not show, or for a judge that there is not.
     UNSEEN = "unseen"  # The action names what the training data of the model did not hold.
     UNLIKELY = "unlikely"  # The model holds its own answer to be less likely than a guard asks for.
 

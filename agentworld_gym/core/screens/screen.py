@@ -24,6 +24,9 @@ class Screen(ABC):
     look_tool: str | None = None
     """The tool that only shows the screen again; None where the domain has none."""
 
+    frame: tuple[int, int] | None = None
+    """The width and the height, in pixels, that all frames of an environment have. None takes those of its first."""
+
     numbers_things = False
     """Whether the engine tells windows and apps apart by small numbers that no agent sees."""
 

@@ -21,6 +21,7 @@ class PhoneScreen(Screen):
 
     stand_in = "0"
     example = '{"action_type": "click", "index": @{Button \'Save\'}}'
+    frame = (1080, 2400)
     numbers_things = True
 
     def read(self, observation: str) -> list[ScreenNode]:

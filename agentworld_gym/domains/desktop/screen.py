@@ -22,6 +22,7 @@ class DesktopScreen(Screen):
 
     stand_in = "1, 1"
     example = "pyautogui.click(@{push-button 'Save'})"
+    frame = (1920, 1080)
     numbers_things = True
 
     def read(self, observation: str) -> list[ScreenNode]:

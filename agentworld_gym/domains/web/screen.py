@@ -27,6 +27,7 @@ class WebScreen(Screen):
     stand_in = "e1"
     example = "click('@{button 'Save'}')"
     look_tool = LOOK
+    frame = (1280, 1200)
 
     def read(self, observation: str) -> list[ScreenNode]:
         """Return the elements of the snapshot."""

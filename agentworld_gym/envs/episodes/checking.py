@@ -32,7 +32,7 @@ class Checker:
         spec: The domain.
         world: The world that probes are run in, and that may know what an episode changed.
         parser: The reader of actions.
-        judge: The judge of rubrics; None where no task needs one.
+        judge: The judge of rubrics; without one they have no verdict.
     """
 
     def __init__(self, spec: DomainSpec, world: World[Any], parser: ActionParser, judge: RubricJudge | None) -> None:
@@ -129,7 +129,9 @@ class Checker:
         self, step: EpisodeStep, results: CheckResults, numbers: Sequence[int | None], evidence: Mapping[int, str]
     ) -> Work[None]:
         """Have rubrics judged: those of checks, with what verifiers found, and by None the domain's own."""
-        assert self._judge is not None
+        if self._judge is None:
+            results.failure = Failure(FailureKind.UNJUDGED, "a rubric has no verdict without a judge")
+            return
         episode = step.episode
         turns = list(zip(episode.taken, episode.observations[1:], strict=True))
         cases = []

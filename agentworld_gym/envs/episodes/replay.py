@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.base.errors import TraceError
-from agentworld_gym.core.contracts import Action, ActionKind
+from agentworld_gym.core.contracts import Action, ActionKind, FailureKind
 from agentworld_gym.core.traces.diff import EpisodeDiff, TraceTurn, agreeing, compare, turns_of
 from agentworld_gym.core.traces.log import TraceEpisode, read_trace
 from agentworld_gym.envs.episodes.episode import Episode
@@ -63,6 +63,8 @@ def _play(episode: TraceEpisode, recorded: Sequence[TraceTurn], runner: EpisodeR
         for turn in recorded[1:]:
             (step,) = runner.advance([copy], [_as_taken(turn, copy)])
             failure = step.info.get("failure")
+            if failure and failure["kind"] == FailureKind.UNJUDGED and turn.failure is None:
+                failure = None  # The world answered; only the verdict is missing here.
             asked = turn.observation is not None or turn.failure is not None
             observation = step.observation if asked and not failure else None
             played.append(TraceTurn(turn.number, turn.action, observation, failure["message"] if failure else None))

@@ -49,6 +49,7 @@ class EpisodeRunner:
         world: The world that answers.
         source: The source of tasks.
         judge: The judge of rubrics; None where no task needs one.
+        unjudged: Whether tasks with a rubric are played without a judge; they end with the failure `unjudged`.
         max_steps: The step limit of every episode; None takes that of the task or of the spec.
         traces: The logs to write; None writes none.
         order: The order in which steps of streams are handed out; None leaves it to time.
@@ -61,11 +62,13 @@ class EpisodeRunner:
         source: TaskSource,
         *,
         judge: RubricJudge | None = None,
+        unjudged: bool = False,
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
         order: EventOrder | None = None,
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
+        self._unjudged = unjudged
         self.max_steps, self.traces, self.order = max_steps, traces, order
         self.parser = ActionParser(spec)
         self.fingerprint = world.fingerprint.digest
@@ -240,6 +243,8 @@ class EpisodeRunner:
         return f"e{next(self._ids)}"
 
     def _refuse_without_judge(self, task: Task) -> None:
+        if self._unjudged:
+            return
         if self.judge is None and (self.spec.reward.rubric or any(check.rubric for check in task.success)):
             raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL' or judge='vllm:MODEL'")
 

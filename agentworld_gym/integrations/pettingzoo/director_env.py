@@ -16,10 +16,14 @@ from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import RESET_OPTIONS
-from agentworld_gym.envs.env import MAX_SEED, text_spaces, transcript
+from agentworld_gym.envs.env import MAX_SEED, text_spaces
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.envs.pictures import transcript
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, AECEnv
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
+
+ONE_ACTION = "Answer every message with one action and nothing else."
 
 
 class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[misc,unused-ignore]
@@ -109,6 +113,16 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
     def tools(self) -> tuple[dict[str, Any], ...]:
         """The name, description and JSON Schema of each tool that a solver can call in this episode."""
         return self.runner.tools(self.task)
+
+    def prompt(self, agent: str) -> str:
+        """Return the system message of a language model that plays an agent in this episode.
+
+        A solver is told what a single agent is told. What a director may choose stands in its observation.
+
+        Raises:
+            ClosedError: There is no episode.
+        """
+        return ONE_ACTION if agent == DIRECTOR else role_of_agent(self.runner.spec, self.tools)
 
     def observation_space(self, agent: str) -> gym.spaces.Dict:
         """Return the observation space of an agent, which is the same object each time."""

@@ -102,7 +102,8 @@ def evaluate_policy(
     Args:
         model: The agent: any algorithm of Stable-Baselines3 or sb3-contrib that was trained on a menu. One that takes
             masks gets them, a recurrent one keeps a state for each episode, and where any other chooses what is not on
-            offer, the next entry on offer is done.
+            offer, the next entry on offer is done. One whose environment is a `VecNormalize` sees normalized
+            observations; a saved one gets its statistics by `load(path, env=VecNormalize.load(statistics, env))`.
         env_id: The id of the environment, with or without `Menu` in it.
         seeds: The seeds of the episodes; with equal options they give equal tasks in every world.
         world: The world that answers.

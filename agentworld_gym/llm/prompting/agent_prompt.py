@@ -59,7 +59,21 @@ class ManyEpisodes(Protocol):
         ...
 
 
-def agent_prompt(env: Any, member: int | None = None) -> str:
+@runtime_checkable
+class ManyAgents(Protocol):
+    """An environment of AgentWorld that several agents play."""
+
+    @property
+    def possible_agents(self) -> Sequence[str]:
+        """The names of the agents."""
+        ...
+
+    def prompt(self, agent: str) -> str:
+        """Return the system message of an agent."""
+        ...
+
+
+def agent_prompt(env: Any, member: int | str | None = None) -> str:
     """Return the system message of an agent in the present episode of an environment.
 
     Every bridge to a library of language models uses it, so that an agent reads the same everywhere. The tools are
@@ -67,11 +81,13 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
 
     Args:
         env: An environment of AgentWorld after `reset`: single or vector, wrapped or not, or one of several agents.
-        member: The member of a vector environment.
+        member: The member of a vector environment, or the name of one of several agents. Without a name, several agents
+            are told every tool that some of them can call.
 
     Raises:
-        SpecError: It is another environment, a vector environment without a member, or there is no such member.
+        SpecError: It is another environment, a vector environment without a member, or no such member or agent.
         gymnasium.error.ResetNeeded: The environment has not been reset.
+        ClosedError: An environment of several agents has not been reset.
 
     >>> import gymnasium as gym
     >>> env = gym.make("AgentWorld/MCP-v0", task="bank-two-loans")
@@ -91,6 +107,10 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
         raise SpecError(
             "agent_prompt", "env", env, "an environment of AgentWorld, as gym.make('AgentWorld/Terminal-v0')"
         )
+    if isinstance(core, ManyAgents) and member is not None:
+        if member not in core.possible_agents:
+            raise SpecError("agent_prompt", "agent", member, f"one of {', '.join(core.possible_agents)}")
+        return core.prompt(str(member))
     if member is not None:
         raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
     return role_of_agent(core.domain, core.tools)

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import AddRenderObservation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -19,6 +20,9 @@ from worlds import DOMAIN_IDS, make
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.screens import read_screen
+from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.envs.env import AgentWorldEnv
+from agentworld_gym.envs.pictures import Pictures
 from agentworld_gym.kit.rendering import from_png, latest, picture
 from agentworld_gym.kit.rendering.drawings import DRAWINGS, WORDS
 from agentworld_gym.kit.rendering.glyphs import drawing_of
@@ -244,6 +248,41 @@ def test_every_domain_can_be_looked_at(env_id):
     envs.close()
 
 
+WEB_FRAME = (1200, 1280, 3)
+
+
+def test_an_environment_of_the_web_has_frames_of_one_size():
+    """`RecordVideo` and `AddRenderObservation` take no others."""
+    heights: set[int] = set()
+    env = AddRenderObservation(make("AgentWorld/Web-v0", render_mode="rgb_array"), render_only=True)
+    core: AgentWorldEnv = env.unwrapped  # type: ignore[assignment]
+    for seed in (0, 1):
+        env.reset(seed=seed)
+        for entry in core.task.expert:
+            frame = env.step(Sight("web", core.episode.observations).resolve(entry) or entry)[0]
+            assert frame in env.observation_space and frame.shape == WEB_FRAME
+            drawn = picture("web", latest("web", core.episode.observations))
+            high = min(len(drawn), len(frame))
+            assert np.array_equal(frame[:high], drawn[:high])
+            heights.add(len(drawn))
+    env.close()
+    assert len(heights) > 1
+
+
+def test_a_page_that_is_too_high_is_cut_and_a_text_is_padded():
+    pictures = Pictures()
+    page = "".join(f'  - heading "{number}" [level=1] [ref=e{number}]\n' for number in range(2, 90))
+    long = f"### Snapshot\n```yaml\n- generic [ref=e1]:\n{page}```"
+    assert len(picture("web", long)) > WEB_FRAME[0]
+    assert pictures.drawn("web", long).shape == pictures.drawn("web", "[1] no page").shape == WEB_FRAME
+
+
+@pytest.mark.parametrize("domain", GRAPHICAL)
+def test_a_text_has_the_frame_of_its_domain(domain):
+    frames = [Pictures().drawn(domain, text) for text in (SCREENS[domain], "no screen")]
+    assert frames[0].shape == frames[1].shape
+
+
 def test_gymnasium_accepts_it():
     check_env(make("AgentWorld/Android-v0", world="scripted"))
 
@@ -281,6 +320,10 @@ def test_a_world_with_a_screenshot_is_shown_by_it():
     env = make("AgentWorld/Web-v0", world="photographed", render_mode="rgb_array")
     env.reset(seed=0)
     assert env.render().shape == (3, 4, 3)
+    png.seek(0)
+    Image.new("RGB", (2, 5), (4, 5, 6)).save(png, "PNG")
+    png.truncate()
+    assert env.render().tolist() == [[[4, 5, 6]] * 4] * 3  # The first screenshot decides the size of all.
     env.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from bench_runs import asked_of, official, run, tagged, verdict, written
@@ -10,6 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import dream, make, predicted
 
+from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.contracts import ChatRequest
+from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.judging.bench_rows import BenchRows
 from agentworld_gym.llm.prompting.parsing import DIMENSIONS, parse_judgement, parse_verdict
 
@@ -238,3 +243,40 @@ def test_a_score_of_any_size_leaves_the_episode_whole(score: str) -> None:
     env.reset(seed=1, options={"task": {"instruction": "Be polite.", "success": [{"rubric": "Is the agent polite?"}]}})
     info = env.step("finish")[4]
     assert "success" not in info and "the judge failed" in info["failure"]["message"]
+
+
+POLITE = {"instruction": "Be polite.", "success": [{"rubric": "Is the agent polite?"}]}
+
+
+def test_without_a_judge_a_rubric_is_played_and_has_no_verdict() -> None:
+    env = make(world="grounded", judge="none")
+    env.reset(seed=1, options={"task": POLITE})
+    assert env.step("ls")[1:4] == (-0.01, False, False)
+    *ended, info = env.step("finish")
+    assert ended[1:] == [0.0, False, True] and not {"success", "score"} & info.keys()
+    assert (info["failure"]["kind"], info["failure"]["retryable"]) == ("unjudged", False)
+    env.close()
+
+
+def test_a_rubric_that_the_world_cannot_judge_is_refused() -> None:
+    env = make(world="grounded")
+    with pytest.raises(AgentWorldError, match="scored by a rubric"):
+        env.reset(seed=1, options={"task": POLITE})
+    env.close()
+
+
+def test_a_trace_of_a_rubric_is_played_again_without_a_judge(tmp_path: Path) -> None:
+    def polite(request: ChatRequest) -> str:
+        """Judge, or play a shell."""
+        asked = any("final_evaluation" in message["content"] for message in request.messages)
+        return f'{OPEN}{{"scores": {{"1": 5}}}}{CLOSE}' if asked else predicted("hello\ndev@box:~$")
+
+    judged = make(world=dream("polite", polite), traces=str(tmp_path))
+    judged.reset(seed=1, options={"task": POLITE})
+    judged.step("echo hello")
+    assert judged.step("finish")[4]["success"]
+    judged.close()
+    runner = EnvOptions(spec="terminal", world="polite", judge="none").runner()
+    [found] = replay(tmp_path, runner)
+    assert found.turns == 2 and not found.departures
+    runner.close()
