@@ -37,6 +37,9 @@ from .base.fingerprint import (
     Fingerprint as Fingerprint,
     Part as Part,
 )
+from .llm.judging.rubric import (
+    JudgedEpisode as JudgedEpisode,
+)
 from .llm.prompting.agent_prompt import (
     agent_prompt as agent_prompt,
 )

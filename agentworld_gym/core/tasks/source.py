@@ -98,6 +98,9 @@ class TaskSource:
         for written in self._handwritten.values():
             check_actions(written, self._parser, spec.path, f"task {written.id}: ")
         self._fixed = self._named(task)
+        given = [task] if isinstance(task, str | Mapping | Task) else task or []
+        self.own = [(found, file) for found, one in zip(self._fixed, given, strict=True) if (file := file_of(one))]
+        """The tasks that the caller wrote, each with the file that it stands in."""
         if not self.names and not self._handwritten and task is None and pool is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
@@ -207,6 +210,18 @@ class TaskSource:
         if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
             return generate(self.spec.id, family, int(level), int(seed))
         return None
+
+
+def file_of(task: str | Mapping[str, Any] | Task) -> str | None:
+    """Return where a task of one's own stands: its file or the option that holds it; None for the id of a task.
+
+    >>> file_of("my.yaml"), file_of({"instruction": "i"}), file_of("count_lines-1-0")
+    ('my.yaml', 'options.task', None)
+    """
+    if isinstance(task, str):
+        return task if task.endswith((".yaml", ".yml")) else None
+    made = isinstance(task, Task) and task.seed is not None
+    return None if made else "options.task"
 
 
 def with_usable_tools(task: Task) -> Task:

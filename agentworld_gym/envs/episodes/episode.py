@@ -61,8 +61,8 @@ class Info(TypedDict, total=False):
     """The weighted share of the checks that pass, from 0 to 1."""
 
     collateral: list[str]
-    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where all
-    checks passed and the world knows its state."""
+    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where the
+    score is that of a success and the world knows its state."""
 
     action_error: str
     """Why the action cannot be parsed."""
