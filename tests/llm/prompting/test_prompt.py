@@ -14,7 +14,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid, unescape
 from agentworld_gym.core.actions.naming import renamed
@@ -244,6 +243,26 @@ def test_the_judge_sees_the_turns_and_never_thinking(domain: str) -> None:
     assert "<think>" not in content and "</think>" not in content
     (message,) = Prompts(spec).judge(task, turns, ["Was it <think> quick?"])
     assert "Was it <\\think> quick?" in message["content"]
+
+
+@every_domain
+def test_the_judge_of_a_task_is_told_of_the_task_alone(domain: str) -> None:
+    spec, task = load_spec(domain), a_task(domain)
+    for classes in ((), ("done", "failed")):
+        for source in spec.in_every_dialect():
+            (message,) = Prompts(source).judge(task, [], ["Is the agent polite?"], "ANSWERED", classes)
+            content = message["content"]
+            assert task.instruction.strip() in content and "Is the agent polite?" in content and "ANSWERED" in content
+            assert "agent" in content.partition("## The task")[0] and spec.title in content
+            of_worlds = (
+                "deterministic",
+                "Deterministic",
+                "Pre-existing",
+                "a model that plays",
+                *spec.observation.kinds,
+            )
+            assert not [words for words in of_worlds if f"{words}:" in content or f"{words} content" in content]
+            assert "judge what they say and not who wrote it" not in content
 
 
 @every_domain
