@@ -116,8 +116,9 @@ class EpisodeRunner:
             first = observation
             if isinstance(session, Translated):
                 first = after_instruction(task, session.in_first_dialect)
+            name = self._next_id()
             episodes.append(
-                Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=observation)
+                Episode(name, task, seed, session, self.spec, agents, observations=[first], shown=[observation])
             )
         if self.traces:
             log_starts(self.traces, episodes)
@@ -264,11 +265,11 @@ class EpisodeRunner:
         episode.taken.append(action)
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
-            episode.observation = answer.text
+            episode.shown.append(answer.text)
             episode.observations.append(in_first_dialect(self.spec, episode.session, action, answer))
         else:
             session = episode.session
-            episode.observation = session.observation
+            episode.shown.append(session.observation)
             episode.observations.append(
                 session.in_first_dialect if isinstance(session, Translated) else session.observation
             )
