@@ -202,6 +202,7 @@ class TaskSource:
             if not is_named:
                 task = with_usable_tools(task)
             check_actions(task, self._parser, file)
+            checked_controls(self.spec, task.controls, file)
         return task
 
     def _generated(self, name: str) -> Task | None:
@@ -248,17 +249,22 @@ def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: st
             raise SpecError(file, f"{prefix}{key}", action, f"an action that can be read ({problem})")
 
 
-def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str, float]:
+def checked_controls(spec: DomainSpec, controls: Mapping[str, Any], file: str | Path = "options") -> dict[str, float]:
     """Return controls after checking that their names are known and their strengths lie between 0 and 1.
+
+    Args:
+        spec: The spec of the domain.
+        controls: The strengths by name.
+        file: Where they stand, for errors.
 
     Raises:
         SpecError: a name is unknown, or a strength is no number from 0 to 1.
     """
     if not isinstance(controls, Mapping):
-        raise SpecError("options", "controls", controls, "strengths by name, as in {'pagination': 0.5}")
+        raise SpecError(file, "controls", controls, "strengths by name, as in {'pagination': 0.5}")
     for name, strength in controls.items():
         if name not in spec.controls:
-            raise SpecError("options", "controls", name, f"one of {', '.join(spec.controls) or 'none'}")
+            raise SpecError(file, "controls", name, f"one of {', '.join(spec.controls) or 'none'}")
         if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= 1:
-            raise SpecError("options", f"controls.{name}", strength, "a number from 0 to 1")
+            raise SpecError(file, f"controls.{name}", strength, "a number from 0 to 1")
     return {name: float(strength) for name, strength in controls.items()}
