@@ -1,3 +1,7 @@
+from .agents.policies.playing import (
+    FunctionPolicy as FunctionPolicy,
+    play as play,
+)
 from .core.contracts import (
     Action as Action,
     ChatRequest as ChatRequest,
@@ -36,6 +40,12 @@ from .base.errors import (
 from .base.fingerprint import (
     Fingerprint as Fingerprint,
     Part as Part,
+)
+from .envs.options import (
+    EnvOptions as EnvOptions,
+)
+from .llm.judging.rubric import (
+    JudgedEpisode as JudgedEpisode,
 )
 from .llm.prompting.agent_prompt import (
     agent_prompt as agent_prompt,

@@ -27,6 +27,7 @@ from agentworld_gym.cli import (
     samples,
     serve,
     specs,
+    tasks,
     think,
     trace,
     train,
@@ -68,6 +69,7 @@ def _top(
 for module in (
     envs,
     specs,
+    tasks,
     play,
     rollout,
     collect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Self, get_args
@@ -22,11 +22,13 @@ from agentworld_gym.core.lock import Lock
 from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.event_order import open_order
+from agentworld_gym.envs.episodes.function_judge import FunctionJudge
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.generators import open_generator
-from agentworld_gym.llm.judging.rubric import RubricJudge
+from agentworld_gym.llm.judging.rubric import EpisodeJudge, JudgedEpisode, RubricJudge
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import scenario_tasks_of
+from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
 from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of
@@ -48,7 +50,7 @@ _ONLY_IN_LANGUAGE_WORLDS = {
 
 
 class EnvOptions(Options):
-    """Everything that `gym.make` takes beside the id; all of it can be written as JSON.
+    """Everything that `gym.make` takes beside the id; all of it but a judge in Python can be written as JSON.
 
     The options of `LanguageOptions` are passed by their names, beside the others.
 
@@ -77,8 +79,12 @@ class EnvOptions(Options):
     language: LanguageOptions = LanguageOptions()
     """How a language world is prompted and sampled."""
 
-    judge: Annotated[str, ExpectedValue("same, none, or a generator's handle")] = "same"
-    """Who scores rubrics: `same` (the world's generator), `none`, or a generator's handle."""
+    judge: Annotated[
+        str | Callable[[JudgedEpisode], float],
+        ExpectedValue("same, none, a generator's handle, or a function of a JudgedEpisode"),
+    ] = "same"
+    """Who scores rubrics: `same` (the world's generator), `none`, a generator's handle, or a function that returns the
+    score of a `JudgedEpisode`, from 0 to 1."""
 
     families: Annotated[Sequence[SkipValidation[str]] | None, ExpectedValue("a list of families")] = None
     """The families whose tasks are generated. None takes all families of the spec."""
@@ -233,11 +239,13 @@ class EnvOptions(Options):
                 raise SpecError("options", "world", self.world, "a world that brings its tasks")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
                 inner.unseen.warn(source.foreseen())
+            for task, file in source.own:
+                refuse_idle_patterns(world, task, file)
             if fingerprint is not None:
                 world.fingerprint.expect(fingerprint)
             judge = self._judge(options, inner)
             if judge is not None:
-                opened.callback(judge.generator.close)
+                opened.callback(judge.close)
             if isinstance(inner, BringsTasks) and self.judge in ("same", "none"):
                 inner.tasks.without_judge()  # The same tasks in a language world and in the world that it is true to.
             if lock is not None:
@@ -339,7 +347,9 @@ class EnvOptions(Options):
             expected = f"None: only a language world, or a judge, reads prompts, not {self.world}"
             raise SpecError("options", "prompts", self.language.prompts, expected)
 
-    def _judge(self, options: WorldOptions, world: World[Any]) -> RubricJudge | None:
+    def _judge(self, options: WorldOptions, world: World[Any]) -> EpisodeJudge | None:
+        if not isinstance(self.judge, str):
+            return FunctionJudge(self.judge)
         sampling = options.spec.sampling.sampling()
         if self.judge == "same":
             if isinstance(world, LanguageWorld):
@@ -355,11 +365,11 @@ def _innermost(world: World[Any]) -> World[Any]:
     return world.inner if isinstance(world, RecordingWorld) else world
 
 
-def _pinned(world: World[Any], judge: RubricJudge | None) -> tuple[Fingerprint, dict[str, Any]]:
+def _pinned(world: World[Any], judge: EpisodeJudge | None) -> tuple[Fingerprint, dict[str, Any]]:
     """Return what a lock pins: the parts of a world and of a judge that is not the world's model, and the sampling."""
     parts = dict(world.fingerprint.parts)
-    if judge is not None and not (isinstance(world, LanguageWorld) and judge.generator is world.generator):
-        described = judge.generator.describe()
-        parts |= {f"judge {name}": Part(value, verified) for name, (value, verified) in described.items()}
+    itself = isinstance(world, LanguageWorld) and isinstance(judge, RubricJudge) and judge.generator is world.generator
+    if judge is not None and not itself:
+        parts |= {f"judge {name}": Part(value, verified) for name, (value, verified) in judge.describe().items()}
     sampling = world.sampling.as_dict() if isinstance(world, LanguageWorld) else {}
     return Fingerprint(parts), sampling

@@ -12,7 +12,7 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, collateral
+from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, changes_of, collateral
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -213,6 +213,11 @@ class GroundedWorld:
         finally:
             if begun is not None:
                 begun.close()
+
+    def changed_by_expert(self, task: Task) -> list[str] | None:
+        """Return the fields that the expert of a task makes, changes or removes; None where it cannot be played."""
+        expert = self._experts.span(task, task.seed or 0)
+        return None if expert is None else changes_of(self._compared(expert))
 
     def _compared(self, span: EpisodeStates) -> EpisodeStates:
         if not isinstance(self.engine, ComparingEngine):

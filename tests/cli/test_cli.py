@@ -79,6 +79,68 @@ def test_envs_lists_every_id_and_what_is_grounded() -> None:
     assert agentworld("envs", "--plain").stdout.split() == list(ENV_IDS)
 
 
+OWN_TASK = {
+    "instruction": "Make a.",
+    "state": {"cwd": "/home/dev", "files": {}},
+    "success": [{"probe": "ls a", "expect": {"equals": "a"}}],
+    "expert": ["touch a", "finish"],
+}
+
+
+class TestTasks:
+    def checked(self, tmp_path: Path, **changes: object) -> tuple[int, str, str]:
+        file = tmp_path / "mine.yaml"
+        written = {key: value for key, value in {**OWN_TASK, **changes}.items() if value is not None}
+        file.write_text(json.dumps(written), encoding="utf-8")
+        done = agentworld("tasks", "check", str(file), "--env", "terminal")
+        told = (done.stdout + done.stderr).replace("\n", "")
+        assert f"{file}: " in told
+        return done.exit_code, told.partition(f"{file}: ")[2], str(file)
+
+    def test_one_that_holds_is_played_by_its_expert(self, tmp_path: Path) -> None:
+        assert self.checked(tmp_path)[:2] == (0, "ok, the expert solves it in 2 steps")
+        rubric = [{"rubric": "Was a made?", "judges": ["/home/dev/a"]}]
+        assert self.checked(tmp_path, success=rubric)[:2] == (0, "ok, the expert solves it in 2 steps")
+        assert self.checked(tmp_path, expert=None)[:2] == (0, "ok, no expert was played")
+
+    @pytest.mark.parametrize(
+        ("changes", "says"),
+        [
+            ({"success": []}, "success: got [], expected"),
+            ({"free_value": ["a"]}, "free_value: got ['a'], expected no such key, but one of: free_values"),
+            ({"free_values": ["a"]}, "free_values.0: got 'a', expected a pattern of a field that the task's expert"),
+            ({"state": {"filez": {}}}, "state.filez: got {}, expected no such key, but one of: files"),
+            ({"controls": {"fog": 0.5}}, "controls: got 'fog', expected one of "),
+            ({"expert": ["touch b", "finish"]}, "success.0: got {"),
+            ({"expert": ["touch a"]}, "expert: got ['touch a'], expected a last action that finishes"),
+            ({"max_steps": 1}, "max_steps: got 1, expected at least 2"),
+            (
+                {"success": [{"probe": "pwd", "expect": {"contains": "home"}}], "expert": ["pwd", "finish"]},
+                "success: got [{",
+            ),
+        ],
+    )
+    def test_what_is_wrong_is_told_with_key_value_and_expectation(
+        self, changes: dict[str, object], says: str, tmp_path: Path
+    ) -> None:
+        code, told, _ = self.checked(tmp_path, **changes)
+        assert code == 2 and told.startswith(says)
+
+    def test_an_element_that_is_not_on_the_screen_is_named(self, tmp_path: Path) -> None:
+        file, tap = tmp_path / "tap.yaml", '{"action_type": "click", "index": @{\'Nothing\'}}'
+        task = {"domain": "android", "instruction": "Tap.", "success": [{"action": {"contains": "click"}}]}
+        file.write_text(json.dumps({**task, "expert": [tap, "finish"]}), encoding="utf-8")
+        done = agentworld("tasks", "check", str(file))
+        assert done.exit_code == 2 and "expert.0: got" in done.stderr and "on the screen" in done.stderr
+
+    def test_every_file_has_its_line_and_needs_a_domain(self, tmp_path: Path) -> None:
+        for name, domain in (("one", {"domain": "terminal"}), ("two", {})):
+            (tmp_path / f"{name}.yaml").write_text(json.dumps({**OWN_TASK, **domain}), encoding="utf-8")
+        done = agentworld("tasks", "check", *(str(tmp_path / f"{name}.yaml") for name in ("two", "one", "three")))
+        assert done.exit_code == 2 and "one.yaml: ok" in done.stdout
+        assert "two.yaml: domain: got None" in done.stderr and "three.yaml: no such file" in done.stderr
+
+
 class TestSpecs:
     def test_those_that_ship_are_valid(self) -> None:
         done = agentworld("specs", "check")

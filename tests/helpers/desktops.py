@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve_if_shown
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 
 DOCUMENTS = "/home/user/Documents"
@@ -31,7 +31,7 @@ class Desktop:
     def __call__(self, *actions: str) -> str:
         """Act, with locators; every one must be on the screen."""
         for action in actions:
-            resolved = resolve(action, self.nodes)
+            resolved = resolve_if_shown(action, self.nodes)
             assert resolved is not None, f"{action} is not on the screen:\n{self.machine.observation}"
             self.machine.act(resolved)
         return self.machine.observation
@@ -55,7 +55,7 @@ class Desktop:
 
     def has(self, locator: str) -> bool:
         """Whether a locator finds something."""
-        return resolve("@{" + locator + "}", self.nodes) is not None
+        return resolve_if_shown("@{" + locator + "}", self.nodes) is not None
 
     def file(self, path: str) -> Any:
         """What a file holds."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -80,7 +81,15 @@ class ScriptedPolicy:
 
 @dataclass(frozen=True)
 class FunctionPolicy:
-    """A policy made of a function of an episode (its `task`, `observation`, `actions`, `observations`)."""
+    """A policy made of a function of an episode (its `task`, `observation`, `actions`, `messages()`).
+
+    >>> from agentworld_gym.envs.options import EnvOptions
+    >>> runner = EnvOptions(spec="terminal", world="scripted").runner()
+    >>> policy = FunctionPolicy("brief", lambda episode: "finish" if len(episode.messages()) > 2 else "ls")
+    >>> [len(played.actions) for played in play(runner, policy, range(2))]
+    [2, 2]
+    >>> runner.close()
+    """
 
     name: str
     """The name of the policy in results."""
@@ -88,12 +97,23 @@ class FunctionPolicy:
     function: Callable[[Episode], str]
     """A function that returns the next action of an episode."""
 
+    threads: int = 1
+    """How many calls of the function may be under way at a time. A function that waits for a server answers that many
+    episodes of a wave together; it then has to bear calls from several threads."""
+
     def begin(self, episode: Episode) -> None:
         """Keep nothing, because the episode holds what happened."""
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Any]) -> list[str]:
-        """Call the function for each episode."""
-        return [self.function(episode) for episode in episodes]
+        """Call the function for each episode, in as many threads as the policy may use."""
+        if self.threads == 1 or len(episodes) == 1:
+            return [self.function(episode) for episode in episodes]
+        with ThreadPoolExecutor(min(self.threads, len(episodes)), thread_name_prefix="agentworld-policy") as pool:
+            calls = [pool.submit(self.function, episode) for episode in episodes]
+            try:
+                return [call.result() for call in calls]
+            finally:  # After an error or an interrupt no further call begins.
+                pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Rules:
     @classmethod
     def of(cls, spec: OutcomeSpec, task: Task, free: tuple[str, ...] = ()) -> Rules:
         """Compile the rules of a domain, with what a task adds to them and what else is `free`."""
-        own = (spec.free + task.free + free, spec.free_values + task.free_values)
+        own = (spec.free + task.free + free, spec.free_values + task.judged_values)
         freed, values, made, rows, numbers = _compiled((*own, spec.free_made, spec.rows, spec.numbers))
         return Rules(freed, values, made, rows, numbers, quoted(task.instruction))
 
@@ -140,6 +140,25 @@ def score_with_collateral(task: Task) -> float:
     0.75
     """
     return 1.0 - min(check.weight for check in task.success) / total_weight(task.success)
+
+
+def matches(pattern: str, key: str) -> bool:
+    """Whether a pattern matches the name of a field.
+
+    >>> matches("notes/*/text", "notes/1/text"), matches("note/*/text", "notes/1/text")
+    (True, False)
+    """
+    return re.fullmatch(pattern_of(pattern), key, re.DOTALL) is not None
+
+
+def changes_of(span: EpisodeStates) -> list[str]:
+    """Return the names of the fields that were made, changed or removed in an episode, sorted.
+
+    >>> changes_of(EpisodeStates({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 4, "d": 5}))
+    ['b', 'c', 'd']
+    """
+    names = {*span.start, *span.end}
+    return sorted(name for name in names if span.start.get(name, _GONE) != span.end.get(name, _GONE))
 
 
 class _Ending:

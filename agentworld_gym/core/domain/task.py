@@ -187,6 +187,10 @@ class Check(Strict):
     rubric: str | None = None
     """A question that a judge answers. Beside a `verifier` the judge also reads what that found."""
 
+    judges: tuple[str, ...] = ()
+    """Patterns of the fields whose values the `rubric` judges. They may hold something else than the expert leaves, as
+    those of `Task.free_values`."""
+
     classes: dict[str, float | None] = Field(default_factory=dict)
     """The answers to a `rubric` that a judge chooses from in place of a score from 1 to 5, each with what it is worth
     from 0 to 1. None stands for a failure of the world, which is never a reward."""
@@ -222,6 +226,8 @@ class Check(Strict):
             raise ValueError("`probe` and `expect` together")
         if self.classes and self.rubric is None:
             raise ValueError("`classes` beside a `rubric`")
+        if self.judges and self.rubric is None:
+            raise ValueError("`judges` beside a `rubric`")
         if any(worth is not None and not 0 <= worth <= 1 for worth in self.classes.values()):
             raise ValueError("`classes` that are worth 0 to 1, or null")
         if self.tests and self.probe is None:
@@ -307,6 +313,14 @@ class Task(Strict):
 
     free_values: tuple[str, ...] = ()
     """Patterns of fields that may hold something else than the expert leaves, beside `OutcomeSpec.free_values`."""
+
+    success_at: float = Field(default=1.0, gt=0, le=1)
+    """The score from which the task is solved. By default every check has to pass in full; a judge's 4 of 5 is 0.75."""
+
+    @property
+    def judged_values(self) -> tuple[str, ...]:
+        """The patterns of all fields that may hold something else than the expert leaves."""
+        return (*self.free_values, *(pattern for check in self.success for pattern in check.judges))
 
     def control_seed_in(self, seed: int) -> int:
         """Return the seed of what the faults draw in an episode of this seed."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentworld_gym.core.registration import find_domain, resolved
-from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, put_in, resolve
+from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, put_in, resolve, resolve_if_shown
 from agentworld_gym.core.screens.node import Box, ScreenNode
 from agentworld_gym.core.screens.observations import Observations, Translation
 from agentworld_gym.core.screens.screen import Screen
@@ -30,6 +30,7 @@ __all__ = [
     "observations_of",
     "read_screen",
     "resolve",
+    "resolve_if_shown",
     "screen_of",
     "stand_in",
     "translation_of",

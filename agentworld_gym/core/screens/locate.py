@@ -93,20 +93,36 @@ def has_whole_locator(action: str) -> bool:
         return False
 
 
-def resolve(action: str, nodes: Sequence[ScreenNode]) -> str | None:
-    """Replace every locator by what names its element; None if an element is not on the screen.
+def resolve(action: str, nodes: Sequence[ScreenNode]) -> str:
+    """Replace every locator by what names its element.
 
     Args:
         action: An action of a graphical domain, with any number of locators.
         nodes: The elements of the screen.
 
     Raises:
+        NotOnScreen: An element is not on the screen.
         ValueError: A locator is broken; tasks are tested for that when they are loaded.
 
     >>> buttons = [ScreenNode("button", "Buy", handle=f"e{n}") for n in (2, 3)]
     >>> nodes = [ScreenNode("heading", "Tea", handle="e1"), *buttons]
-    >>> resolve("click('@{button 'Buy' after heading 'Tea' 2}')", nodes), resolve("click('@{link}')", nodes)
-    ("click('e3')", None)
+    >>> resolve("click('@{button 'Buy' after heading 'Tea' 2}')", nodes)
+    "click('e3')"
+    >>> resolve("click('@{link}')", nodes)
+    Traceback (most recent call last):
+    agentworld_gym.core.screens.locate.NotOnScreen: not on the screen: click('@{link}')
+    """
+    resolved = resolve_if_shown(action, nodes)
+    if resolved is None:
+        raise NotOnScreen(f"not on the screen: {action}")
+    return resolved
+
+
+def resolve_if_shown(action: str, nodes: Sequence[ScreenNode]) -> str | None:
+    """Replace every locator as `resolve` does; None if an element is not on the screen.
+
+    Raises:
+        ValueError: A locator is broken.
     """
     if START not in action:
         return action

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.screens import is_graphical, screen_of
-from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, resolve
+from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, resolve_if_shown
 from agentworld_gym.core.screens.node import ScreenNode
 
 LOOK = "browser_snapshot"
@@ -100,7 +100,7 @@ class Sight:
         """Return an action for this screen; None if it names an element that is not there."""
         if not is_graphical(self.domain) or not has_locator(action):
             return action
-        return resolve(action, self.nodes)
+        return resolve_if_shown(action, self.nodes)
 
     def offers(self, menu: Iterable[str]) -> tuple[str | None, ...]:
         """Return each entry of a menu for this screen; None for an entry whose element is not there."""

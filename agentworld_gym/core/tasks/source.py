@@ -98,6 +98,9 @@ class TaskSource:
         for written in self._handwritten.values():
             check_actions(written, self._parser, spec.path, f"task {written.id}: ")
         self._fixed = self._named(task)
+        given = [task] if isinstance(task, str | Mapping | Task) else task or []
+        self.own = [(found, file) for found, one in zip(self._fixed, given, strict=True) if (file := file_of(one))]
+        """The tasks that the caller wrote, each with the file that it stands in."""
         if not self.names and not self._handwritten and task is None and pool is None:
             raise SpecError(spec.path, "tasks", spec.tasks.model_dump(), "at least one family or file, or pass task=…")
 
@@ -199,6 +202,7 @@ class TaskSource:
             if not is_named:
                 task = with_usable_tools(task)
             check_actions(task, self._parser, file)
+            checked_controls(self.spec, task.controls, file)
         return task
 
     def _generated(self, name: str) -> Task | None:
@@ -207,6 +211,18 @@ class TaskSource:
         if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
             return generate(self.spec.id, family, int(level), int(seed))
         return None
+
+
+def file_of(task: str | Mapping[str, Any] | Task) -> str | None:
+    """Return where a task of one's own stands: its file or the option that holds it; None for the id of a task.
+
+    >>> file_of("my.yaml"), file_of({"instruction": "i"}), file_of("count_lines-1-0")
+    ('my.yaml', 'options.task', None)
+    """
+    if isinstance(task, str):
+        return task if task.endswith((".yaml", ".yml")) else None
+    made = isinstance(task, Task) and task.seed is not None
+    return None if made else "options.task"
 
 
 def with_usable_tools(task: Task) -> Task:
@@ -233,17 +249,22 @@ def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: st
             raise SpecError(file, f"{prefix}{key}", action, f"an action that can be read ({problem})")
 
 
-def checked_controls(spec: DomainSpec, controls: Mapping[str, Any]) -> dict[str, float]:
+def checked_controls(spec: DomainSpec, controls: Mapping[str, Any], file: str | Path = "options") -> dict[str, float]:
     """Return controls after checking that their names are known and their strengths lie between 0 and 1.
+
+    Args:
+        spec: The spec of the domain.
+        controls: The strengths by name.
+        file: Where they stand, for errors.
 
     Raises:
         SpecError: a name is unknown, or a strength is no number from 0 to 1.
     """
     if not isinstance(controls, Mapping):
-        raise SpecError("options", "controls", controls, "strengths by name, as in {'pagination': 0.5}")
+        raise SpecError(file, "controls", controls, "strengths by name, as in {'pagination': 0.5}")
     for name, strength in controls.items():
         if name not in spec.controls:
-            raise SpecError("options", "controls", name, f"one of {', '.join(spec.controls) or 'none'}")
+            raise SpecError(file, "controls", name, f"one of {', '.join(spec.controls) or 'none'}")
         if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= 1:
-            raise SpecError("options", f"controls.{name}", strength, "a number from 0 to 1")
+            raise SpecError(file, f"controls.{name}", strength, "a number from 0 to 1")
     return {name: float(strength) for name, strength in controls.items()}

@@ -15,14 +15,14 @@ from agentworld_gym.core.checks.probes import ProbeRun, probing
 from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, SuccessFinding
 from agentworld_gym.core.contracts import Failure, FailureKind, World
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.domain.task import Check
+from agentworld_gym.core.domain.task import Check, Task
 from agentworld_gym.core.flow import BatchedCall, Work, in_one_wave
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment
-from agentworld_gym.llm.judging.rubric import JudgedEpisode, RubricJudge
+from agentworld_gym.llm.judging.rubric import EpisodeJudge, JudgedEpisode
 
-SOLVED = 1.0 - 1e-9
-"""The score from which a task is solved."""
+ROUNDING = 1e-9
+"""How far sums of weights may lie below what they stand for."""
 
 
 class Checker:
@@ -35,7 +35,7 @@ class Checker:
         judge: The judge of rubrics; without one they have no verdict.
     """
 
-    def __init__(self, spec: DomainSpec, world: World[Any], parser: ActionParser, judge: RubricJudge | None) -> None:
+    def __init__(self, spec: DomainSpec, world: World[Any], parser: ActionParser, judge: EpisodeJudge | None) -> None:
         self._spec, self._world, self._parser, self._judge = spec, world, parser, judge
         self._accountable = world if isinstance(world, KnowsCollateral) else None
         self.output = re.compile(spec.observation.output) if spec.observation.output else None
@@ -150,6 +150,7 @@ class Checker:
                     verdict.message if verdict.kind is FailureKind.ENGINE else f"the judge failed: {verdict.message}"
                 )
                 results.failure = replace(verdict, message=message, retryable=False)
+                results.usage += verdict.spent
                 continue
             results.usage += verdict.usage
             if number is None:
@@ -158,8 +159,8 @@ class Checker:
                 results.passed[number] = verdict.score
 
     def _telling_collateral(self, step: EpisodeStep, results: CheckResults) -> Work[None]:
-        """Ask a world that knows its state what an episode that passes all checks changed beside its task."""
-        solved = not results.failure and score(step.episode.task, results.passed) >= SOLVED
+        """Ask a world that knows its state what an episode with the score of a success changed beside its task."""
+        solved = not results.failure and is_solved(step.episode.task, score(step.episode.task, results.passed))
         if not solved or self._accountable is None:
             return
         answer = yield BatchedCall(self._accountable.collateral, (step.episode.session,))
@@ -173,3 +174,8 @@ class Checker:
 def _asks(step: EpisodeStep) -> bool:
     """Return whether anything is to be tested after a step: its episode ends, or some checks of its task are due."""
     return step.moment is not None and (step.moment is not Moment.STEP or bool(due(step.episode.task, step.moment)))
+
+
+def is_solved(task: Task, reached: float) -> bool:
+    """Return whether a score is enough for the success of a task."""
+    return reached >= task.success_at - ROUNDING

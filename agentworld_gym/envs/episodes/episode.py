@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from agentworld_gym.base.errors import UnderWayError
-from agentworld_gym.core.contracts import Action, Session
+from agentworld_gym.core.actions.naming import renamed
+from agentworld_gym.core.contracts import Action, Message, Session
+from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
 
 
 class Info(TypedDict, total=False):
@@ -61,8 +64,8 @@ class Info(TypedDict, total=False):
     """The weighted share of the checks that pass, from 0 to 1."""
 
     collateral: list[str]
-    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where all
-    checks passed and the world knows its state."""
+    """Where the state differs from the one that the task's expert leaves; success wants it empty. It is there where the
+    score is that of a success and the world knows its state."""
 
     action_error: str
     """Why the action cannot be parsed."""
@@ -93,6 +96,9 @@ class Episode:
     session: Session
     """The episode as its world keeps it."""
 
+    domain: DomainSpec
+    """The domain of the task, in the dialect in force."""
+
     agents: int = 1
     """How many agents share the episode."""
 
@@ -105,8 +111,8 @@ class Episode:
     observations: list[str] = field(default_factory=list)
     """What the world showed, at the start and after each action, in the first dialect of the domain."""
 
-    observation: str = ""
-    """What the agent saw last, in the dialect in force."""
+    shown: list[str] = field(default_factory=list)
+    """What the agent saw, at the start and after each action, in the dialect in force."""
 
     confirming: bool = False
     """Whether the last action asked to finish and has to be repeated to confirm it."""
@@ -119,6 +125,34 @@ class Episode:
 
     under_way: bool = False
     """Whether a step was sent whose outcome has not been handed out."""
+
+    @property
+    def observation(self) -> str:
+        """What the agent saw last, in the dialect in force."""
+        return self.shown[-1]
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """What can be called: the name, description and JSON Schema of each tool of the domain and of the task."""
+        return tuple(renamed([*self.domain.action.tools, *self.task.tools], self.domain.action))
+
+    def messages(self) -> list[Message]:
+        """Return the episode so far as the messages of a chat, in which one agent is the assistant.
+
+        The system message is `agentworld_gym.agent_prompt`, and the last message is what the agent saw last.
+
+        >>> from agentworld_gym.envs.options import EnvOptions
+        >>> runner = EnvOptions(spec="terminal", world="scripted").runner()
+        >>> ((episode, _, _),) = runner.start([0], {})
+        >>> _ = runner.advance([episode], ["ls"])
+        >>> [message["role"] for message in episode.messages()]
+        ['system', 'user', 'assistant', 'user']
+        >>> runner.close()
+        """
+        messages = [Message(role="system", content=agent_prompt(self)), Message(role="user", content=self.shown[0])]
+        for action, observation in zip(self.actions, self.shown[1:], strict=True):
+            messages += [Message(role="assistant", content=action), Message(role="user", content=observation)]
+        return messages
 
     @property
     def steps(self) -> int:
@@ -146,6 +180,7 @@ class Episode:
             actions=list(self.actions),
             taken=list(self.taken),
             observations=list(self.observations),
+            shown=list(self.shown),
         )
 
 

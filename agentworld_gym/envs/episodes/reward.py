@@ -7,7 +7,7 @@ from agentworld_gym.core.checks.collateral import score_with_collateral
 from agentworld_gym.core.checks.probes import ASKED
 from agentworld_gym.core.contracts import Failure, Observation, Usage
 from agentworld_gym.core.domain.spec import RewardSpec
-from agentworld_gym.envs.episodes.checking import SOLVED
+from agentworld_gym.envs.episodes.checking import is_solved
 from agentworld_gym.envs.episodes.episode import Info, no_tokens
 from agentworld_gym.envs.episodes.step import EpisodeStep, Moment, Transition
 
@@ -52,7 +52,7 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
             reached = min(reached, score_with_collateral(episode.task)) if results.collateral else reached
         parts["checks"] = weights.checks * (reached - episode.paid)
         episode.paid = reached
-        solved = reached >= SOLVED
+        solved = is_solved(episode.task, reached) and not results.collateral
         if results.rubric is not None:
             parts["rubric"] = weights.rubric * results.rubric
         info["score"] = reached

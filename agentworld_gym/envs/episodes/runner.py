@@ -30,7 +30,7 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import Work, answering_of
 from agentworld_gym.core.screens.protocols import Translated
-from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.core.tasks.source import TaskSource, file_of
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.checking import Checker
 from agentworld_gym.envs.episodes.episode import Episode, Info, no_tokens
@@ -38,7 +38,8 @@ from agentworld_gym.envs.episodes.event_order import EventOrder
 from agentworld_gym.envs.episodes.log_rows import log_fork, log_starts, log_steps
 from agentworld_gym.envs.episodes.reward import transition_of
 from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment, Transition
-from agentworld_gym.llm.judging.rubric import RubricJudge
+from agentworld_gym.llm.judging.rubric import EpisodeJudge
+from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
 
 
 class EpisodeRunner:
@@ -61,7 +62,7 @@ class EpisodeRunner:
         world: World[Any],
         source: TaskSource,
         *,
-        judge: RubricJudge | None = None,
+        judge: EpisodeJudge | None = None,
         unjudged: bool = False,
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
@@ -105,6 +106,8 @@ class EpisodeRunner:
         tasks = [self.source.pick(seed, options) for seed in seeds]
         for task in tasks:
             self._refuse_without_judge(task)
+        if tasks and options.get("task") is not None and (file := file_of(options["task"])):
+            refuse_idle_patterns(self.world, tasks[0], file)
         episodes: list[Episode] = []
         for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):
@@ -116,8 +119,9 @@ class EpisodeRunner:
             first = observation
             if isinstance(session, Translated):
                 first = after_instruction(task, session.in_first_dialect)
+            name = self._next_id()
             episodes.append(
-                Episode(self._next_id(), task, seed, session, agents, observations=[first], observation=observation)
+                Episode(name, task, seed, session, self.spec, agents, observations=[first], shown=[observation])
             )
         if self.traces:
             log_starts(self.traces, episodes)
@@ -233,7 +237,7 @@ class EpisodeRunner:
         """Close the world, the judge, the logs and the order."""
         self.world.close()
         if self.judge is not None:
-            self.judge.generator.close()
+            self.judge.close()
         if self.traces:
             self.traces.close()
         if self.order:
@@ -246,7 +250,7 @@ class EpisodeRunner:
         if self._unjudged:
             return
         if self.judge is None and (self.spec.reward.rubric or any(check.rubric for check in task.success)):
-            raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL' or judge='vllm:MODEL'")
+            raise AgentWorldError(f"task {task.id} is scored by a rubric; pass judge='URL', 'vllm:MODEL' or a function")
 
     def _read(self, episode: Episode, text: str | Action) -> Action:
         action = text if isinstance(text, Action) else self._parsed(episode, text)
@@ -266,11 +270,11 @@ class EpisodeRunner:
         episode.taken.append(action)
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
-            episode.observation = answer.text
+            episode.shown.append(answer.text)
             episode.observations.append(in_first_dialect(self.spec, episode.session, action, answer))
         else:
             session = episode.session
-            episode.observation = session.observation
+            episode.shown.append(session.observation)
             episode.observations.append(
                 session.in_first_dialect if isinstance(session, Translated) else session.observation
             )

@@ -1,10 +1,10 @@
-"""A judge that scores episodes by a rubric, through any generator."""
+"""Judges that score episodes by a rubric: a model behind any generator, and the protocol of all others."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Generator, Usage
 from agentworld_gym.core.domain.sampling import Sampling
@@ -12,6 +12,9 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import Request, Work, in_one_wave
 from agentworld_gym.llm.prompting.parsing import parse_class, parse_verdict
 from agentworld_gym.llm.prompting.prompt import Prompts
+
+SHOWN = 600
+"""The characters of a verdict that an error shows."""
 
 
 def score_names(criteria: Mapping[str, str] | Sequence[str]) -> list[str]:
@@ -55,7 +58,7 @@ def class_schema(classes: Collection[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class JudgedEpisode:
-    """One episode to judge."""
+    """One episode to judge, and what to look for in it."""
 
     task: Task
     """The task of the episode."""
@@ -85,6 +88,22 @@ class JudgeVerdict:
     """The tokens that the verdict took."""
 
 
+class EpisodeJudge(Protocol):
+    """Who scores the rubrics of an environment."""
+
+    def judging(self, case: JudgedEpisode) -> Work[JudgeVerdict | Failure]:
+        """Judge one case, as a piece of work."""
+        ...
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Return what makes the judge what it is: values by name, each with whether this process verified it."""
+        ...
+
+    def close(self) -> None:
+        """Free what the judge holds."""
+        ...
+
+
 @dataclass
 class RubricJudge:
     """Asks a generator for a verdict on each case.
@@ -108,18 +127,27 @@ class RubricJudge:
         """Return one verdict or failure for each case, in order."""
         return in_one_wave(map(self.judging, cases))
 
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Return the parts of the generator."""
+        return self.generator.describe()
+
+    def close(self) -> None:
+        """Close the generator."""
+        self.generator.close()
+
     def judging(self, case: JudgedEpisode) -> Work[JudgeVerdict | Failure]:
         """Judge one case, as a piece of work that asks the generator."""
-        spent = Usage()
+        spent, said = Usage(), ""
         for attempt in range(self.tries):
             answer = yield Request(self.generator, self._request(case, attempt))
             if isinstance(answer, Failure):
                 return answer
-            spent += answer.usage
+            spent, said = spent + answer.usage, answer.text
             verdict = self._read(answer, case, spent)
             if verdict is not None:
                 return verdict
-        return UNREADABLE
+        message = f"the verdict cannot be read, in {self.tries} tries; the last one was: {shortened(said)}"
+        return Failure(FailureKind.MALFORMED, message, retryable=True, spent=spent)
 
     def _request(self, case: JudgedEpisode, attempt: int) -> ChatRequest:
         messages = self.prompts.judge(case.task, case.turns, case.criteria, case.answer, tuple(case.classes))
@@ -142,4 +170,12 @@ class RubricJudge:
         return JudgeVerdict(worth, spent)
 
 
-UNREADABLE = Failure(FailureKind.MALFORMED, "the judge's verdict cannot be read", retryable=True)
+def shortened(text: str, most: int = SHOWN) -> str:
+    """Return a text in quotes as an error shows it: of a long one the beginning and the end.
+
+    >>> shortened("It is fine."), shortened("a" * 30 + "b" * 30, most=8)
+    ("'It is fine.'", "'aaaa' … 'bbbb' (60 characters)")
+    """
+    if len(text) <= most:
+        return repr(text)
+    return f"{text[: most // 2]!r} … {text[-(most // 2) :]!r} ({len(text)} characters)"

@@ -17,7 +17,7 @@ _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its
 
 @runtime_checkable
 class OneEpisode(Protocol):
-    """An environment of AgentWorld that plays one episode at a time, by one agent or by several."""
+    """An environment of AgentWorld that plays one episode at a time, by one agent or by several; or an episode."""
 
     @property
     def domain(self) -> DomainSpec:
@@ -80,7 +80,8 @@ def agent_prompt(env: Any, member: int | str | None = None) -> str:
     those of the episode's task and may differ from episode to episode, so it has to be called again after a reset.
 
     Args:
-        env: An environment of AgentWorld after `reset`: single or vector, wrapped or not, or one of several agents.
+        env: An environment of AgentWorld after `reset`: single or vector, wrapped or not, or one of several agents. Or
+            an `Episode`, as a policy gets it.
         member: The member of a vector environment, or the name of one of several agents. Without a name, several agents
             are told every tool that some of them can call.
 

@@ -76,6 +76,16 @@ def test_a_judge_that_stays_unreadable_is_a_failure(answer):
     [verdict] = judged([answer] * 3).judge([CASE])
     assert isinstance(verdict, Failure)
     assert verdict.kind is FailureKind.MALFORMED
+    assert repr(answer) in verdict.message
+
+
+def test_a_long_reply_that_cannot_be_read_is_shown_by_its_ends_and_its_tokens_count():
+    env = make(world=dream("babbling", lambda request: Completion("No. " + "x" * 9000 + " Yes.", usage=Usage(9, 1))))
+    env.reset(seed=1, options={"task": POLITE})
+    info = env.step("finish")[4]
+    message = info["failure"]["message"]
+    assert "'No. xx" in message and "xx Yes.'" in message and len(message) < 1000
+    assert info["check_tokens"]["prompt"] == 27
 
 
 def test_the_schema_asks_for_exactly_the_scores_of_the_criteria():

@@ -20,7 +20,7 @@ from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.screens import NotOnScreen, ScreenNode, read_screen, resolve, stand_in
+from agentworld_gym.core.screens import NotOnScreen, ScreenNode, read_screen, resolve, resolve_if_shown, stand_in
 from agentworld_gym.core.screens.locate import compiled
 from agentworld_gym.core.screens.sight import Sight, on_screen
 from agentworld_gym.core.tasks.source import TaskSource
@@ -148,7 +148,7 @@ NODES = [
     ],
 )
 def test_an_element_is_found_by_what_it_is_called(locator, target):
-    assert resolve(f"click('{locator}')", NODES) == (None if target is None else f"click('{target}')")
+    assert resolve_if_shown(f"click('{locator}')", NODES) == (None if target is None else f"click('{target}')")
 
 
 def test_a_name_in_a_json_action_is_escaped_as_json():
@@ -158,8 +158,13 @@ def test_a_name_in_a_json_action_is_escaped_as_json():
 
 def test_an_action_may_hold_several_locators_or_none():
     assert resolve("drag('@{'Tea'}', '@{link}')", NODES) == "drag('e1', 'e5')"
-    assert resolve("drag('@{'Tea'}', '@{menu}')", NODES) is None
+    assert resolve_if_shown("drag('@{'Tea'}', '@{menu}')", NODES) is None
     assert resolve("noop()", []) == "noop()"
+
+
+def test_an_element_that_is_not_on_the_screen_is_an_error_that_names_the_action():
+    with pytest.raises(NotOnScreen, match=r"click\('@\{link 'Nowhere'\}'\)"):
+        resolve("click('@{link 'Nowhere'}')", NODES)
 
 
 @pytest.mark.parametrize("broken", ["@{", "@{}", "@{button", "@{'a}", "@{button 'a' after}", "@{button 'a' x}", "@{1}"])

@@ -20,7 +20,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task, split_of
-from agentworld_gym.core.screens import read_screen, resolve, stand_in
+from agentworld_gym.core.screens import read_screen, resolve, resolve_if_shown, stand_in
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.control_cases import ControlCase
 from agentworld_gym.core.tasks.family import MENU_MIN, TaskDraft
@@ -49,7 +49,7 @@ any_task = st.builds(
 
 def act(machine: AndroidMachine, text: str) -> str | None:
     """Do an action with locators; None where it is not possible on this screen."""
-    resolved = resolve(text, read_screen("android", machine.observation))
+    resolved = resolve_if_shown(text, read_screen("android", machine.observation))
     return None if resolved is None else machine.act(PARSER.parse(resolved).parsed)
 
 
@@ -90,7 +90,7 @@ def guesses(task: Task, rng: random.Random) -> list[str]:
     done: list[str] = []
     for _ in range(task.max_steps or 0):
         nodes = read_screen("android", machine.observation)
-        text = rng.choice([entry for entry in task.menu if resolve(entry, nodes) is not None])
+        text = rng.choice([entry for entry in task.menu if resolve_if_shown(entry, nodes) is not None])
         done.append(text)
         if PARSER.parse(stand_in("android", text)).kind is ActionKind.FINISH:
             break
@@ -281,7 +281,7 @@ def test_a_task_written_by_hand_is_solved_by_its_expert_and_by_nothing_less(task
 def test_every_entry_of_a_menu_is_on_some_screen_of_the_expert(task: Task) -> None:
     screens = [read_screen("android", screen) for _, screen in transcript(task)]
     for entry in task.menu:
-        assert any(resolve(entry, nodes) is not None for nodes in screens), entry
+        assert any(resolve_if_shown(entry, nodes) is not None for nodes in screens), entry
 
 
 # Controls
@@ -367,5 +367,5 @@ def test_any_name_can_be_locator(name: str) -> None:
     machine = AndroidMachine.start(state, 0)
     machine.act({"action_type": "open_app", "app_name": "Notes"})
     nodes: Sequence[Any] = read_screen("android", machine.observation)
-    index = resolve(f'{{"index": {locator(f"a{text}b")}}}', nodes)
+    index = resolve_if_shown(f'{{"index": {locator(f"a{text}b")}}}', nodes)
     assert index is not None and nodes[json.loads(index)["index"]].text == f"a{text}b"

@@ -18,7 +18,7 @@ from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Check, Expect, Task, split_of
-from agentworld_gym.core.screens import NotOnScreen, read_screen, resolve, stand_in
+from agentworld_gym.core.screens import NotOnScreen, read_screen, resolve_if_shown, stand_in
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.family import MENU_MIN
@@ -144,7 +144,7 @@ def test_an_episode_of_the_environment() -> None:
     env.reset(seed=1, options={"task": task.id})
     observation = task.first_observation or ""
     for action in task.expert:
-        code = resolve(action, read_screen("desktop", observation))
+        code = resolve_if_shown(action, read_screen("desktop", observation))
         assert code is not None
         shown, reward, terminated, _, info = env.step(code)
         observation = shown if isinstance(shown, str) else observation

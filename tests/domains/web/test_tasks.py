@@ -20,7 +20,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Expect, Task, split_of
-from agentworld_gym.core.screens import read_screen, resolve, stand_in
+from agentworld_gym.core.screens import read_screen, resolve_if_shown, stand_in
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.core.tasks.control_cases import ControlCase
@@ -185,7 +185,7 @@ def test_every_entry_of_a_menu_is_on_some_page_of_the_expert(name: str, level: i
     task = generated("web", name, level, 1)
     pages = [read_screen("web", page) for _, page in transcript(task)]
     for entry in task.menu:
-        assert any(resolve(entry, nodes) is not None for nodes in pages), entry
+        assert any(resolve_if_shown(entry, nodes) is not None for nodes in pages), entry
 
 
 @every_level
@@ -371,7 +371,7 @@ def test_a_task_written_by_hand_is_solved_by_its_expert_and_by_nothing_less(task
 def test_every_entry_of_a_menu_written_by_hand_is_on_some_page_of_the_expert(task: Task) -> None:
     pages = [read_screen("web", page) for _, page in transcript(task)]
     for entry in task.menu:
-        assert any(resolve(entry, nodes) is not None for nodes in pages), entry
+        assert any(resolve_if_shown(entry, nodes) is not None for nodes in pages), entry
 
 
 # Controls
@@ -466,7 +466,7 @@ def test_any_name_can_be_named_and_any_text_typed(name: str, text: str) -> None:
     name = "".join(c for c in name if c.isprintable() and not c.isspace())
     nodes: Sequence[Any] = read_screen("web", f"### Snapshot\n- textbox {json.dumps(f'a{name}b')} [ref=e7]")
     for action in (write(f"a{name}b", text), fill_in((f"a{name}b", text)), f'{{"ref": "{locator(f"a{name}b")}"}}'):
-        resolved = resolve(action, nodes)
+        resolved = resolve_if_shown(action, nodes)
         assert resolved is not None
         found = json.loads(resolved)
         told = found.get("arguments", found)

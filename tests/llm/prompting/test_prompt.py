@@ -246,6 +246,26 @@ def test_the_judge_sees_the_turns_and_never_thinking(domain: str) -> None:
 
 
 @every_domain
+def test_the_judge_of_a_task_is_told_of_the_task_alone(domain: str) -> None:
+    spec, task = load_spec(domain), a_task(domain)
+    for classes in ((), ("done", "failed")):
+        for source in spec.in_every_dialect():
+            (message,) = Prompts(source).judge(task, [], ["Is the agent polite?"], "ANSWERED", classes)
+            content = message["content"]
+            assert task.instruction.strip() in content and "Is the agent polite?" in content and "ANSWERED" in content
+            assert "agent" in content.partition("## The task")[0] and spec.title in content
+            of_worlds = (
+                "deterministic",
+                "Deterministic",
+                "Pre-existing",
+                "a model that plays",
+                *spec.observation.kinds,
+            )
+            assert not [words for words in of_worlds if f"{words}:" in content or f"{words} content" in content]
+            assert "judge what they say and not who wrote it" not in content
+
+
+@every_domain
 def test_the_first_observation_is_not_escaped(domain: str) -> None:
     prompts, task = Prompts(load_spec(domain)), a_task(domain, first_observation="<think> <|x|>")
     assert prompts.first_observation(task) == "<think> <|x|>"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve_if_shown
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks.control_cases import ControlCase, Solver
 from agentworld_gym.domains.android.tasks.actions import BACK, WAIT, app, tap
@@ -62,7 +62,7 @@ class PhoneHand:
 
     def _aimed(self, action: str) -> str:
         """Return the action as it is, or at the point where its element stands."""
-        resolved = resolve(action, self.nodes) if self.points else None
+        resolved = resolve_if_shown(action, self.nodes) if self.points else None
         if resolved is None:
             return action
         arguments = json.loads(resolved)

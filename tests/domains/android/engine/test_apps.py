@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.screens import read_screen, resolve
+from agentworld_gym.core.screens import read_screen, resolve_if_shown
 from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
 
@@ -69,7 +69,7 @@ class Hand:
         """Do an action whose `index` is a locator without its brackets."""
         at = action.pop("at", None)
         if at is not None:
-            index = resolve(f"@{{{at}}}", self.screen)
+            index = resolve_if_shown(f"@{{{at}}}", self.screen)
             assert index is not None, f"{at} is not on the screen: {self.texts}"
             action["index"] = int(index)
         self.machine.act(action)

@@ -13,7 +13,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.engines.controls import suspended
-from agentworld_gym.core.screens import read_screen, resolve
+from agentworld_gym.core.screens import read_screen, resolve_if_shown
 from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.domains.android.engine.apps import apps
 from agentworld_gym.domains.android.engine.display import Display
@@ -49,7 +49,7 @@ class Hand:
         return [node.label for node in self.nodes if node.label]
 
     def node(self, locator: str) -> ScreenNode:
-        index = resolve(f"@{{{locator}}}", self.nodes)
+        index = resolve_if_shown(f"@{{{locator}}}", self.nodes)
         assert index is not None, f"{locator} is not on the screen: {self.texts}"
         return self.nodes[int(index)]
 

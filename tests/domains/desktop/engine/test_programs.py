@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.core.screens import ScreenNode, read_screen, resolve
+from agentworld_gym.core.screens import ScreenNode, read_screen, resolve_if_shown
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import document as books
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import sheets as sheets
@@ -301,7 +301,7 @@ class Sitting:
     def do(self, *codes: str) -> str:
         """Run code, its locators resolved on the screen of the moment."""
         for code in codes:
-            resolved = resolve(code, self.nodes)
+            resolved = resolve_if_shown(code, self.nodes)
             assert resolved is not None, f"{code} is not on the screen:\n{self.machine.observation}"
             self.machine.act(resolved)
             assert not self.machine.problem, self.machine.problem

@@ -1,0 +1,103 @@
+"""Whether a task of one's own holds: it can be read and begun, its expert solves it, and doing nothing does not."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from agentworld_gym.agents.policies.following import walk
+from agentworld_gym.agents.policies.scripted import expert_policy, nothing_policy
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.engines.catalog import has_engine
+from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Moment, Transition
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.judging.rubric import JudgedEpisode
+
+
+class CheckedTask(NamedTuple):
+    """What was found of a task that holds."""
+
+    task: Task
+    """The task."""
+
+    steps: int | None
+    """How many steps the expert took; None where it was not played."""
+
+
+def check_task(path: Path, domain: str) -> CheckedTask:
+    """Read a task, and play its expert and an agent that does nothing in the grounded world of its domain.
+
+    Whoever acts or answers passes the rubrics there, because no judge is asked.
+
+    Args:
+        path: The YAML file of the task.
+        domain: The domain, or the path of its spec.
+
+    Raises:
+        SpecError: The task does not hold: the error names file, key, value and what was expected.
+    """
+    file = str(path)
+    options = EnvOptions(spec=domain, task=file)
+    spec = options.domain_spec()
+    grounded = has_engine(spec.id)
+    with closing(options.changed(world="grounded" if grounded else "scripted", judge=_acts).runner()) as runner:
+        [(task, _)] = runner.source.own
+        if not grounded:
+            return CheckedTask(task, None)
+        try:
+            begun = [episode for episode, _, _ in runner.start([0, 0], {})]
+        except SpecError as error:
+            # An engine names the part of the task in the place of the file.
+            part = error.file.removeprefix("task ").removesuffix(f" of {task.id}")
+            raise SpecError(file, f"{part}.{error.key}", error.value, error.expected) from error
+        try:
+            return CheckedTask(task, _steps(file, runner, *begun))
+        finally:
+            for episode in begun:
+                episode.session.close()
+
+
+def _acts(episode: JudgedEpisode) -> float:
+    """Judge in the place of a judge, that whoever acts or answers passes every rubric."""
+    return float(len(episode.turns) > 1 or episode.answer is not None)
+
+
+def _steps(file: str, runner: EpisodeRunner, first: Episode, second: Episode) -> int | None:
+    """Play doing nothing and then the expert, who needs so many steps; None without an expert."""
+    task = first.task
+    end = walk(runner, first, nothing_policy())
+    if end is not None and end.info.get("success"):
+        checks = [check.model_dump(exclude_unset=True) for check in task.success]
+        raise SpecError(file, "success", checks, "checks that an agent fails which finishes at once")
+    if not task.expert:
+        return None
+    _refuse_failed(file, runner, second, walk(runner, second, expert_policy(task)))
+    return second.steps
+
+
+def _refuse_failed(file: str, runner: EpisodeRunner, episode: Episode, end: Transition | None) -> None:
+    """Raise what keeps the expert from success."""
+    task, taken = episode.task, len(episode.actions)
+    if end is None:
+        if taken < len(task.expert):
+            raise SpecError(file, f"expert.{taken}", task.expert[taken], "an element that is on the screen then")
+        raise SpecError(file, "expert", list(task.expert), "a last action that finishes, such as 'finish'")
+    if "failure" in end.info:
+        raise SpecError(file, "expert", list(task.expert), f"a world that plays it ({end.info['failure']['message']})")
+    if taken < len(task.expert) and not end.info.get("success"):
+        raise SpecError(file, "max_steps", runner.limit(task), f"at least {len(task.expert)}, the steps of the expert")
+    if end.info.get("success"):
+        return
+    for number, check in enumerate(task.success):
+        found = runner.test(episode, task.model_copy(update={"success": (check,)}), Moment.FINISH)
+        reached = 0.0 if found is None else found.passed.get(0, 0.0)
+        if reached < 1.0:
+            value = check.model_dump(exclude_unset=True)
+            raise SpecError(
+                file, f"success.{number}", value, f"a check that the expert passes (it reaches {reached:g})"
+            )
+    raise SpecError(file, "expert", list(task.expert), f"actions that succeed (score {end.info['score']:g})")
