@@ -10,8 +10,13 @@ import gymnasium as gym
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.core.domain.spec import DomainSpec
 
+_ENDING = (
+    f"When the task is done, write: {VERB}",
+    f"Where the task asks for an answer, write it behind a colon: {VERB}: ANSWER",
+)
 _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
 
 
@@ -99,18 +104,19 @@ def agent_prompt(env: Any, member: int | None = None) -> str:
 def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True) -> str:
     """Return the prompt of a domain for an agent: its description, the syntax of actions, the tools, and how to finish.
 
-    Where the agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
+    Both ways to finish are told, whether or not the task asks for an answer: that stands in its instruction. Where the
+    agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
     end no message of a chat.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> told = role_of_agent(load_spec("mcp"), [{"name": "bank-pay", "description": "Pays a bill."}])
-    >>> print(*told.splitlines()[-2:], sep="\\n")
+    >>> print(*told.splitlines()[-3:], sep="\\n")
     {"name": "bank-pay", "description": "Pays a bill."}
     When the task is done, write: finish
+    Where the task asks for an answer, write it behind a colon: finish: ANSWER
     """
     lines = [spec.description, "Answer every message with one action and nothing else.", spec.action.description]
     if tools:
         lines.append(_TOOLS)
         lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
-    ending = ["When the task is done, write: finish"] if finishes else []
-    return "\n".join([*(line.strip() for line in lines if line), *ending])
+    return "\n".join([*(line.strip() for line in lines if line), *(_ENDING if finishes else ())])
