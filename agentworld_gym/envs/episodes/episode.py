@@ -67,6 +67,12 @@ class Info(TypedDict, total=False):
     action_error: str
     """Why the action cannot be parsed."""
 
+    written: str
+    """What the agent wrote, where tolerance was needed to read it; the logs hold the action that it was read as."""
+
+    tolerated: int
+    """How many actions of the episode needed tolerance so far; it is there where any did."""
+
     failure: dict[str, Any]
     """What the world did wrong: the step is truncated and its reward is 0.0. Where `retryable` is true, the session is
     as before the step, which may be tried again. A failed probe or judge is not retryable, because the action itself
@@ -97,7 +103,7 @@ class Episode:
     """How many agents share the episode."""
 
     actions: list[str] = field(default_factory=list)
-    """The actions so far, as the agent wrote them."""
+    """The actions so far, as the agent wrote them, or as the exact parser reads what was meant."""
 
     taken: list[Action] = field(default_factory=list)
     """The same actions, as they were read."""
