@@ -14,11 +14,15 @@ from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.registration import find_domain
 
 _ENDING = (
     f"When the task is done, write: {VERB}",
     f"Where the task asks for an answer, write it behind a colon: {VERB}: ANSWER",
 )
+_EXPECTED = ("python3", "perl", "gcc", "git", "make", "curl", "ssh", "vim", "nano")
+"""What agents look for in a shell; those that are not there are named."""
+
 _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
 
 
@@ -118,6 +122,8 @@ def role_of_agent(
 ) -> str:
     """Return the prompt of a domain for an agent: its description, the syntax of actions, the tools, and how to finish.
 
+    In a terminal it names the programs that are there.
+
     Both ways to finish are told, whether or not the task asks for an answer: that stands in its instruction. Where the
     agent may not finish, nothing is said of that. Where actions are calls and read with tolerance, `finish` is a tool
     among the tools. The texts of tools are data: they are escaped, so that they end no message of a chat.
@@ -131,6 +137,7 @@ def role_of_agent(
     Where the task asks for an answer, write it behind a colon: finish: ANSWER
     """
     lines = [spec.description, "Answer every message with one action and nothing else.", spec.action.description]
+    lines += _programs(spec)
     is_called = finishes and reading == "tolerant" and not TOOL_CALLS.isdisjoint(spec.action.syntax)
     if is_called and all(tool.get("name") != VERB for tool in tools):
         tools = [*tools, FINISH_TOOL]
@@ -138,3 +145,14 @@ def role_of_agent(
         lines.append(_TOOLS)
         lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
     return "\n".join([*(line.strip() for line in lines if line), *(_ENDING if finishes else ())])
+
+
+def _programs(spec: DomainSpec) -> list[str]:
+    """Return what an agent is told of the programs of a shell, where the domain names them."""
+    domain = find_domain(spec.id)
+    if domain is None or domain.programs is None:
+        return []
+    there = domain.part("programs")()
+    told = f"Beside the builtins of bash, these programs are there and no others: {' '.join(there)}"
+    absent = [name for name in _EXPECTED if name not in there]
+    return [f"{told}. There is no {', '.join(absent[:-1])} or {absent[-1]}."] if len(absent) > 1 else [f"{told}."]

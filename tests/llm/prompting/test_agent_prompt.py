@@ -13,6 +13,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.domains.terminal.engine.read_only_programs import is_program
 from agentworld_gym.integrations.sb3 import MenuEnv
 from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
 
@@ -37,6 +38,17 @@ def test_an_agent_is_told_to_finish_with_and_without_an_answer_as_the_parser_rea
         action = ActionParser(spec).parse(line.partition(": ")[2])
         assert (action.kind, action.answer) == (ActionKind.FINISH, answer)
     assert "the task is done" not in role_of_agent(spec, (), finishes=False)
+
+
+def test_the_prompt_of_a_terminal_names_the_programs_that_its_shell_runs():
+    told = role_of_agent(load_spec("terminal"), ())
+    there = told.partition("these programs are there and no others: ")[2].partition(".")[0].split()
+    assert {"awk", "grep", "jq", "sed", "sort", "tar"} <= set(there) and [
+        name for name in there if not is_program(name)
+    ] == []
+    absent = told.partition("There is no ")[2].partition(".")[0].replace(" or ", ", ").split(", ")
+    assert {"python3", "git", "curl", "perl", "vim"} <= set(absent) and not any(map(is_program, absent))
+    assert "programs are there" not in role_of_agent(load_spec("web"), ())
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
