@@ -43,6 +43,7 @@ _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)\s*>", re.IGNORECA
 _TAG = re.compile(r"</?tool_call>")
 _FENCE = re.compile(r"^[ \t]*(`{3,})([\w+-]*)[ \t]*\n(.*?)(?:^[ \t]*\1`*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FENCE_IN_A_LINE = re.compile(r"`{3}([^`\n]+)`{3}")
+_WRONG_ARGUMENTS = f"{VERB} takes one argument, 'answer'"
 _LAST_FENCES = re.compile(r"(?:\s*`{3})+\s*\Z")
 _MARKS = re.compile(rf"```|<(?:/?think|/?thought|/?reasoning|tool_call)|\b{VERB}\b|\bDONE\b|\bFAIL\b|keystrokes", re.I)
 """What a text has to hold that could mean anything but what it says."""
@@ -109,10 +110,10 @@ class TolerantParser:
             return self._parser.parse(one, tools, agent, shown)
 
         action, takes_finish = exact(text), all(tool.get("name") != VERB for tool in tools)
-        if self._stands(text, action, takes_finish):
-            return action
         body = text
         try:
+            if self._stands(text, action, takes_finish):
+                return action
             body = self._without_thinking(text)
             meant = self._meant(body, exact, takes_finish)
         except UnreadableAction as problem:
@@ -131,7 +132,7 @@ class TolerantParser:
             return action.error is None
         if self._free == "python" and _is_python(text):
             return not (takes_finish and _finishing(text) is not None)
-        return not _MARKS.search(text) and not (self._free == "shell" and (start.isupper() or start == "{"))
+        return not _MARKS.search(text) and not (self._free != "text" and (start.isupper() or start == "{"))
 
     def _meant(self, body: str, exact: Callable[[str], Action], takes_finish: bool) -> str:
         """Return what the exact parser reads as the action that a text without its thinking means.
@@ -151,8 +152,7 @@ class TolerantParser:
             return body
         if (found := self._in_prose(body, exact, takes_finish)) is not None:
             return found
-        if self._free == "shell":
-            _refuse_what_is_no_command(body)
+        self._refuse(body)
         return body
 
     def _without_thinking(self, text: str) -> str:
@@ -226,11 +226,15 @@ class TolerantParser:
             return self._in_fences(blocks, exact, takes_finish)
         if (block := _FENCE_IN_A_LINE.fullmatch(body.strip())) is not None:
             return block[1].strip()
-        for start, stop, value in _objects(body):
-            if takes_finish and _finish_call(value) is not None and _is_prose(_TAG.sub("", body[:start])):
-                return _finish_call(value)
-            if stop == len(body):
+        if body.rstrip().endswith("\n```") and body.count("```") == 1 and not _is_quoting(body):
+            return body.rstrip().removesuffix("```").rstrip()
+        for start, _, value in _objects(body):
+            if not _is_prose(_TAG.sub("", body[:start])):
                 break
+            if takes_finish and (finish := _finish_call(value)) is not None:
+                return finish
+            if self._free == "shell" and (command := _command_in(value)) is not None:
+                return command
         lines = body.splitlines()
         for place, line in enumerate(lines):
             if not _is_prose("\n".join(lines[:place])):
@@ -251,10 +255,24 @@ class TolerantParser:
         inner = _only([one[3].removesuffix("\n").removesuffix("```").rstrip() for one in blocks])
         if not inner.strip():
             raise UnreadableAction("the block is empty")
-        finish = _finishing(inner) if takes_finish else None
-        if finish is None and self._free == "shell" and not inner.lstrip().startswith("["):
-            _refuse_what_is_no_command(inner)
-        return inner if finish is None else finish
+        if takes_finish and (finish := _finishing(inner)) is not None:
+            return finish
+        if self._free == "shell" and (inner.lstrip().startswith("{")):
+            for start, stop, value in _objects(inner.strip()):
+                command = _command_in(value) if (start, stop) == (0, len(inner.strip())) else None
+                inner = inner if command is None else command
+        if self._free == "shell" and inner.startswith("$ ") and "\n" not in inner:
+            inner = inner.removeprefix("$ ")
+        self._refuse(inner)
+        return inner
+
+    def _refuse(self, text: str) -> None:
+        """Raise an error for a sentence, and in a shell for a JSON object, which cannot be run."""
+        if _is_sentence(text):
+            raise UnreadableAction(f"this is a sentence and no {'command' if self._free == 'shell' else 'Python code'}")
+        plain = _TAG.sub("", text).strip()
+        if self._free == "shell" and any((start, stop) == (0, len(plain)) for start, stop, _ in _objects(plain)):
+            raise UnreadableAction("this is a JSON object and no command")
 
 
 def _only(texts: Sequence[str]) -> str:
@@ -313,7 +331,11 @@ def _finish_of_call(arguments: str) -> str | None:
 
 
 def _finish_call(value: Any) -> str | None:
-    """Return `finish` where a value is a call of it as of a tool, and None for any other one."""
+    """Return `finish` where a value is a call of it as of a tool, and None for any other one.
+
+    Raises:
+        UnreadableAction: It is called with other arguments.
+    """
     if not isinstance(value, Mapping) or value.get("name") != VERB:
         return None
     arguments = value.get("arguments")
@@ -321,11 +343,28 @@ def _finish_call(value: Any) -> str | None:
         try:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
-            return None
+            raise UnreadableAction(_WRONG_ARGUMENTS) from None
     arguments = arguments or {}
     if not isinstance(arguments, Mapping) or arguments.keys() - {"answer"}:
-        return None
+        raise UnreadableAction(_WRONG_ARGUMENTS)
     return _finish(_as_answer(arguments.get("answer")))
+
+
+def _command_in(value: Any) -> str | None:
+    """Return the command line or the keystrokes of a call of a shell as of a tool; None for any other value.
+
+    >>> _command_in({"name": "bash", "arguments": {"command": "ls"}}), _command_in({"name": "bash", "arguments": {}})
+    ('ls', None)
+    """
+    if not isinstance(value, Mapping):
+        return None
+    arguments = value["arguments"] if value.keys() == {"name", "arguments"} else value
+    if not isinstance(arguments, Mapping):
+        return None
+    if isinstance(arguments.get("keystrokes"), str) and not arguments.keys() - {"keystrokes", "duration"}:
+        return json.dumps([arguments], ensure_ascii=False)
+    command = arguments.get("command")
+    return command if isinstance(command, str) and len(arguments) == 1 and command.strip() else None
 
 
 def _as_answer(value: Any) -> str:
@@ -382,11 +421,3 @@ def _is_sentence(text: str) -> bool:
         return True
     plain = all(_WORD.fullmatch(word) for word in words[:-1])
     return plain and len(words) > 3 and re.fullmatch(r"[A-Za-z0-9]+[.!?]", words[-1]) is not None
-
-
-def _refuse_what_is_no_command(text: str) -> None:
-    """Raise an error for a sentence or a JSON object, which no shell can run."""
-    if _is_sentence(text):
-        raise UnreadableAction("this is a sentence and no command")
-    if any((start, stop) == (0, len(text.strip())) for start, stop, _ in _objects(text.strip())):
-        raise UnreadableAction("this is a JSON object and no command")

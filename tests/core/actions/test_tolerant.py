@@ -204,7 +204,9 @@ def test_a_sentence_is_not_typed_into_a_shell(text: str):
     ("text", "problem"),
     [
         ("```python\nprint(1)\n```", "a block of python is no command line"),
-        ('{"name": "bash", "arguments": {"command": "ls"}}', "a JSON object and no command"),
+        ('{"name": "bash", "arguments": {"path": "ls"}}', "a JSON object and no command"),
+        ('<tool_call>{"name": "bash", "arguments": {}}</tool_call>', "a JSON object and no command"),
+        ('{"name": "finish", "arguments": {"result": "3"}}', "finish takes one argument, 'answer'"),
         ("<think>I wonder", "no action stands behind it"),
         ("<think>I wonder</think>\n", "no action stands behind the thinking"),
         ("```bash\n```", "the block is empty"),
@@ -218,6 +220,32 @@ def test_keystrokes_are_read_in_prose_and_fences():
     keys = '[{"keystrokes": "ls\\n", "duration": 0.1}]'
     for text in (f"I look.\n{keys}", f"```json\n{keys}\n```", f"I look.\n<tool_call>{keys}</tool_call>"):
         assert tolerant("terminal").parse(text) == replace(exact("terminal").parse(keys), written=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "bash", "arguments": {"command": "ls -la"}}',
+        'I look.\n<tool_call>\n{"name": "bash", "arguments": {"command": "ls -la"}}\n</tool_call>',
+        '```json\n{"command": "ls -la"}\n```',
+        "```console\n$ ls -la\n```",
+        "ls -la\n```",
+    ],
+)
+def test_a_call_of_a_shell_is_the_command_in_it(text: str):
+    assert tolerant("terminal").parse(text) == replace(exact("terminal").parse("ls -la"), written=text)
+    (keys,) = tolerant("terminal").parse('{"keystrokes": "C-c", "duration": 1}').parsed
+    assert keys == {"keystrokes": "C-c", "duration": 1.0}
+
+
+@pytest.mark.parametrize("text", SENTENCES[:2])
+def test_a_sentence_is_no_code(text: str):
+    assert "a sentence and no Python code" in str(tolerant("desktop").parse(text).error)
+
+
+def test_a_call_of_finish_with_other_arguments_is_told_which_it_takes():
+    error = tolerant("search").parse('I end.\n{"name": "finish", "arguments": {"result": "3"}}').error
+    assert "finish takes one argument, 'answer'" in str(error)
 
 
 def test_the_way_of_a_domain_to_end_is_read_behind_prose():
