@@ -130,9 +130,9 @@ class TolerantParser:
         start = text.lstrip()[:1]
         if self._free == "shell" and start == "[":
             return action.error is None
-        if self._free == "python" and _is_python(text):
-            return not (takes_finish and _finishing(text) is not None)
-        return not _MARKS.search(text) and not (self._free != "text" and (start.isupper() or start == "{"))
+        if not _MARKS.search(text) and not (self._free != "text" and (start.isupper() or start == "{")):
+            return True
+        return self._free == "python" and _is_python(text) and not (takes_finish and _finishing(text) is not None)
 
     def _meant(self, body: str, exact: Callable[[str], Action], takes_finish: bool) -> str:
         """Return what the exact parser reads as the action that a text without its thinking means.

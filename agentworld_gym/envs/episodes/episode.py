@@ -114,6 +114,9 @@ class Episode:
     observation: str = ""
     """What the agent saw last, in the dialect in force."""
 
+    tolerated: int = 0
+    """How many of the actions needed tolerance to be read."""
+
     confirming: bool = False
     """Whether the last action asked to finish and has to be repeated to confirm it."""
 

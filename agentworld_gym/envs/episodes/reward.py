@@ -36,8 +36,8 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
         info["action_error"] = step.action.error
     if step.action.written is not None:
         info["written"] = step.action.written
-    if tolerated := sum(action.written is not None for action in episode.taken):
-        info["tolerated"] = tolerated
+    if episode.tolerated:
+        info["tolerated"] = episode.tolerated
     if results is not None and results.usage != Usage():
         info["check_tokens"] = results.usage.as_dict()
     if results is not None and results.answers.keys() - {ASKED}:

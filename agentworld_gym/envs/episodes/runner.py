@@ -263,6 +263,7 @@ class EpisodeRunner:
             return
         episode.actions.append(action.raw)
         episode.taken.append(action)
+        episode.tolerated += action.written is not None
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
             episode.observation = answer.text
