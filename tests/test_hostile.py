@@ -41,7 +41,8 @@ def test_as_an_action_it_gives_an_observation_or_a_clear_error(env_id):
         observation, reward, terminated, _, info = env.step(text)
         assert isinstance(observation, str), text[:40]
         if terminated:
-            assert text.startswith(("finish", "DONE", "FAIL"))
+            assert text.upper().startswith(("FINISH", "DONE", "FAIL"))
+            assert env.unwrapped.episode.actions[-1].startswith(("finish", "DONE", "FAIL"))
             assert not info["success"]
         else:
             assert reward <= 0, text[:40]

@@ -6,6 +6,7 @@ was recorded before a stop stays readable.
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterable
 from typing import Annotated
@@ -111,5 +112,8 @@ add_commands(app, all_domains().values())
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. What a local model does for minutes is told on standard error."""
+    told = logging.getLogger("agentworld_gym.llm.generators.transformers")
+    told.addHandler(logging.StreamHandler())
+    told.setLevel(logging.INFO)
     app()

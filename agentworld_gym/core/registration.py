@@ -116,6 +116,9 @@ class Domain:
     screen: str | None = None
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
 
+    programs: str | None = None
+    """A function that returns the names of the programs of the domain's shell, for the prompt of an agent."""
+
     observations: str | None = None
     """A function that returns the `agentworld_gym.core.screens.observations.Observations`, which compares texts."""
 

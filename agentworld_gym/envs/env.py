@@ -167,7 +167,7 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         """Do one action; `finish` or `finish: ANSWER` ends the episode.
 
         Args:
-            action: The text that the agent wrote.
+            action: The text that the agent wrote; the option `reading` says how it is read.
 
         Returns:
             The observation, the reward, whether the episode terminated, whether it was truncated, and `info`.

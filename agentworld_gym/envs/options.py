@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, SkipValidation
 from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.errors import SpecError, UnknownOption
 from agentworld_gym.base.fingerprint import Fingerprint, Part
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split, Task
@@ -72,6 +73,10 @@ class EnvOptions(Options):
 
     dialect: Annotated[str | None, ExpectedValue("the name of a dialect of the domain")] = None
     """The dialect in which actions are written and observations are shown. None takes the first one of the spec."""
+
+    reading: Annotated[Reading, ExpectedValue("tolerant or exact")] = "tolerant"
+    """How actions are read: `tolerant` takes what language models write for the action that they mean, past thinking,
+    fences and prose; `exact` takes a text as it is. Replays read exactly whatever the option says."""
 
     world: Annotated[str, ExpectedValue("a world, as in world='grounded'")] = "auto"
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
@@ -266,6 +271,7 @@ class EnvOptions(Options):
                 max_steps=self.max_steps,
                 traces=traces,
                 order=open_order(self.order, spec.env_id, world.fingerprint.digest),
+                reading=self.reading,
             )
             opened.pop_all()
         return runner

@@ -141,7 +141,8 @@ class EnvironmentRollout:
                 episode.session.close()
                 system = self.system
                 if system is None:
-                    system = role_of_agent(self.runner.spec, self.runner.tools(episode.task))
+                    tools = self.runner.tools(episode.task)
+                    system = role_of_agent(self.runner.spec, tools, reading=self.runner.reading)
                 rows.append(
                     [
                         {"role": "system", "content": system, SEED: None},

@@ -171,7 +171,8 @@ def environment_factory(env_id: str, **options: Any) -> type[ToolEnvironment]:
     members |= {
         "runner": runner,
         "tools": tools,
-        "system": f"{runner.spec.description.strip()} Call one tool at a time, and `{VERB}` once the task is done.",
+        "system": f"{runner.spec.description.strip()} Call one tool at a time, and `{VERB}` once the task is done, "
+        "with the answer where the task asks for one.",
         "__doc__": f"{runner.spec.title}: the tools of {env_id} as methods.",
         "__module__": __name__,
     }

@@ -27,7 +27,7 @@ def made(**options):
 def test_the_expert_of_a_task_succeeds_through_the_registry():
     env = made(task=TASK)
     observation, info = env.reset(seed=0)
-    assert "write: finish" in observation and info["instruction"] in observation
+    assert "finish: ANSWER" in observation and info["instruction"] in observation
     for action in TaskSource(env._env.domain, task=TASK).pick(0, {}).expert:
         observation, reward, terminated, truncated, info = env.step(f"<think>hm</think>\n{action}")
     assert terminated and not truncated and info["success"] and reward > 0.5

@@ -47,7 +47,7 @@ def act(client, text: str):
 def test_the_expert_of_a_task_succeeds_over_the_wire():
     with served() as url, AgentWorldClient(url).sync() as env:
         first = env.reset(seed=0, task=TASK, episode_id="mine")
-        assert first.reward is None and not first.done and first.observation.system.endswith("write: finish")
+        assert first.reward is None and not first.done and first.observation.system.endswith("finish: ANSWER")
         for action in TaskSource(load_spec("terminal"), task=TASK).pick(0, {}).expert:
             result = act(env, action)
         assert result.done and result.observation.success and result.reward > 0.5

@@ -131,7 +131,7 @@ def test_a_role_calls_and_is_told_its_own_tools_only():
     author, reviewer = ({tool["name"] for tool in env.infos[name]["tools"]} for name in ("author", "reviewer"))
     assert "run_shell_command" in reviewer - author and "edit" in author - reviewer
     assert '"name": "edit"' in env.prompt("author") and "finish" not in env.prompt("author")
-    assert "You work with author." in env.prompt("reviewer") and "write: finish" in env.prompt("reviewer")
+    assert "You work with author." in env.prompt("reviewer") and "finish: ANSWER" in env.prompt("reviewer")
     wrapped = OrderEnforcingWrapper(env)
     assert [agent_prompt(wrapped, name) for name in env.agents] == [env.prompt(name) for name in env.agents]
     for wrong in ("tester", 0):

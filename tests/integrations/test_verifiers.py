@@ -69,7 +69,7 @@ def test_the_expert_of_a_task_succeeds_and_the_model_is_told_how_to_act():
     assert episode.ok and trace.rewards["agentworld"].score > 0.5
     assert trace.metrics == {"success": 1.0, "steps": float(len(EXPERT))}
     system, first = server.bodies[0]["messages"]
-    assert system["role"] == "system" and system["content"].endswith("write: finish")
+    assert system["role"] == "system" and system["content"].endswith("finish: ANSWER")
     assert first["role"] == "user" and len(server.bodies) == len(EXPERT)
 
 

@@ -73,4 +73,11 @@ class OtherWorld:
 
 
 def _without_logs(runner: EpisodeRunner) -> EpisodeRunner:
-    return EpisodeRunner(runner.spec, runner.world, runner.source, judge=runner.judge, max_steps=runner.max_steps)
+    return EpisodeRunner(
+        runner.spec,
+        runner.world,
+        runner.source,
+        judge=runner.judge,
+        max_steps=runner.max_steps,
+        reading=runner.reading,
+    )

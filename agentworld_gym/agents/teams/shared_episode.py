@@ -200,9 +200,10 @@ class SharedEpisode:
                 return Action(text, error=parser.refused(problem, text, shown), agent=name), (), ""
             recipients = colleagues if to is None else (to,)
             return Action(text, kind=ActionKind.MESSAGE, agent=name), recipients, words
-        action = parser.parse(text, self.episode.task.tools, name, shown)
+        action = self.runner.reader.parse(text, self.episode.task.tools, name, shown)
         if action.error is None and (problem := self._problem(action, role)):
-            action = Action(text, error=parser.refused(problem, text, shown), agent=name)
+            refused = parser.refused(problem, action.raw, shown)
+            action = Action(action.raw, error=refused, agent=name, written=action.written)
         return action, (), ""
 
     def _message_problem(self, words: str, to: str | None, colleagues: tuple[str, ...]) -> str | None:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 VERB = "finish"
+
+FINISH_TOOL: Mapping[str, Any] = {
+    "name": VERB,
+    "description": "Ends the episode, once the task is done.",
+    "parameters": {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "description": "The answer, where the task asks for one."}},
+        "additionalProperties": False,
+    },
+}
+"""The verb as a tool, for agents that call tools. A tolerant reader takes its call for the verb."""
 
 
 @dataclass(frozen=True, slots=True)

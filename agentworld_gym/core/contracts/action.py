@@ -21,7 +21,7 @@ class Action:
     """What an agent did, as text and as the domain understands it."""
 
     raw: str
-    """The text that the agent wrote."""
+    """The text that the exact parser of the domain reads: what the agent wrote, unless `written` says so."""
 
     parsed: Any = None
     """The action in the form that the domain's engine takes."""
@@ -38,6 +38,9 @@ class Action:
 
     agent: str | None = None
     """The name of the agent, where several share a world."""
+
+    written: str | None = None
+    """What the agent wrote, where a tolerant reader took another text for the action that was meant."""
 
     @property
     def asks_world(self) -> bool:

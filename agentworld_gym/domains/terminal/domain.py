@@ -24,6 +24,7 @@ DOMAIN = Domain(
     libraries=("bashkit",),
     content_words="agentworld_gym.kit.vocabulary:content_words",
     view="agentworld_gym.domains.terminal.engine.view:TerminalView",
+    programs="agentworld_gym.domains.terminal.engine.read_only_programs:programs",
     observations="agentworld_gym.domains.terminal.observations:TerminalObservations",
     families="agentworld_gym.domains.terminal.tasks:FAMILIES",
     control_cases="agentworld_gym.domains.terminal.tasks.control_cases:CASES",

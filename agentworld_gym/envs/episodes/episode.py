@@ -70,6 +70,12 @@ class Info(TypedDict, total=False):
     action_error: str
     """Why the action cannot be parsed."""
 
+    written: str
+    """What the agent wrote, where tolerance was needed to read it; the logs hold the action that it was read as."""
+
+    tolerated: int
+    """How many actions of the episode needed tolerance so far; it is there where any did."""
+
     failure: dict[str, Any]
     """What the world did wrong: the step is truncated and its reward is 0.0. Where `retryable` is true, the session is
     as before the step, which may be tried again. A failed probe or judge is not retryable, because the action itself
@@ -103,7 +109,7 @@ class Episode:
     """How many agents share the episode."""
 
     actions: list[str] = field(default_factory=list)
-    """The actions so far, as the agent wrote them."""
+    """The actions so far, as the agent wrote them, or as the exact parser reads what was meant."""
 
     taken: list[Action] = field(default_factory=list)
     """The same actions, as they were read."""
@@ -113,6 +119,9 @@ class Episode:
 
     shown: list[str] = field(default_factory=list)
     """What the agent saw, at the start and after each action, in the dialect in force."""
+
+    tolerated: int = 0
+    """How many of the actions needed tolerance to be read."""
 
     confirming: bool = False
     """Whether the last action asked to finish and has to be repeated to confirm it."""

@@ -61,7 +61,7 @@ def _play(episode: TraceEpisode, recorded: Sequence[TraceTurn], runner: EpisodeR
     played = [TraceTurn(0, "", first)]
     try:
         for turn in recorded[1:]:
-            (step,) = runner.advance([copy], [_as_taken(turn, copy)])
+            (step,) = runner.advance([copy], [_as_taken(turn, copy, runner)])
             failure = step.info.get("failure")
             if failure and failure["kind"] == FailureKind.UNJUDGED and turn.failure is None:
                 failure = None  # The world answered; only the verdict is missing here.
@@ -75,14 +75,15 @@ def _play(episode: TraceEpisode, recorded: Sequence[TraceTurn], runner: EpisodeR
     return played
 
 
-def _as_taken(turn: TraceTurn, episode: Episode) -> str | Action:
-    """Return the action of a turn; where roles decided how it was read, it is read so again."""
-    step = turn.step
+def _as_taken(turn: TraceTurn, episode: Episode, runner: EpisodeRunner) -> Action:
+    """Return the action of a turn as the exact parser reads it; where roles decided how it was read, or a tolerant
+    reader refused it, it is read so again."""
+    step, action = turn.step, runner.parser.parse(turn.action, episode.task.tools, shown=episode.session.observation)
+    error = None if step is None else step.info.get("action_error")
     if step is None or step.agent is None:
-        return turn.action
+        return action if error is None or action.error is not None else Action(turn.action, error=error)
     # Each agent confirms its own wish to finish only, which the episode as a whole does not know.
     episode.confirming = step.kind == ActionKind.FINISH
     if step.kind == ActionKind.MESSAGE:
         return Action(turn.action, kind=ActionKind.MESSAGE, agent=step.agent)
-    error = step.info.get("action_error")
-    return turn.action if error is None else Action(turn.action, error=error, agent=step.agent)
+    return action if error is None else Action(turn.action, error=error, agent=step.agent)

@@ -34,6 +34,10 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
             info["source"] = answer.source.value
     if step.action.error is not None:
         info["action_error"] = step.action.error
+    if step.action.written is not None:
+        info["written"] = step.action.written
+    if episode.tolerated:
+        info["tolerated"] = episode.tolerated
     if results is not None and results.usage != Usage():
         info["check_tokens"] = results.usage.as_dict()
     if results is not None and results.answers.keys() - {ASKED}:

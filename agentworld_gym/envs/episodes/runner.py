@@ -15,6 +15,7 @@ from agentworld_gym.base.errors import AgentWorldError, RecordingError
 from agentworld_gym.core.actions.naming import renamed
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.tolerant import Reading, TolerantParser
 from agentworld_gym.core.actions.toolset import example_call
 from agentworld_gym.core.checks.dialect_checks import in_first_dialect
 from agentworld_gym.core.contracts import (
@@ -54,6 +55,7 @@ class EpisodeRunner:
         max_steps: The step limit of every episode; None takes that of the task or of the spec.
         traces: The logs to write; None writes none.
         order: The order in which steps of streams are handed out; None leaves it to time.
+        reading: How to read what agents write: `exact`, or `tolerant` as language models write.
     """
 
     def __init__(
@@ -67,11 +69,13 @@ class EpisodeRunner:
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
         order: EventOrder | None = None,
+        reading: Reading = "exact",
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
         self._unjudged = unjudged
         self.max_steps, self.traces, self.order = max_steps, traces, order
-        self.parser = ActionParser(spec)
+        self.parser, self.reading = ActionParser(spec), reading
+        self.reader = TolerantParser(self.parser) if reading == "tolerant" else self.parser
         self.fingerprint = world.fingerprint.digest
         self._answering = answering_of(world)
         self._checker = Checker(spec, world, self.parser, judge)
@@ -259,7 +263,7 @@ class EpisodeRunner:
         return action
 
     def _parsed(self, episode: Episode, text: str) -> Action:
-        return self.parser.parse(text, episode.task.tools, shown=episode.session.observation)
+        return self.reader.parse(text, episode.task.tools, shown=episode.session.observation)
 
     def _enter(self, step: EpisodeStep) -> None:
         """Enter a step into its episode, unless the world failed, and say what moment it is."""
@@ -268,6 +272,7 @@ class EpisodeRunner:
             return
         episode.actions.append(action.raw)
         episode.taken.append(action)
+        episode.tolerated += action.written is not None
         episode.confirming = action.kind is ActionKind.CONFIRM
         if answer is not None:
             episode.shown.append(answer.text)

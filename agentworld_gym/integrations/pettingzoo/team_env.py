@@ -98,7 +98,8 @@ class TeamEnv:
             ClosedError: There is no episode.
         """
         role, others = self.team.roles[agent], ", ".join(self.team.colleagues(agent))
-        told = role_of_agent(self.runner.spec, self.shared.tools[agent], finishes=role.finishes)
+        tools = self.shared.tools[agent]
+        told = role_of_agent(self.runner.spec, tools, finishes=role.finishes, reading=self.runner.reading)
         how = (
             "To write to all of them, write: message: TEXT\nTo write to one of them, write: message NAME: TEXT\n"
             "To do nothing until one of them has written, write: wait"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,8 @@ class TransformersGenerator:
             raise SpecError("generator", "batch_size", batch_size, "an integer of at least 1")
         if cache_tokens is not None and cache_tokens < 0:
             raise SpecError("generator", "cache_tokens", cache_tokens, "an integer of at least 0")
+        log.info("loading the model in %s on %s", self.path, device)
+        began = time.perf_counter()
         try:
             self._tokenizer: Any = load_tokenizer(self.path, local_files_only=True)
             with without_progress_bars():
@@ -125,6 +128,9 @@ class TransformersGenerator:
             self._decoder = PackedDecoder(
                 packed, self._tokenizer, self._ends, confidence, lock, cache_tokens=held, lookup=lookup
             )
+        millions = model.num_parameters() / 1e6
+        log.info("loaded %.0f million parameters in %.1f s", millions, time.perf_counter() - began)
+        self._has_answered = False
         self._parts = {
             "generator": (f"transformers {transformers.__version__} torch {torch.__version__}", True),
             "dtype": (str(model.dtype).removeprefix("torch."), True),
@@ -136,7 +142,11 @@ class TransformersGenerator:
         """Answer a wave batch by batch; within a batch answers come as rows end."""
         if self._decoder is None:
             raise ClosedError("this TransformersGenerator is closed")
-        return self._run(self._decoder, list(requests))
+        requests = list(requests)
+        if requests and not self._has_answered:
+            log.info("the first %d requests begin; a model on %s may take minutes", len(requests), self._device)
+            self._has_answered = True
+        return self._run(self._decoder, requests)
 
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Return digests of weights and tokenizer, the number format, and versions."""

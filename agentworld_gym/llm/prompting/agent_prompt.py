@@ -10,7 +10,18 @@ import gymnasium as gym
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape
+from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
+from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.registration import find_domain
+
+_ENDING = (
+    f"When the task is done, write: {VERB}",
+    f"Where the task asks for an answer, write it behind a colon: {VERB}: ANSWER",
+)
+_EXPECTED = ("python3", "perl", "gcc", "git", "make", "curl", "ssh", "vim", "nano")
+"""What agents look for in a shell; those that are not there are named."""
 
 _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
 
@@ -25,17 +36,27 @@ class OneEpisode(Protocol):
         ...
 
     @property
+    def runner(self) -> Runner:
+        """What plays the episode."""
+        ...
+
+    @property
     def tools(self) -> Sequence[Mapping[str, Any]]:
         """The tools of the episode's task."""
         ...
 
 
 class Runner(Protocol):
-    """The part of an episode runner that says what its domain is."""
+    """The part of an episode runner that says what its domain is, and how it reads actions."""
 
     @property
     def spec(self) -> DomainSpec:
         """The domain."""
+        ...
+
+    @property
+    def reading(self) -> Reading:
+        """How it reads actions."""
         ...
 
 
@@ -103,7 +124,7 @@ def agent_prompt(env: Any, member: int | str | None = None) -> str:
             raise SpecError("agent_prompt", "member", member, f"an integer from 0 to {core.num_envs - 1}")
         if not core.tools:
             raise gym.error.ResetNeeded("call reset() before agent_prompt()")
-        return role_of_agent(core.runner.spec, core.tools[member])
+        return role_of_agent(core.runner.spec, core.tools[member], reading=core.runner.reading)
     if not isinstance(core, OneEpisode):
         raise SpecError(
             "agent_prompt", "env", env, "an environment of AgentWorld, as gym.make('AgentWorld/Terminal-v0')"
@@ -114,24 +135,45 @@ def agent_prompt(env: Any, member: int | str | None = None) -> str:
         return core.prompt(str(member))
     if member is not None:
         raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
-    return role_of_agent(core.domain, core.tools)
+    return role_of_agent(core.domain, core.tools, reading=core.runner.reading)
 
 
-def role_of_agent(spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True) -> str:
+def role_of_agent(
+    spec: DomainSpec, tools: Sequence[Mapping[str, Any]], finishes: bool = True, reading: Reading = "tolerant"
+) -> str:
     """Return the prompt of a domain for an agent: its description, the syntax of actions, the tools, and how to finish.
 
-    Where the agent may not finish, nothing is said of that. The texts of tools are data: they are escaped, so that they
-    end no message of a chat.
+    In a terminal it names the programs that are there.
+
+    Both ways to finish are told, whether or not the task asks for an answer: that stands in its instruction. Where the
+    agent may not finish, nothing is said of that. Where actions are calls and read with tolerance, `finish` is a tool
+    among the tools. The texts of tools are data: they are escaped, so that they end no message of a chat.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> told = role_of_agent(load_spec("mcp"), [{"name": "bank-pay", "description": "Pays a bill."}])
-    >>> print(*told.splitlines()[-2:], sep="\\n")
+    >>> print(*(line[:74] for line in told.splitlines()[-4:]), sep="\\n")
     {"name": "bank-pay", "description": "Pays a bill."}
+    {"name": "finish", "description": "Ends the episode, once the task is done
     When the task is done, write: finish
+    Where the task asks for an answer, write it behind a colon: finish: ANSWER
     """
     lines = [spec.description, "Answer every message with one action and nothing else.", spec.action.description]
+    lines += _programs(spec)
+    is_called = finishes and reading == "tolerant" and not TOOL_CALLS.isdisjoint(spec.action.syntax)
+    if is_called and all(tool.get("name") != VERB for tool in tools):
+        tools = [*tools, FINISH_TOOL]
     if tools:
         lines.append(_TOOLS)
         lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
-    ending = ["When the task is done, write: finish"] if finishes else []
-    return "\n".join([*(line.strip() for line in lines if line), *ending])
+    return "\n".join([*(line.strip() for line in lines if line), *(_ENDING if finishes else ())])
+
+
+def _programs(spec: DomainSpec) -> list[str]:
+    """Return what an agent is told of the programs of a shell, where the domain names them."""
+    domain = find_domain(spec.id)
+    if domain is None or domain.programs is None:
+        return []
+    there = domain.part("programs")()
+    told = f"Beside the builtins of bash, these programs are there and no others: {' '.join(there)}"
+    absent = [name for name in _EXPECTED if name not in there]
+    return [f"{told}. There is no {', '.join(absent[:-1])} or {absent[-1]}."] if len(absent) > 1 else [f"{told}."]

@@ -153,6 +153,17 @@ def texts(generator: TransformersGenerator, *requests: ChatRequest) -> list[str]
     return [answers[index].text for index in range(len(requests))]
 
 
+def test_loading_and_the_first_request_are_logged_once(folder, caplog):
+    with caplog.at_level("INFO", "agentworld_gym.llm.generators.transformers"):
+        generator = TransformersGenerator(folder, device="cpu")
+        for _ in range(2):
+            texts(generator, ask("ls", max_tokens=1))
+        generator.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0] == f"loading the model in {folder} on cpu" and said[1].startswith("loaded 0 million parameters in ")
+    assert [line for line in said if "requests begin" in line] == [said[-1]] and said[-1].startswith("the first 1 ")
+
+
 def test_greedy_answers_equal_those_of_generate(local, folder):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -9,7 +9,13 @@ import pytest
 
 import agentworld_gym
 from agentworld_gym import SpecError, agent_prompt
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.contracts import ActionKind
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.domains import DOMAINS
+from agentworld_gym.domains.terminal.engine.read_only_programs import is_program
 from agentworld_gym.integrations.sb3 import MenuEnv
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
 
 
 @pytest.mark.parametrize("env_id", list(agentworld_gym.ENV_IDS))
@@ -20,8 +26,40 @@ def test_the_prompt_holds_every_tool_of_the_episode(env_id):
     for tool in core.tools:
         assert f'"name": "{tool["name"]}"' in told and json.dumps(tool["description"], ensure_ascii=False) in told
         assert all(f'"{name}"' in told for name in tool["parameters"].get("properties", ()))
-    assert core.domain.action.description.strip() in told and told.endswith("write: finish")
+    assert core.domain.action.description.strip() in told and told.endswith("finish: ANSWER")
     env.close()
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_an_agent_is_told_to_finish_with_and_without_an_answer_as_the_parser_reads_it(domain):
+    spec = load_spec(domain)
+    without, with_answer = role_of_agent(spec, ()).splitlines()[-2:]
+    for line, answer in ((without, None), (with_answer, "ANSWER")):
+        action = ActionParser(spec).parse(line.partition(": ")[2])
+        assert (action.kind, action.answer) == (ActionKind.FINISH, answer)
+    assert "the task is done" not in role_of_agent(spec, (), finishes=False)
+
+
+def test_the_prompt_of_a_terminal_names_the_programs_that_its_shell_runs():
+    told = role_of_agent(load_spec("terminal"), ())
+    there = told.partition("these programs are there and no others: ")[2].partition(".")[0].split()
+    assert {"awk", "grep", "jq", "sed", "sort", "tar"} <= set(there) and [
+        name for name in there if not is_program(name)
+    ] == []
+    absent = told.partition("There is no ")[2].partition(".")[0].replace(" or ", ", ").split(", ")
+    assert {"python3", "git", "curl", "perl", "vim"} <= set(absent) and not any(map(is_program, absent))
+    assert "programs are there" not in role_of_agent(load_spec("web"), ())
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_prompt_does_not_tell_whether_a_task_asks_for_an_answer(domain):
+    endings = set()
+    env = gym.make(load_spec(domain).env_id, levels=[1, 2, 3])
+    for seed in range(12):
+        env.reset(seed=seed)
+        endings.add(tuple(agent_prompt(env).splitlines()[-2:]))
+    env.close()
+    assert len(endings) == 1
 
 
 def test_wrappers_and_members_are_told_the_same():

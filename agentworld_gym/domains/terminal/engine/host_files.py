@@ -1,19 +1,27 @@
-"""Replaces the files that the sandbox fills from its host: random bytes, a random name, the time since the start."""
+"""Replaces the files that the sandbox fills from its host (random bytes, a random name, the time since the start), and
+those that name the sandbox."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import reduce
 from uuid import UUID
 
 from bashkit import Bash, FileSystem
 
 from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.engine.state import OS_RELEASE, UNAME
 
 _NAMED = re.compile(r"random|uptime|/proc\b|/dev\b(?!/(?:null|zero|full|tty|fd|std\w+)\b)")
+_RELEASE = re.compile(r"release|/etc/\S*[*?\[]")
 _RANDOM_BYTES = 65_536
 _ZEROS = bytes(1 << 20)
+_VERSION = "Linux version {r} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) {v}\n"
+_MOUNTS = b"/dev/sda1 / ext4 rw,relatime 0 0\n"
+_CALLED = ((b"Bashkit Virtual CPU", b"Intel(R) Xeon(R) Processor"), (b"Bashkit", b"GenuineIntel"))
+"""What the sandbox calls its processors, and what they are called instead."""
 
 
 def names_host(text: str) -> bool:
@@ -23,6 +31,63 @@ def names_host(text: str) -> bool:
     (True, False)
     """
     return _NAMED.search(text) is not None
+
+
+def names_release(text: str) -> bool:
+    """Return whether a text may read `/etc/os-release`, in which the sandbox names itself.
+
+    >>> names_release("cat /etc/*elease"), names_release("cat /etc/passwd")
+    (True, False)
+    """
+    return _RELEASE.search(text) is not None
+
+
+@contextmanager
+def replaced_release(bash: Bash) -> Iterator[None]:
+    """Replace `/etc` for a while by a copy that names an ordinary system; what is changed in it is changed in `/etc`.
+
+    The sandbox lets nobody write to its own `/etc/os-release`, nor does a change of that file last.
+    """
+    files = bash.fs()
+    copy = _copy(files, "/etc", {"/os-release": OS_RELEASE.encode()})
+    before = _contents(copy)
+    bash.mount("/etc", copy)
+    try:
+        yield
+    finally:
+        bash.unmount("/etc")
+        after = _contents(copy)
+        for path in sorted(before.keys() - after.keys(), reverse=True):
+            with suppress(RuntimeError):  # A folder may have gone with what was in it.
+                files.remove(f"/etc{path}", recursive=True)
+        for path in sorted(path for path in after if after[path] != before.get(path) and path != "/os-release"):
+            kind, content, mode = after[path]
+            place = f"/etc{path}"
+            if kind == "directory":
+                files.mkdir(place, recursive=True)
+            elif kind == "symlink":
+                files.symlink(content.decode(), place)
+            else:
+                files.write_file(place, content)
+            if kind != "symlink":
+                files.chmod(place, mode)
+
+
+def _contents(files: FileSystem) -> dict[str, tuple[str, bytes, int]]:
+    """Return the kind, the content and the permissions of everything in some files."""
+    found: dict[str, tuple[str, bytes, int]] = {}
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        for entry in files.read_dir(folder or "/"):
+            path, kind = f"{folder}/{entry['name']}", str(entry["metadata"]["file_type"])
+            content = b""
+            if kind == "directory":
+                folders.append(path)
+            else:
+                content = files.read_link(path).encode() if kind == "symlink" else files.read_file(path)
+            found[path] = (kind, content, int(entry["metadata"]["mode"]) & 0o7777)
+    return found
 
 
 @contextmanager
@@ -39,6 +104,11 @@ def replaced_host_files(bash: Bash, context: ShellContext) -> Iterator[None]:
         "/proc": {
             "/sys/kernel/random/uuid": f"{name}\n".encode(),
             "/uptime": f"{elapsed:.2f} {elapsed * 4:.2f}\n".encode(),
+            "/version": _VERSION.format(**UNAME).encode(),
+            "/cpuinfo": reduce(lambda text, names: text.replace(*names), _CALLED, bash.fs().read_file("/proc/cpuinfo")),
+            "/mounts": _MOUNTS,
+            "/1/mounts": _MOUNTS,
+            "/self/mounts": _MOUNTS,
         },
     }
     copies = {place: _copy(bash.fs(), place, files) for place, files in contents.items()}

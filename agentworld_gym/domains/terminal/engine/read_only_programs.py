@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.view import StructuredState, compact
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.terminal.engine.builtins.identity import ABSENT
 from agentworld_gym.domains.terminal.engine.command_entry import CommandEntry
 from agentworld_gym.domains.terminal.engine.command_line import CommandLine, command_line
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
@@ -99,6 +100,18 @@ def is_program(name: str) -> bool:
     with closing(Shell.start(state, 0)) as shell, suppress(EngineError, RuntimeError, OSError):
         return not shell.run(EnteredScript(script, tuple(parse(script))), 0).text.endswith(": command not found\n")
     return True
+
+
+@lru_cache(maxsize=1)
+def programs() -> tuple[str, ...]:
+    """Return the names of the programs that can be run, beside what bash brings.
+
+    >>> {"sort", "jq"} <= set(programs()), "curl" in programs()
+    (True, False)
+    """
+    with closing(Shell.start(TerminalState.of({}), 0)) as shell:
+        names = {str(entry["name"]) for entry in shell.files.read_dir("/usr/bin")}
+    return tuple(sorted(names - {":", "[", *ABSENT}))
 
 
 @lru_cache(maxsize=128)

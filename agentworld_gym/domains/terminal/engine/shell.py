@@ -25,7 +25,12 @@ from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.terminal.engine.builtins import builtins
 from agentworld_gym.domains.terminal.engine.clock import VirtualClock
 from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, ShellContext
-from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
+from agentworld_gym.domains.terminal.engine.host_files import (
+    names_host,
+    names_release,
+    replaced_host_files,
+    replaced_release,
+)
 from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
 from agentworld_gym.domains.terminal.engine.keyboard import EnteredScript
 from agentworld_gym.domains.terminal.engine.messages import bash_output
@@ -304,7 +309,8 @@ class Shell:
         chunks: list[tuple[str, str]] = []
         try:
             stands_in = replaced_host_files(bash, context) if context.names_host else nullcontext()
-            with deferred_interrupt(), stands_in, only_the_engines_errors():
+            release = replaced_release(bash) if names_release(typed) else nullcontext()
+            with deferred_interrupt(), stands_in, release, only_the_engines_errors():
                 result = bash.execute_sync(
                     prefix + rewritten(typed, entered.commands, context),
                     lambda out, err: chunks.extend(context.chunks.pop((out, err), [(out, err)])),

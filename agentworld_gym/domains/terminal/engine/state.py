@@ -135,6 +135,29 @@ class TerminalState(Strict):
         return value
 
 
+UNAME = {
+    "s": "Linux",
+    "r": "6.1.0-18-amd64",
+    "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1",
+    "m": "x86_64",
+    "o": "GNU/Linux",
+}
+"""The words of `uname`, by its options."""
+
+OS_RELEASE = """\
+PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+NAME="Debian GNU/Linux"
+VERSION_ID="12"
+VERSION="12 (bookworm)"
+VERSION_CODENAME=bookworm
+ID=debian
+HOME_URL="https://www.debian.org/"
+SUPPORT_URL="https://www.debian.org/support"
+BUG_REPORT_URL="https://bugs.debian.org/"
+"""
+"""The text of `/etc/os-release`, of the same system."""
+
+
 def system_files(state: TerminalState) -> dict[str, str]:
     """Return the files of the system that hold the names of the user and the machine."""
     user = "" if state.user == "root" else f"{state.user}:x:1000:1000::{state.home}:/bin/bash\n"
@@ -143,6 +166,5 @@ def system_files(state: TerminalState) -> dict[str, str]:
         "/etc/group": f"root:x:0:\n{group}nogroup:x:65534:\n",
         "/etc/hostname": f"{state.host}\n",
         "/etc/hosts": f"127.0.0.1\tlocalhost\n127.0.1.1\t{state.host}\n",
-        "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n',
         "/etc/passwd": f"root:x:0:0:root:/root:/bin/bash\n{user}nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n",
     }

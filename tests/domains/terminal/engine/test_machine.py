@@ -429,3 +429,24 @@ def test_the_state_tells_permissions_that_are_not_usual_whatever_set_them() -> N
     assert modes == {f"{HOME}/bin/tool#mode": "740", f"{HOME}/safe#mode": "700"}
     typed(machine, "echo more >> bin/tool")
     assert printed(machine, "stat -c %a bin/tool") == "740"
+
+
+def test_the_system_is_an_ordinary_one_and_names_no_sandbox() -> None:
+    machine = started()
+    kernel = printed(machine, "uname -r").strip()
+    assert printed(machine, ". /etc/os-release; echo $ID-$VERSION_CODENAME").strip() == "debian-bookworm"
+    assert printed(machine, "cat /proc/version").startswith(f"Linux version {kernel} (debian-kernel")
+    for line in ("cat /etc/os-release", "cat /proc/*", "cat /proc/self/mounts /proc/1/mounts", "cat /etc/[ghopst]*"):
+        shown = printed(machine, line).casefold()
+        assert "bashkit" not in shown and "sandbox" not in shown, shown
+    typed(machine, "mkdir /etc/old; touch /etc/old/a /etc/gone")
+    line = "cat /etc/os-release > /etc/copy; mkdir /etc/d; ln -s ../copy /etc/d/l; chmod 600 /etc/copy"
+    assert printed(machine, f"{line}; rm -r /etc/gone /etc/old") == ""
+    for one in (machine, machine.fork()):
+        assert printed(one, "cd /etc; cat d/l | head -n 1; ls -d gone old copy d; stat -c %a copy").splitlines() == [
+            'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"',
+            "ls: cannot access 'gone': No such file or directory",
+            "ls: cannot access 'old': No such file or directory",
+            "copy  d",
+            "600",
+        ]

@@ -11,6 +11,7 @@ from bashkit import BuiltinContext, BuiltinResult
 
 from agentworld_gym.domains.terminal.engine.builtins.common import MISSING, CommandUsageError, FileTree, options
 from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.engine.state import UNAME
 
 ABSENT = (
     "make",
@@ -29,13 +30,6 @@ ABSENT = (
     "unzip",
 )
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_UNAME = {
-    "s": "Linux",
-    "r": "6.1.0-18-amd64",
-    "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1",
-    "m": "x86_64",
-    "o": "GNU/Linux",
-}
 
 
 def identity(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
@@ -67,7 +61,7 @@ def uname(context: ShellContext, call: BuiltinContext) -> str | BuiltinResult:
     except CommandUsageError as usage:
         return usage.result
     flags = {option for option, _ in chosen} or {"s"}
-    parts = {**_UNAME, "n": context.host}
+    parts = {**UNAME, "n": context.host}
     order = [letter for letter in "snrvmo" if "a" in flags or letter in flags]
     return " ".join(parts[letter] for letter in order) + "\n"
 

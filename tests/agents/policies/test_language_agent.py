@@ -1,0 +1,74 @@
+"""A language model as the agent of recordings: what it writes becomes the action that it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentworld_gym.agents.policies.language_agent import LanguageAgent
+from agentworld_gym.core.contracts import ChatRequest
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.flow import in_one_wave
+from agentworld_gym.llm.generators.scripted import ScriptedGenerator
+
+
+def played(domain: str, *written: str) -> list[str | None]:
+    """The actions of an agent that writes some texts, up to the first that there is none of."""
+    texts = iter(written)
+    agent = LanguageAgent(ScriptedGenerator(lambda request: next(texts)), load_spec(domain))
+    task = Task(id="t", domain=domain, instruction="Do it.", success=[{"answer": {"equals": "3"}}])
+    dialogue = agent.begin(task, seed=0)
+    actions: list[str | None] = []
+    while len(actions) <= len(written) and (not actions or actions[-1] is not None):
+        actions += in_one_wave([dialogue.act("")])
+    return actions
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "action"),
+    [
+        ("terminal", "I look.\n```bash\nls -la\n```", "ls -la"),
+        ("desktop", "```python\npyautogui.press('a')\n```", "pyautogui.press('a')"),
+        (
+            "mcp",
+            'I look first.\n```json\n{"name": "list_books", "arguments": {}}\n```',
+            '{"name": "list_books", "arguments": {}}',
+        ),
+    ],
+)
+def test_an_action_in_a_fence_is_sent_without_it(domain: str, text: str, action: str):
+    assert played(domain, text, "finish") == [action, "finish", None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nfinish: 3\n```",
+        "finish: 3\n```",
+        '{"name": "finish", "arguments": {"answer": "3"}}',
+        "<think>Is it finish: 2?</think>Finish: 3",
+        "Done.\nfinish: 3",
+    ],
+)
+def test_after_the_end_there_is_no_action(text: str):
+    for domain in ("mcp", "terminal"):
+        assert played(domain, text, "ls") == ["finish: 3", None]
+
+
+def test_a_wish_to_end_that_was_repeated_is_the_end():
+    assert played("terminal", "```json\n[]\n```", "[]", "ls") == ["[]", "[]", None]
+
+
+def test_the_model_reads_its_own_actions_without_its_thinking():
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "<think>Hm.</think>\n```bash\npwd\n```"
+
+    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"))
+    task = Task(id="t", domain="terminal", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
+    dialogue = agent.begin(task, seed=0)
+    for _ in range(2):
+        in_one_wave([dialogue.act("")])
+    assert asked[1].messages[2]["content"] == "pwd"
