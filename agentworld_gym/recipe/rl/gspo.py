@@ -30,6 +30,7 @@ from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
 from agentworld_gym.recipe.rl.trl_reward import TrlReward
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
+from agentworld_gym.recipe.run_lock import sole_process
 from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import (
@@ -101,7 +102,8 @@ def train(
         GeneratorError: The extra `train` is not installed, or there is no model at the path.
         SpecError: The rows or the model are not there, the rows hold no turn that can serve, or the folder is of
             another configuration.
-        TrainingError: A gradient is not finite, or the disk or the memory is full; the last checkpoint is whole.
+        TrainingError: Another process trains in the folder, a gradient is not finite, or disk or memory is full;
+            the last checkpoint is whole.
     """
     must_have_model(config.model)
     data_files(config.data.rows, "train")
@@ -116,48 +118,49 @@ def train(
     torch.set_num_threads(config.threads)
     arguments = _arguments(config, out)
     processes = PartialState()
-    if processes.is_main_process:
-        ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
-        _drop_torn(out / TRAINER)
-    processes.wait_for_everyone()
-    tokenizer = load_tokenizer_of(config.model)
-    tokenizer.padding_side = "left"
-    logger.info("choosing turns of the recorded sessions")
-    turns = TurnDataset(
-        config.data,
-        tokenizer,
-        seed=config.seed,
-        count=config.steps * config.prompts,
-        answer_tokens=config.sampling.max_tokens,
-        verifiable=not config.reward.judged,
-    )
-    for reason, number in sorted(turns.counts.items()):
-        logger.info("%d sessions %s are left out", number, reason)
-    with _open_judge(config, judge) as scorer:
-        rewards = TrlReward(turns, HybridReward(config.reward, scorer), tokenizer.eos_token_id)
-        trainer = GRPOTrainer(
-            model=make_model(config.model, tokenizer, config.seed),
-            reward_funcs=rewards,
-            args=arguments,
-            train_dataset=turns.dataset(),
-            processing_class=tokenizer,
+    with sole_process(out) if processes.is_main_process else nullcontext():
+        if processes.is_main_process:
+            ensure_same_settings(out / CONFIG, config.model_dump(mode="json"), FREE)
+            _drop_torn(out / TRAINER)
+        processes.wait_for_everyone()
+        tokenizer = load_tokenizer_of(config.model)
+        tokenizer.padding_side = "left"
+        logger.info("choosing turns of the recorded sessions")
+        turns = TurnDataset(
+            config.data,
+            tokenizer,
+            seed=config.seed,
+            count=config.steps * config.prompts,
+            answer_tokens=config.sampling.max_tokens,
+            verifiable=not config.reward.judged,
         )
-        trainer.remove_callback(PrinterCallback)
-        checkpoints = _checkpoints(out / TRAINER)
-        checkpoint = str(checkpoints[-1]) if checkpoints else None
-        done = _step(checkpoints[-1]) if checkpoints else 0
-        with _explain_failures(out), _log(config, out, done, processes.is_main_process) as log:
-            keeper = _keeper(log, progress, done)
-            trainer.add_callback(keeper)
-            logger.info("training; a step samples %d answers to each of %d turns", config.group, config.prompts)
-            with stopped_by_signals(keeper.stop):
-                trainer.train(resume_from_checkpoint=checkpoint)
-    steps, most = int(trainer.state.global_step), int(trainer.state.max_steps)
-    place: Metrics = {"step": steps, "progress": steps / most, "turns": len(turns) * steps // most}
-    last: Metrics = {**keeper.last, **place, "stopped": steps < most}
-    if not last["stopped"]:
-        with _explain_failures(out):
-            _export(trainer, config, tokenizer, out / "model")
+        for reason, number in sorted(turns.counts.items()):
+            logger.info("%d sessions %s are left out", number, reason)
+        with _open_judge(config, judge) as scorer:
+            rewards = TrlReward(turns, HybridReward(config.reward, scorer), tokenizer.eos_token_id)
+            trainer = GRPOTrainer(
+                model=make_model(config.model, tokenizer, config.seed),
+                reward_funcs=rewards,
+                args=arguments,
+                train_dataset=turns.dataset(),
+                processing_class=tokenizer,
+            )
+            trainer.remove_callback(PrinterCallback)
+            checkpoints = _checkpoints(out / TRAINER)
+            checkpoint = str(checkpoints[-1]) if checkpoints else None
+            done = _step(checkpoints[-1]) if checkpoints else 0
+            with _explain_failures(out), _log(config, out, done, processes.is_main_process) as log:
+                keeper = _keeper(log, progress, done)
+                trainer.add_callback(keeper)
+                logger.info("training; a step samples %d answers to each of %d turns", config.group, config.prompts)
+                with stopped_by_signals(keeper.stop):
+                    trainer.train(resume_from_checkpoint=checkpoint)
+        steps, most = int(trainer.state.global_step), int(trainer.state.max_steps)
+        place: Metrics = {"step": steps, "progress": steps / most, "turns": len(turns) * steps // most}
+        last: Metrics = {**keeper.last, **place, "stopped": steps < most}
+        if not last["stopped"]:
+            with _explain_failures(out):
+                _export(trainer, config, tokenizer, out / "model")
     return last
 
 

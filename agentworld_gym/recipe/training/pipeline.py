@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
 from agentworld_gym.recipe.data.tokenization import tokenization_digest
+from agentworld_gym.recipe.run_lock import sole_process
 from agentworld_gym.recipe.saved_settings import ensure_same_settings
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.recipe.training.distributed import Processes
@@ -102,37 +104,38 @@ def fit(
     Raises:
         SpecError: The folder is of another configuration, its tokens are of another tokenizer, the model is not there,
             or the files that the tokens were made of hold something else.
-        TrainingError: The run cannot go on; the last checkpoint is whole.
+        TrainingError: Another process trains in the folder, or the run cannot go on; the last checkpoint is whole.
     """
     must_have_model(config.model)
     processes = Processes()
-    if processes.main:
-        _prepare(config, out, samples, held_out)
-    processes.wait()
-    tokenizer = tokenizer_of_run(out)
-    store = TokenStore.open(out / TOKENS, tokenizer)
-    batches = batches_of(store, config, tokenizer, processes)
-    trainer = Trainer(
-        make_model(config.model, tokenizer, config.train.seed),
-        batches,
-        config.train,
-        out,
-        identity={
-            "model": digest_of(config.model.model_dump(mode="json", exclude=INCIDENTAL)),
-            "tokenizer": tokenization_digest(tokenizer),
-            "data": store.meta["digest"],
-        },
-        packed=config.data.packing == "packed",
-        evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if processes.main else None,
-        progress=progress,
-        processes=processes,
-    )
-    metrics = trainer.run()
-    finished = trainer.spent >= 1
-    if finished and processes.main:
-        export(out, out / MODEL)
-    processes.wait()
-    return RunOutcome(metrics, trainer.steps, out / MODEL if finished else None)
+    with sole_process(out) if processes.main else nullcontext():
+        if processes.main:
+            _prepare(config, out, samples, held_out)
+        processes.wait()
+        tokenizer = tokenizer_of_run(out)
+        store = TokenStore.open(out / TOKENS, tokenizer)
+        batches = batches_of(store, config, tokenizer, processes)
+        trainer = Trainer(
+            make_model(config.model, tokenizer, config.train.seed),
+            batches,
+            config.train,
+            out,
+            identity={
+                "model": digest_of(config.model.model_dump(mode="json", exclude=INCIDENTAL)),
+                "tokenizer": tokenization_digest(tokenizer),
+                "data": store.meta["digest"],
+            },
+            packed=config.data.packing == "packed",
+            evaluate=_all([_validation(config.data, out, tokenizer), evaluate]) if processes.main else None,
+            progress=progress,
+            processes=processes,
+        )
+        metrics = trainer.run()
+        finished = trainer.spent >= 1
+        if finished and processes.main:
+            export(out, out / MODEL)
+        processes.wait()
+        return RunOutcome(metrics, trainer.steps, out / MODEL if finished else None)
 
 
 def batches_of(

@@ -6,7 +6,6 @@ checkpoint, and one whose folder holds a `model` is finished.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
@@ -22,15 +21,15 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.base.errors import SpecError, TrainingError
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.cores import bindable_cores
 from agentworld_gym.base.process.signals import stopped_by_signals
+from agentworld_gym.recipe.run_lock import sole_process
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.recipe.training.pipeline import MODEL
 
 logger = logging.getLogger(__name__)
 
-LOCK = "queue.lock"
 Status = Literal["waiting", "begun", "finished", "failed"]
 
 
@@ -161,9 +160,12 @@ class QueueWorker:
                 f"one of the cores {', '.join(map(str, usable))}" if usable else "no core: this system binds none"
             )
             raise SpecError("queue", "core", self._core, expected)
-        self._folder.mkdir(parents=True, exist_ok=True)
         failed: set[str] = set()
-        with _locked(self._folder / LOCK) as lock, stopped_by_signals(self.stop), _timed(self.stop, seconds):
+        with (
+            sole_process(self._folder, "works off a queue") as lock,
+            stopped_by_signals(self.stop),
+            _timed(self.stop, seconds),
+        ):
             for run in self._queue.runs:
                 if self._stopped.is_set() or self._state(run, failed).status == "finished":
                     continue
@@ -195,21 +197,6 @@ class QueueWorker:
     def _state(self, run: QueuedRun, failed: set[str]) -> RunState:
         state = state_of(run, self._folder / run.name)
         return RunState(state.name, "failed", state.tokens, state.exact) if run.name in failed else state
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    """Hold a lock that ends with the last process that has it.
-
-    Raises:
-        TrainingError: another process holds it.
-    """
-    with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise TrainingError(f"{path.parent}: another process works off a queue in this folder") from error
-        yield file.fileno()
 
 
 @contextmanager

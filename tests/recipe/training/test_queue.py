@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -24,6 +23,7 @@ pytest.importorskip("accelerate")
 from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.base.errors import SpecError  # noqa: E402
+from agentworld_gym.base.process.folder_lock import alone_in  # noqa: E402
 from agentworld_gym.cli.app import app  # noqa: E402
 from agentworld_gym.llm.rows.samples import write_samples  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
@@ -117,9 +117,7 @@ def test_the_state_of_the_runs_is_told_without_beginning_one(queue: Path, tmp_pa
 
 def test_two_processes_never_work_off_the_same_folder(queue: Path, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    runs.mkdir()
-    with (runs / "queue.lock").open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with alone_in(runs):
         refused = subprocess.run(command(queue, "--out", runs), capture_output=True, text=True, timeout=60)
     assert refused.returncode == 1
     assert "another process works off a queue in this folder" in refused.stderr
