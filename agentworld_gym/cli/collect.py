@@ -12,6 +12,8 @@ import typer
 from agentworld_gym.base.errors import AgentWorldError, SpecError, install
 from agentworld_gym.cli.common import (
     DialectOption,
+    FamilyOption,
+    LevelOption,
     TensorBoardOption,
     counted,
     examples,
@@ -71,9 +73,14 @@ def collect(
             "--agent", help="A language model that plays, such as http://localhost:8000/v1, instead of all policies."
         ),
     ] = None,
-    families: Annotated[
-        list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
+    sampling: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sampling", metavar="KEY=VALUE", help="How --agent samples, such as temperature=0.7; repeatable."
+        ),
     ] = None,
+    families: FamilyOption = None,
+    levels: LevelOption = None,
     controls_share: Annotated[
         float | None, typer.Option("--controls-share", min=0, max=1, help="Share of sessions with controls in force.")
     ] = None,
@@ -125,10 +132,14 @@ def collect(
         raise AgentWorldError(f"{table}: Parquet needs pyarrow: {install('data')}")
     specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
-    asked |= {"world": world, "agent": agent}
+    asked |= {"world": world, "agent": agent, "levels": dict.fromkeys(levels, 1.0) if levels else None}
     base = CollectConfig() if config is None else load_config(config).collect
     if engines:
         asked["engines"] = {**base.engines, **(pairs(engines, "--engine") or {})}
+    if sampling:
+        if agent is None and base.agent is None:
+            raise SpecError("command line", "--sampling", " ".join(sampling), "--agent, the model that samples")
+        asked["agent_sampling"] = {**base.agent_sampling.model_dump(), **(pairs(sampling, "--sampling") or {})}
     overrides = {key: value for key, value in asked.items() if value is not None}
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
     writable_folder(file.parent, "--out")

@@ -1,10 +1,12 @@
-"""A language model that calls tools: the agent of tool worlds in recordings, over any generator."""
+"""A language model as the agent of recordings, in every domain and over any generator."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.actions.naming import renamed
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.tolerant import TolerantParser
 from agentworld_gym.core.contracts import (
@@ -14,6 +16,7 @@ from agentworld_gym.core.contracts import (
     Completion,
     Conversation,
     Failure,
+    FailureKind,
     Generator,
     Message,
 )
@@ -21,42 +24,40 @@ from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import Request, Work
-from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
 
-SYSTEM = """You solve tasks by calling tools. Each of your messages holds one action and nothing behind it: a call
+logger = logging.getLogger(__name__)
 
-{{"name": "<tool>", "arguments": {{...}}}}
+OWN = frozenset((FailureKind.EMPTY, FailureKind.LENGTH, FailureKind.OVERFLOW, FailureKind.MALFORMED))
+"""The failures that are the model's own: it wrote nothing, or no more fits its context."""
 
-or, once the task is done, `finish`; where the task asks for something, `finish: ANSWER`. What a call returns is the
-next message.
 
-The tools:
-
-{tools}"""
-"""The prompt of the model."""
+class AgentLost(AgentWorldError):
+    """The model that plays cannot be asked: its server failed, which says nothing of the model."""
 
 
 class LanguageAgent:
-    """Plays tasks of tool worlds by asking a generator for each action.
+    """Plays tasks by asking a generator for each action, with the prompt of `agentworld_gym.agent_prompt`.
 
     Args:
         generator: The generator.
-        spec: The domain, whose sampling is used.
+        spec: The domain.
+        sampling: How the model samples.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> from agentworld_gym.core.flow import in_one_wave
     >>> from agentworld_gym.llm.generators.scripted import ScriptedGenerator
-    >>> agent = LanguageAgent(ScriptedGenerator(lambda request: "Done.\\nfinish: 3"), load_spec("mcp"))
+    >>> agent = LanguageAgent(ScriptedGenerator(lambda request: "Done.\\nfinish: 3"), load_spec("mcp"), Sampling())
     >>> task = Task(id="t", domain="mcp", instruction="Count.", success=[{"answer": {"equals": "3"}}])
     >>> dialogue = agent.begin(task, seed=0)
-    >>> in_one_wave([dialogue.act("")]), in_one_wave([dialogue.act("")])
+    >>> in_one_wave([dialogue.act("Count.")]), in_one_wave([dialogue.act("")])
     (['finish: 3'], [None])
     """
 
     name = "model"
 
-    def __init__(self, generator: Generator, spec: DomainSpec) -> None:
-        self._generator, self._sampling = generator, spec.sampling.sampling()
+    def __init__(self, generator: Generator, spec: DomainSpec, sampling: Sampling) -> None:
+        self._generator, self._spec, self._sampling = generator, spec, sampling
         self._reader = TolerantParser(ActionParser(spec))
 
     def begin(self, task: Task, seed: int) -> Dialogue:
@@ -66,42 +67,44 @@ class LanguageAgent:
             task: The task.
             seed: The seed of the first request; those of later requests count up.
         """
-        return Dialogue(self._generator, self._sampling, self._reader, task, seed)
+        system = role_of_agent(self._spec, renamed([*self._spec.action.tools, *task.tools], self._spec.action))
+        return Dialogue(self._generator, self._sampling, self._reader, task, seed, system)
 
 
 class Dialogue:
     """What a language model and the world say to each other on one task."""
 
-    def __init__(self, generator: Generator, sampling: Sampling, reader: TolerantParser, task: Task, seed: int) -> None:
+    def __init__(
+        self, generator: Generator, sampling: Sampling, reader: TolerantParser, task: Task, seed: int, system: str
+    ) -> None:
         self._generator, self._sampling, self._reader, self._task, self._seed = generator, sampling, reader, task, seed
         self._conversation, self._last = Conversation(), Action("")
-        self._messages = [
-            Message(role="system", content=SYSTEM.format(tools=tool_definitions(task.tools))),
-            Message(role="user", content=task.instruction),
-        ]
+        self._messages = [Message(role="system", content=system)]
 
     def act(self, shown: str) -> Work[str | None]:
-        """Ask for the next action, as a piece of work; after a `finish` there is none.
+        """Ask for the next action, as a piece of work; after a `finish` there is none, nor where the model gives none.
 
         It is the action that the model meant, as the exact parser reads it. Where none can be read, it is what the
         model wrote after its thinking, to which the world answers.
 
         Args:
-            shown: What the last action showed. Before the first one the model reads the instruction instead.
+            shown: What the last action showed, or else the first observation, which begins with the instruction.
 
         Raises:
-            AgentWorldError: The generator gave no completion.
+            AgentLost: The generator gave no completion, by no fault of the model.
         """
         if self._last.kind is ActionKind.FINISH:
             return None
-        turn = len(self._messages) // 2 - 1
-        if turn:
-            self._messages.append(Message(role="user", content=shown))
+        turn = len(self._messages) // 2
+        self._messages.append(Message(role="user", content=shown))
         sampling = self._sampling.seeded((self._seed + turn) % 2**31)
         request = ChatRequest(tuple(self._messages), sampling, conversation=self._conversation)
         answer: Completion | Failure = yield Request(self._generator, request)
         if isinstance(answer, Failure):
-            raise AgentWorldError(f"the agent gave no action: {answer.message}")
+            if answer.kind in OWN:
+                logger.info("%s: the model gave no action: %s", self._task.id, answer.message)
+                return None
+            raise AgentLost(f"the agent gave no action: {answer.message}")
         confirming = self._last.kind is ActionKind.CONFIRM
         self._last = self._reader.parse(answer.text, self._task.tools, shown=shown)
         if confirming and self._last.kind is ActionKind.CONFIRM:

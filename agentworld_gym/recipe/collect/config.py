@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.core.domain.spec import Form, Profile
+from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.recipe.field_types import Positive, Share
@@ -24,6 +24,9 @@ class CollectConfig(Strict):
 
     agent: str | None = None
     """The handle of a generator that plays all tasks, as `http://localhost:8000/v1`. None lets the policies play."""
+
+    agent_sampling: SamplingSpec = SamplingSpec(max_tokens=4096)
+    """How that model samples."""
 
     profile: Profile = "full"
     """The profile of the prompts."""

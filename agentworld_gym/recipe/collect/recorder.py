@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from agentworld_gym.agents.policies.language_agent import LanguageAgent
+from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
@@ -32,9 +33,14 @@ from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import BringsTasks, schemes
 from agentworld_gym.worlds.registry import open_world
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
 AHEAD = 4
 """How many times as many sessions may have begun, but not be handed out, as are played at a time."""
+
+MOST_LOST = 8
+"""How many sessions in a row the server of the model that plays may lose before the recording ends."""
 
 TASK_SEEDS = 1_000_000
 STRENGTHS = (0.1, 0.2, 0.3, 0.5)
@@ -64,19 +70,18 @@ class Recorder:
     def __init__(self, specs: Sequence[DomainSpec], config: CollectConfig, seed: int, split: Split = "train") -> None:
         if not specs:
             raise SpecError("collect", "domains", [], "at least one domain")
-        self._seed, self._split = seed, split
+        self._seed, self._split, self._lost = seed, split, 0
         self._domains = [_recorder_of(spec, config) for spec in specs]
         self._round = [domain for domain in self._domains for _ in range(config.mix.get(domain.spec.source, 1))]
         self.provenances = {(domain.spec.id, domain.spec.dialect): domain.provenance for domain in self._domains}
         asked = CollectConfig.model_validate(config.model_dump()).model_dump(mode="json", exclude_defaults=True)
         self.settings = {"domains": [spec.source for spec in specs], **asked}
+        excluded = {"engines", "world"} | ({"agent", "agent_sampling"} if config.agent is None else set())
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
                 # The fingerprint names the world, and the variant of the engine, that was opened.
-                "config": config.model_dump(
-                    mode="json", exclude={"engines", "world"} | ({"agent"} if config.agent is None else set())
-                ),
+                "config": config.model_dump(mode="json", exclude=excluded),
                 "seed": seed,
                 "split": split,
                 "format": FORMAT,
@@ -127,7 +132,15 @@ class Recorder:
         name = f"{self._seed}/{self._split}/{number}"
         rng = random.Random(name)
         assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
-        session = yield from domain.playing(assignment, rng)
+        try:
+            session = yield from domain.playing(assignment, rng)
+        except AgentLost as error:
+            self._lost += 1
+            if self._lost >= MOST_LOST:
+                raise
+            logger.warning("session %d is left out: %s", number, error)
+            return None
+        self._lost = 0
         if not session.history.turns:
             return None
         task, domain_id = assignment.task, domain.spec.id
@@ -181,7 +194,9 @@ class _DomainRecorder:
         self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
         self._runner, self.provenance = self._open_world()
         self._generator = None if config.agent is None else open_generator(config.agent)
-        self._agent = None if self._generator is None else LanguageAgent(self._generator, spec)
+        self._agent = (
+            None if self._generator is None else LanguageAgent(self._generator, spec, config.agent_sampling.sampling())
+        )
 
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         """Open the world, and say where its rows come from."""

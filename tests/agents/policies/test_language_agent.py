@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
 import pytest
 
-from agentworld_gym.agents.policies.language_agent import LanguageAgent
-from agentworld_gym.core.contracts import ChatRequest
+from agentworld_gym import agent_prompt
+from agentworld_gym.agents.policies.language_agent import AgentLost, Dialogue, LanguageAgent
+from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
+from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import in_one_wave
+from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 
 
 def played(domain: str, *written: str) -> list[str | None]:
     """The actions of an agent that writes some texts, up to the first that there is none of."""
     texts = iter(written)
-    agent = LanguageAgent(ScriptedGenerator(lambda request: next(texts)), load_spec(domain))
+    agent = LanguageAgent(ScriptedGenerator(lambda request: next(texts)), load_spec(domain), Sampling())
     task = Task(id="t", domain=domain, instruction="Do it.", success=[{"answer": {"equals": "3"}}])
     dialogue = agent.begin(task, seed=0)
     actions: list[str | None] = []
@@ -66,9 +70,39 @@ def test_the_model_reads_its_own_actions_without_its_thinking():
         asked.append(request)
         return "<think>Hm.</think>\n```bash\npwd\n```"
 
-    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"))
+    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"), Sampling())
     task = Task(id="t", domain="terminal", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
     dialogue = agent.begin(task, seed=0)
     for _ in range(2):
         in_one_wave([dialogue.act("")])
     assert asked[1].messages[2]["content"] == "pwd"
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_model_reads_the_prompt_of_every_agent_and_the_first_screen(domain: str):
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "finish"
+
+    agent = LanguageAgent(ScriptedGenerator(answer), load_spec(domain), Sampling(max_tokens=7))
+    task = Task(id="t", domain=domain, instruction="Do it.", success=[{"answer": {"equals": "3"}}])
+    in_one_wave([agent.begin(task, seed=0).act("Do it.\n\nThe first screen.")])
+    env = gym.make(load_spec(domain).env_id, world="grounded")
+    env.reset(seed=0)
+    system, first = (message["content"] for message in asked[0].messages)
+    assert agent_prompt(env).splitlines()[0] in system and "finish: ANSWER" in system
+    assert first == "Do it.\n\nThe first screen." and asked[0].sampling.max_tokens == 7
+    env.close()
+
+
+def test_a_model_that_writes_nothing_stops_and_a_server_that_fails_is_no_end_of_the_model():
+    def dialogue(kind: FailureKind) -> Dialogue:
+        agent = LanguageAgent(ScriptedGenerator(lambda request: Failure(kind, "no")), load_spec("mcp"), Sampling())
+        task = Task(id="t", domain="mcp", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
+        return agent.begin(task, seed=0)
+
+    assert in_one_wave([dialogue(FailureKind.OVERFLOW).act("")]) == [None]
+    with pytest.raises(AgentLost, match="no action: no"):
+        in_one_wave([dialogue(FailureKind.SERVER).act("")])

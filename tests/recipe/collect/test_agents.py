@@ -116,11 +116,44 @@ def test_no_session_is_far_ahead_of_one_that_waits(model: Watched) -> None:
     assert len(begun) == 2 * recorder.AHEAD
 
 
-def test_a_model_that_gives_no_action_ends_the_recording_and_the_error_names_the_session(
+def test_a_server_that_is_gone_ends_the_recording_and_the_error_names_the_session(
     model: Watched, tmp_path: Path
 ) -> None:
     model._answer = lambda request: Failure(FailureKind.CONNECTION, "gone")
     with pytest.raises(AgentWorldError, match="the agent gave no action: gone") as raised:
         collect([MCP], tmp_path / "rows.jsonl", 4, 0, CONFIG, width=2)
     [note] = raised.value.__notes__
-    assert re.fullmatch(r"while recording session [01] of seed 0, split train", note)
+    assert re.fullmatch(r"while recording session \d+ of seed 0, split train", note)
+
+
+def test_a_session_that_a_server_loses_is_left_out_and_named(
+    model: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[object] = []
+
+    def unsteady(request: ChatRequest) -> str | Failure:
+        if request.conversation not in asked:
+            asked.append(request.conversation)
+        lost = asked.index(request.conversation) % 2 == 1
+        return Failure(FailureKind.SERVER, "HTTP 500") if lost else player(request)
+
+    model._answer = unsteady
+    rows = tmp_path / "rows.jsonl"
+    collect([MCP], rows, 4, 0, CONFIG, width=1)
+    assert len(rows.read_text().splitlines()) == 4
+    assert "session 1 is left out: the agent gave no action: HTTP 500" in caplog.text
+
+
+def test_the_model_samples_as_the_configuration_says(model: Watched, tmp_path: Path) -> None:
+    asked: list[ChatRequest] = []
+
+    def noted(request: ChatRequest) -> str:
+        asked.append(request)
+        return player(request)
+
+    model._answer = noted
+    config = CollectConfig.model_validate({**CONFIG.model_dump(), "agent_sampling": {"temperature": 0.9}})
+    collect([MCP], tmp_path / "rows.jsonl", 1, 0, config)
+    assert {request.sampling.temperature for request in asked} == {0.9}
+    collect([MCP], tmp_path / "others.jsonl", 1, 0, CONFIG)
+    assert asked[-1].sampling.max_tokens == 4096, "that of an agent, and not that of a world"
