@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import ClosedError, SpecError
 from agentworld_gym.base.spaces import UnicodeText
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -106,6 +107,11 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
     def domain(self) -> DomainSpec:
         """The domain's spec."""
         return self.runner.spec
+
+    @property
+    def reading(self) -> Reading:
+        """How actions are read."""
+        return self.runner.reading
 
     @property
     def episode(self) -> Episode:

@@ -51,6 +51,7 @@ _MARKS = re.compile(rf"```|<(?:/?think|/?thought|/?reasoning|tool_call)|\b{VERB}
 _WITH_COLON = re.compile(rf"{VERB}\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(rf"{VERB}[.!]?", re.IGNORECASE)
 _AS_CALL = re.compile(rf"{VERB}\s*(\(.*\))", re.IGNORECASE | re.DOTALL)
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(.*\)")
 _WITHOUT_COLON = re.compile(rf"{VERB}[ \t]+([^\s\-|&;<>=(){{}}\[\]+*/%.,].*)", re.IGNORECASE)
 _NO_ANSWER = re.compile(
     r"(?:all?|an?|and|as|at|by|for|from|here|if|in|is|its?|my|now|of|off|on|or|our|so|that|the|their|then|these|this|to|"
@@ -211,8 +212,8 @@ class TolerantParser:
             if _WITH_COLON.fullmatch(line) or _ALONE.fullmatch(line):
                 add("\n".join(lines[place:]))
                 break
-            if line and not line.startswith("```"):
-                add(line)
+            if line and not line.startswith("```") and not add(line) and _CALL.fullmatch(line):
+                return body  # A call that cannot be read beside one that can: the error names it.
         return _only(list(found.values()) or broken[:1] or [body])
 
     def _in_prose(self, body: str, exact: Callable[[str], Action], takes_finish: bool) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from agentworld_gym.base.errors import UnderWayError
 from agentworld_gym.core.actions.naming import renamed
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.contracts import Action, Message, Session
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -104,6 +105,9 @@ class Episode:
 
     domain: DomainSpec
     """The domain of the task, in the dialect in force."""
+
+    reading: Reading
+    """How actions are read."""
 
     agents: int = 1
     """How many agents share the episode."""

@@ -125,7 +125,17 @@ class EpisodeRunner:
                 first = after_instruction(task, session.in_first_dialect)
             name = self._next_id()
             episodes.append(
-                Episode(name, task, seed, session, self.spec, agents, observations=[first], shown=[observation])
+                Episode(
+                    name,
+                    task,
+                    seed,
+                    session,
+                    self.spec,
+                    self.reading,
+                    agents,
+                    observations=[first],
+                    shown=[observation],
+                )
             )
         if self.traces:
             log_starts(self.traces, episodes)

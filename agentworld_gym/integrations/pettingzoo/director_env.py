@@ -12,6 +12,7 @@ from gymnasium.utils import seeding
 from agentworld_gym.agents.teams.director import DIRECTOR, load_director
 from agentworld_gym.base.errors import ClosedError, SpecError
 from agentworld_gym.base.spaces import UnicodeText
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
@@ -97,6 +98,11 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
     def domain(self) -> DomainSpec:
         """The domain's spec."""
         return self.runner.spec
+
+    @property
+    def reading(self) -> Reading:
+        """How actions are read."""
+        return self.runner.reading
 
     @property
     def task(self) -> Task:

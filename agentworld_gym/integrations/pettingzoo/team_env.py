@@ -10,6 +10,7 @@ from agentworld_gym.agents.teams.shared_episode import SharedEpisode, begin_shar
 from agentworld_gym.agents.teams.team import Team, load_team, of_equals
 from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.base.spaces import UnicodeText
+from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import RESET_OPTIONS
@@ -62,6 +63,11 @@ class TeamEnv:
     def domain(self) -> DomainSpec:
         """The domain's spec."""
         return self.runner.spec
+
+    @property
+    def reading(self) -> Reading:
+        """How actions are read."""
+        return self.runner.reading
 
     @property
     def shared(self) -> SharedEpisode:

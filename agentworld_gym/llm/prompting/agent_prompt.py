@@ -36,8 +36,8 @@ class OneEpisode(Protocol):
         ...
 
     @property
-    def runner(self) -> Runner:
-        """What plays the episode."""
+    def reading(self) -> Reading:
+        """How actions are read."""
         ...
 
     @property
@@ -135,7 +135,7 @@ def agent_prompt(env: Any, member: int | str | None = None) -> str:
         return core.prompt(str(member))
     if member is not None:
         raise SpecError("agent_prompt", "member", member, "None: it is a single environment")
-    return role_of_agent(core.domain, core.tools, reading=core.runner.reading)
+    return role_of_agent(core.domain, core.tools, reading=core.reading)
 
 
 def role_of_agent(

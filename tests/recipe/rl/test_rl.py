@@ -194,6 +194,7 @@ def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder
     assert model.config.vocab_size == len(tokenizer) and tokenizer.chat_template
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_exactly_with_several_passes_over_its_completions(folder, tmp_path):
     from agentworld_gym.recipe.rl.gspo import TRAINER, train
 

@@ -59,13 +59,20 @@ def invoked(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["train", "queue", *map(str, arguments)])
 
 
-def test_runs_are_worked_off_in_order_and_finished_ones_are_passed_over(queue: Path, tmp_path: Path) -> None:
+def test_runs_are_worked_off_in_order_past_one_that_fails_and_finished_ones_are_passed_over(
+    queue: Path, tmp_path: Path
+) -> None:
     runs = tmp_path / "runs"
+    broken = {"name": "broken", "changes": {"model.path": str(tmp_path)}}
+    write(tmp_path, [{"name": "first"}, broken, {"name": "second", "changes": {"train.max_steps": 3}}])
     done = invoked(queue, "--out", runs)
-    assert done.exit_code == 0, done.output
-    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["first: finished", "second: finished"]
+    assert done.exit_code == 1, done.output
+    said = ["first: finished", "broken: failed", "second: finished"]
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == said
+    assert "a shape or a path, not both" in (runs / "broken.log").read_text()
     assert [read_metrics(runs / name)[-1]["step"] for name in ("first", "second")] == [2, 3]
     trained = {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")}
+    write(tmp_path, [{"name": "first"}, {"name": "second", "changes": {"train.max_steps": 3}}])
     assert invoked(queue, "--out", runs).exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in runs.glob("*/model/*")} == trained
 
@@ -87,15 +94,6 @@ def test_a_stopped_queue_goes_on_where_it_was(queue: Path, tmp_path: Path) -> No
     assert invoked(queue, "--out", runs).exit_code == 0
     assert read_metrics(runs / "long")[-1]["step"] == stopped + 2
     assert f"going on after step {stopped}" in (runs / "long.log").read_text()
-
-
-def test_a_run_that_fails_is_told_and_the_next_one_begins(queue: Path, tmp_path: Path) -> None:
-    write(tmp_path, [{"name": "broken", "changes": {"model.path": str(tmp_path)}}, {"name": "whole"}])
-    runs = tmp_path / "runs"
-    done = invoked(queue, "--out", runs)
-    assert done.exit_code == 1
-    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["broken: failed", "whole: finished"]
-    assert "a shape or a path, not both" in (runs / "broken.log").read_text()
 
 
 def test_the_state_of_the_runs_is_told_without_beginning_one(queue: Path, tmp_path: Path) -> None:
