@@ -1,4 +1,4 @@
-"""Guards of a dream: what becomes of an answer that the world model itself holds to be unlikely.
+"""Guards of a dream: what to do with an answer that the world model itself holds to be unlikely.
 
 A model that copies well knows where it errs: the probability that it gives to its whole answer is about the share of
 such answers that are exact. A guard asks for a least probability. An answer below it ends the episode, as a failure of
@@ -40,7 +40,7 @@ class GuardOptions(Strict):
     """The least probability that the model must give to its whole answer, above 0 and at most 1."""
 
     remedy: Literal["end", "ground"] = "end"
-    """What becomes of a less likely answer. `end` makes it a failure of the kind `unlikely`; `ground` has the step
+    """What to do with a less likely answer. `end` makes it a failure of the kind `unlikely`; `ground` has the step
     carried out in the grounded world of the domain, and so too where an answer is empty, cut off or malformed, and
     where an action names what the model never saw."""
 

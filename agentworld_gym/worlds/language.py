@@ -85,7 +85,7 @@ class LanguageWorld:
             user message, between the turn and the closing request, exactly as it is returned (data in it must be
             escaped already), and never enters the history. Its tokens count like all of the prompt's. The fingerprint
             holds its attribute `digest`, or else its name, which is only declared.
-        guard: What becomes of answers that the model itself holds to be unlikely; None takes them as they are.
+        guard: What to do with answers that the model itself holds to be unlikely; None takes them as they are.
         grounded: The grounded world whose experts say what a task changes, so that an episode may change nothing else
             in a predicted structured state either; None leaves this open.
         unseen: What the training data of the model did not hold: an action that names such a thing is a failure, and
@@ -240,7 +240,7 @@ class LanguageWorld:
         self._append(session, self._turn(session, action), observed)
 
     def correct(self, session: LanguageSession, text: str, state: str | None = None) -> None:
-        """Put the true observation in the place of the last one, so that the next turn builds on it (teacher forcing).
+        """Replace the last observation by the true one, so that the next turn builds on it (teacher forcing).
 
         Forks that were made before keep what they had. After a failed step there is nothing to correct: `accept` the
         action with its true observation instead.
@@ -341,7 +341,7 @@ class LanguageWorld:
             session.states = session.states and (session.states[1], shown)
 
     def _fold(self, session: LanguageSession, action: Action, observed: Observation) -> None:
-        """Put what a look at the screen showed in the place of the last observation."""
+        """Replace the last observation by what a look at the screen showed."""
         session.seen.fold(observed.text)
         shown = self._prompt_screen(session, observed, action)
         if session.states is not None:  # The change that was written is that of the action, and a look adds nothing.

@@ -92,7 +92,7 @@ class LanguageOptions(Options):
     path, or a mapping with `path`, `k` (3) and `max_chars` (3000). None shows none."""
 
     guard: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'least': 0.9}")] = None
-    """What becomes of answers that the model itself holds to be unlikely: `least` and `remedy` of
+    """What to do with answers that the model itself holds to be unlikely: `least` and `remedy` of
     `agentworld_gym.worlds.guard.GuardOptions`. None takes all answers as they are."""
 
 

@@ -224,7 +224,7 @@ def parser_with(defaults: Mapping[str, Any]) -> argparse.ArgumentParser:
     parser.add_argument("--dreams", type=int, default=100, help="unseen test seeds in a dream")
     parser.add_argument("--max-tokens", type=int, help="cut answers of a dream off there, in its test too")
     parser.add_argument("--guard", type=float, help="the least probability of an answer of a dream")
-    parser.add_argument("--remedy", choices=["end", "ground"], default="end", help="what becomes of less likely ones")
+    parser.add_argument("--remedy", choices=["end", "ground"], default="end", help="what to do with less likely ones")
     parser.add_argument("--levels", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--families", nargs="+", help="of tasks; default: all of the domain")
     parser.add_argument("--max-steps", type=int, default=12, help="step limit in training")

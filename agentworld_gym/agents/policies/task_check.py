@@ -51,7 +51,7 @@ def check_task(path: Path, domain: str) -> CheckedTask:
         try:
             begun = [episode for episode, _, _ in runner.start([0, 0], {})]
         except SpecError as error:
-            # An engine names the part of the task in the place of the file.
+            # An engine names the part of the task instead of the file.
             part = error.file.removeprefix("task ").removesuffix(f" of {task.id}")
             raise SpecError(file, f"{part}.{error.key}", error.value, error.expected) from error
         try:
@@ -62,7 +62,7 @@ def check_task(path: Path, domain: str) -> CheckedTask:
 
 
 def _acts(episode: JudgedEpisode) -> float:
-    """Judge in the place of a judge, that whoever acts or answers passes every rubric."""
+    """Judge instead of a model, so that whoever acts or answers passes every rubric."""
     return float(len(episode.turns) > 1 or episode.answer is not None)
 
 
