@@ -43,8 +43,8 @@ test: $(VENV)/.dev ## Run the test suite
 test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share (minutes)
 	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
-notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs them with small sizes
-	@$(PYTEST) -n $(JOBS) -m slow tests/test_notebook.py $(ARGS)
+notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs two with small sizes
+	@$(PYTEST) -n $(JOBS) -m slow -k shows_plots tests/test_notebook.py $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint and types, and run the docstring examples
 	@$(BIN)/ruff format --check .
@@ -65,7 +65,7 @@ test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
 
 test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
-	@$(PYTEST) -n $(JOBS) -m "not vllm" $(ARGS)
+	@$(PYTEST) -n $(JOBS) -m "not vllm" --hypothesis-profile=thorough $(ARGS)
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
 
 bench: $(VENV)/.vllm ## Run the benchmarks, vLLM on the CPU included (hours)

@@ -30,6 +30,9 @@ SMALLER = {
 }
 """Of each notebook, the sizes that take the time, and smaller ones; the cells stay the same."""
 
+QUICK = ("first_steps", "what_the_world_sees")
+"""The notebooks that train nothing; the others run when slow tests are asked for."""
+
 
 def run(notebook: Any, folder: Path) -> None:
     """Run a notebook in a folder; some output must be a picture."""
@@ -46,7 +49,10 @@ def test_notebook_runs_and_shows_plots(path: Path, tmp_path: Path) -> None:
     run(nbformat.read(path, as_version=4), tmp_path)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem) for path in NOTEBOOKS],
+)
 def test_notebook_runs_with_small_sizes(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
