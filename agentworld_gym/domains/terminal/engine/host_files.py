@@ -16,6 +16,11 @@ from agentworld_gym.domains.terminal.engine.state import OS_RELEASE, UNAME
 
 _NAMED = re.compile(r"random|uptime|/proc\b|/dev\b(?!/(?:null|zero|full|tty|fd|std\w+)\b)")
 _RELEASE = re.compile(r"release|/etc/\S*[*?\[]")
+_KEPT = r"[\"']?/etc(?:/?(?=[\s;&|\"']|$)|/\S*[*?\[]|/(?:group|hostname|hosts|os-release|passwd|shells|ssl|timezone)\b)"
+_REFUSED = re.compile(
+    rf"\b(?:rm|mv|ln|rmdir|unlink|touch|tee|truncate|chmod|chown|install|shred|sed\s+-\w*i)\b[^;|&\n]*\s{_KEPT}|>\s*{_KEPT}"
+)
+"""A change of `/etc` itself, or of what stands in it from the start, which the sandbox refuses."""
 _RANDOM_BYTES = 65_536
 _ZEROS = bytes(1 << 20)
 _VERSION = "Linux version {r} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) {v}\n"
@@ -34,12 +39,12 @@ def names_host(text: str) -> bool:
 
 
 def names_release(text: str) -> bool:
-    """Return whether a text may read `/etc/os-release`, in which the sandbox names itself.
+    """Return whether a text may read `/etc/os-release`, in which the sandbox names itself, and changes no such file.
 
-    >>> names_release("cat /etc/*elease"), names_release("cat /etc/passwd")
-    (True, False)
+    >>> names_release("cat /etc/*elease"), names_release("cat /etc/passwd"), names_release("rm -rf /etc/*")
+    (True, False, False)
     """
-    return _RELEASE.search(text) is not None
+    return _RELEASE.search(text) is not None and _REFUSED.search(text) is None
 
 
 @contextmanager
@@ -57,20 +62,25 @@ def replaced_release(bash: Bash) -> Iterator[None]:
     finally:
         bash.unmount("/etc")
         after = _contents(copy)
-        for path in sorted(before.keys() - after.keys(), reverse=True):
-            with suppress(RuntimeError):  # A folder may have gone with what was in it.
-                files.remove(f"/etc{path}", recursive=True)
-        for path in sorted(path for path in after if after[path] != before.get(path) and path != "/os-release"):
-            kind, content, mode = after[path]
-            place = f"/etc{path}"
-            if kind == "directory":
-                files.mkdir(place, recursive=True)
-            elif kind == "symlink":
-                files.symlink(content.decode(), place)
-            else:
-                files.write_file(place, content)
-            if kind != "symlink":
-                files.chmod(place, mode)
+        changed = {path for path in {*before, *after} - {"/os-release"} if before.get(path) != after.get(path)}
+        for path in sorted(changed & before.keys(), reverse=True):
+            if path not in after or after[path][0] != before[path][0] or after[path][0] == "symlink":
+                with suppress(RuntimeError, OSError):  # It may have gone with its folder.
+                    files.remove(f"/etc{path}", recursive=True)
+        for path in sorted(changed & after.keys()):
+            with suppress(RuntimeError, OSError):  # The sandbox keeps its own files as they are.
+                _put(files, f"/etc{path}", *after[path])
+
+
+def _put(files: FileSystem, path: str, kind: str, content: bytes, mode: int) -> None:
+    if kind == "symlink":
+        files.symlink(content.decode(), path)
+        return
+    if kind == "directory":
+        files.mkdir(path, recursive=True)
+    else:
+        files.write_file(path, content)
+    files.chmod(path, mode)
 
 
 def _contents(files: FileSystem) -> dict[str, tuple[str, bytes, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 import threading
 import time
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.engines import Engine, Machine
-from agentworld_gym.domains.terminal.engine import EngineError, TerminalMachine
+from agentworld_gym.domains.terminal.engine import EngineError, TerminalMachine, shell
 
 HOME = "/home/dev"
 FILES = {
@@ -450,3 +451,32 @@ def test_the_system_is_an_ordinary_one_and_names_no_sandbox() -> None:
             "copy  d",
             "600",
         ]
+
+
+LINES_ON_ETC = [
+    "ls /etc/*",
+    "rm -rf /etc/*",
+    "rm -rf /etc; ls /etc/*release; mkdir /etc",
+    "mv /etc/hosts /etc/release",
+    "ln -sf b /etc/my-release; readlink /etc/my-release",
+    "mkdir /etc/release.d; echo x > /etc/release.d/x",
+    "rm -r /etc/release.d; echo f > /etc/release.d; cat /etc/release.d",
+    "chmod 000 /etc/release.d; cat /etc/rel*",
+    "rmdir /etc/release; echo hi > /etc/release",
+    "rm /etc/release; mkdir /etc/release; ls /etc/rel*",
+    "echo y > /etc/os-release",
+    "mkdir -p /etc/a/b/c; mv /etc/a /etc/release-a; ls -R /etc/release*",
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_lines_do_in_etc_is_the_same_whether_or_not_they_name_the_system(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sandbox refuses to change its own files in there, and no change of others ends an episode."""
+    lines = random.Random(seed).choices(LINES_ON_ETC, k=12)
+    machine = started()
+    shown = [printed(machine, line) for line in lines]
+    monkeypatch.setattr(shell, "names_release", lambda typed: False)
+    machine = started()
+    assert [printed(machine, line) for line in lines] == shown
