@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 
 from agentworld_gym.base.errors import AgentWorldError
-from agentworld_gym.core.actions.naming import renamed
+from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.tolerant import TolerantParser
 from agentworld_gym.core.contracts import (
@@ -30,6 +30,10 @@ logger = logging.getLogger(__name__)
 
 OWN = frozenset((FailureKind.EMPTY, FailureKind.LENGTH, FailureKind.OVERFLOW, FailureKind.MALFORMED))
 """The failures that are the model's own: it wrote nothing, or no more fits its context."""
+
+
+MOST_REFUSED = 3
+"""How many answers in a row may hold no action before a session ends."""
 
 
 class AgentLost(AgentWorldError):
@@ -58,7 +62,7 @@ class LanguageAgent:
 
     def __init__(self, generator: Generator, spec: DomainSpec, sampling: Sampling) -> None:
         self._generator, self._spec, self._sampling = generator, spec, sampling
-        self._reader = TolerantParser(ActionParser(spec))
+        self._exact = ActionParser(spec)
 
     def begin(self, task: Task, seed: int) -> Dialogue:
         """Begin a task.
@@ -67,25 +71,27 @@ class LanguageAgent:
             task: The task.
             seed: The seed of the first request; those of later requests count up.
         """
-        system = role_of_agent(self._spec, renamed([*self._spec.action.tools, *task.tools], self._spec.action))
-        return Dialogue(self._generator, self._sampling, self._reader, task, seed, system)
+        system = role_of_agent(self._spec, callable_tools(self._spec.action, task.tools))
+        return Dialogue(self._generator, self._sampling, self._exact, task, seed, system)
 
 
 class Dialogue:
     """What a language model and the world say to each other on one task."""
 
     def __init__(
-        self, generator: Generator, sampling: Sampling, reader: TolerantParser, task: Task, seed: int, system: str
+        self, generator: Generator, sampling: Sampling, exact: ActionParser, task: Task, seed: int, system: str
     ) -> None:
-        self._generator, self._sampling, self._reader, self._task, self._seed = generator, sampling, reader, task, seed
+        self._generator, self._sampling, self._task, self._seed = generator, sampling, task, seed
+        self._exact, self._reader = exact, TolerantParser(exact)
         self._conversation, self._last = Conversation(), Action("")
         self._messages = [Message(role="system", content=system)]
 
     def act(self, shown: str) -> Work[str | None]:
         """Ask for the next action, as a piece of work; after a `finish` there is none, nor where the model gives none.
 
-        It is the action that the model meant, as the exact parser reads it. Where none can be read, it is what the
-        model wrote after its thinking, to which the world answers.
+        It is the action that the model meant, as the exact parser reads it, or what the world answers with an error. A
+        sentence, which the exact parser would type into a shell, is answered with the domain's error here, and no turn
+        of the world; after several in a row there is no action.
 
         Args:
             shown: What the last action showed, or else the first observation, which begins with the instruction.
@@ -95,19 +101,24 @@ class Dialogue:
         """
         if self._last.kind is ActionKind.FINISH:
             return None
-        turn = len(self._messages) // 2
-        self._messages.append(Message(role="user", content=shown))
-        sampling = self._sampling.seeded((self._seed + turn) % 2**31)
-        request = ChatRequest(tuple(self._messages), sampling, conversation=self._conversation)
-        answer: Completion | Failure = yield Request(self._generator, request)
-        if isinstance(answer, Failure):
-            if answer.kind in OWN:
-                logger.info("%s: the model gave no action: %s", self._task.id, answer.message)
-                return None
-            raise AgentLost(f"the agent gave no action: {answer.message}")
-        confirming = self._last.kind is ActionKind.CONFIRM
-        self._last = self._reader.parse(answer.text, self._task.tools, shown=shown)
-        if confirming and self._last.kind is ActionKind.CONFIRM:
-            self._last = replace(self._last, kind=ActionKind.FINISH)
-        self._messages.append(Message(role="assistant", content=self._last.raw))
-        return self._last.raw
+        said, confirming = shown, self._last.kind is ActionKind.CONFIRM
+        for _ in range(MOST_REFUSED):
+            turn = len(self._messages) // 2
+            self._messages.append(Message(role="user", content=said))
+            sampling = self._sampling.seeded((self._seed + turn) % 2**31)
+            request = ChatRequest(tuple(self._messages), sampling, conversation=self._conversation)
+            answer: Completion | Failure = yield Request(self._generator, request)
+            if isinstance(answer, Failure):
+                if answer.kind in OWN:
+                    logger.info("%s: the model gave no action: %s", self._task.id, answer.message)
+                    return None
+                raise AgentLost(f"the agent gave no action: {answer.message}")
+            self._last = self._reader.parse(answer.text, self._task.tools, shown=shown)
+            if confirming and self._last.kind is ActionKind.CONFIRM:
+                self._last = replace(self._last, kind=ActionKind.FINISH)
+            self._messages.append(Message(role="assistant", content=self._last.raw))
+            if self._last.error is None or self._exact.parse(self._last.raw, self._task.tools).error is not None:
+                return self._last.raw
+            said = self._last.error
+        logger.info("%s: the model gave no action in %d answers", self._task.id, MOST_REFUSED)
+        return None

@@ -25,6 +25,11 @@ def renamed(tools: Sequence[Mapping[str, Any]], spec: ActionSpec) -> list[dict[s
     return [{**tool, "name": called(str(tool.get("name")), spec)} for tool in tools]
 
 
+def callable_tools(spec: ActionSpec, tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the tools of a domain and those of a task, under the names that they have in the dialect."""
+    return tuple(renamed([*spec.tools, *tools], spec))
+
+
 def full_names(tools: Sequence[Mapping[str, Any]], spec: ActionSpec) -> dict[str, str]:
     """Return the full name behind each name that a dialect shortens; the first of several tools of a name counts."""
     names: dict[str, str] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from agentworld_gym.base.errors import UnderWayError
-from agentworld_gym.core.actions.naming import renamed
+from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.contracts import Action, Message, Session
 from agentworld_gym.core.domain.spec import DomainSpec
@@ -147,7 +147,7 @@ class Episode:
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
         """What can be called: the name, description and JSON Schema of each tool of the domain and of the task."""
-        return tuple(renamed([*self.domain.action.tools, *self.task.tools], self.domain.action))
+        return callable_tools(self.domain.action, self.task.tools)
 
     def messages(self) -> list[Message]:
         """Return the episode so far as the messages of a chat, in which one agent is the assistant.

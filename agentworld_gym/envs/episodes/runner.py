@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from agentworld_gym.base.errors import AgentWorldError, RecordingError
-from agentworld_gym.core.actions.naming import renamed
+from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.actions.tolerant import Reading, TolerantParser
@@ -151,7 +151,7 @@ class EpisodeRunner:
 
     def tools(self, task: Task) -> tuple[dict[str, Any], ...]:
         """Return what can be called in a task: the name, description and JSON Schema of each tool."""
-        return tuple(renamed([*self.spec.action.tools, *task.tools], self.spec.action))
+        return callable_tools(self.spec.action, task.tools)
 
     def offers(self, episode: Episode) -> tuple[str, ...]:
         """Return actions that make sense in an episode, to draw from: its menu, or else a call of each tool."""

@@ -22,9 +22,7 @@ from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.envs.pictures import transcript
 from agentworld_gym.integrations.pettingzoo.team_env import RENDER_MODES, AECEnv
-from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
-
-ONE_ACTION = "Answer every message with one action and nothing else."
+from agentworld_gym.llm.prompting.agent_prompt import ONE_ACTION, role_of_agent
 
 
 class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[misc,unused-ignore]
@@ -128,7 +126,7 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
         Raises:
             ClosedError: There is no episode.
         """
-        return ONE_ACTION if agent == DIRECTOR else role_of_agent(self.runner.spec, self.tools)
+        return ONE_ACTION if agent == DIRECTOR else role_of_agent(self.runner.spec, self.tools, reading=self.reading)
 
     def observation_space(self, agent: str) -> gym.spaces.Dict:
         """Return the observation space of an agent, which is the same object each time."""

@@ -16,6 +16,8 @@ from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.registration import find_domain
 
+ONE_ACTION = "Answer every message with one action and nothing else."
+
 _ENDING = (
     f"When the task is done, write: {VERB}",
     f"Where the task asks for an answer, write it behind a colon: {VERB}: ANSWER",
@@ -157,7 +159,7 @@ def role_of_agent(
     When the task is done, write: finish
     Where the task asks for an answer, write it behind a colon: finish: ANSWER
     """
-    lines = [spec.description, "Answer every message with one action and nothing else.", spec.action.description]
+    lines = [spec.description, ONE_ACTION, spec.action.description]
     lines += _programs(spec)
     is_called = finishes and reading == "tolerant" and not TOOL_CALLS.isdisjoint(spec.action.syntax)
     if is_called and all(tool.get("name") != VERB for tool in tools):

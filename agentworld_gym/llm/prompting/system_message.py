@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.text.escaping import escape, escape_all
-from agentworld_gym.core.actions.naming import called, renamed
+from agentworld_gym.core.actions.naming import callable_tools, called
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile
 from agentworld_gym.core.domain.task import Task
@@ -104,7 +104,7 @@ class SystemMessage:
         """
         if self._template is None:
             return self._ready or ""
-        tools = escape_all(renamed([*self._spec.action.tools, *task.tools], self._spec.action))
+        tools = escape_all(callable_tools(self._spec.action, task.tools))
         role = render(
             self._template,
             task=escaped_fields(task),

@@ -106,3 +106,19 @@ def test_a_model_that_writes_nothing_stops_and_a_server_that_fails_is_no_end_of_
     assert in_one_wave([dialogue(FailureKind.OVERFLOW).act("")]) == [None]
     with pytest.raises(AgentLost, match="no action: no"):
         in_one_wave([dialogue(FailureKind.SERVER).act("")])
+
+
+def test_a_sentence_is_answered_with_how_to_act_and_never_typed():
+    asked: list[ChatRequest] = []
+    texts = iter(["I will now list the files.", "ls", *["Let me think about that."] * 3])
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return next(texts)
+
+    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"), Sampling())
+    task = Task(id="t", domain="terminal", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
+    dialogue = agent.begin(task, seed=0)
+    assert in_one_wave([dialogue.act("Do it.")]) == ["ls"]
+    assert "this is a sentence" in str(asked[1].messages[-1]["content"])
+    assert in_one_wave([dialogue.act("a.txt")]) == [None]

@@ -23,9 +23,9 @@ pytest.importorskip("accelerate")
 from training_run import SHAPE, samples  # noqa: E402
 
 from agentworld_gym.base.errors import SpecError  # noqa: E402
-from agentworld_gym.base.process.folder_lock import alone_in  # noqa: E402
 from agentworld_gym.cli.app import app  # noqa: E402
 from agentworld_gym.llm.rows.samples import write_samples  # noqa: E402
+from agentworld_gym.recipe.run_lock import sole_process  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.queue import QueueWorker, load_queue, state_of  # noqa: E402
 
@@ -115,7 +115,7 @@ def test_the_state_of_the_runs_is_told_without_beginning_one(queue: Path, tmp_pa
 
 def test_two_processes_never_work_off_the_same_folder(queue: Path, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    with alone_in(runs):
+    with sole_process(runs):
         refused = subprocess.run(command(queue, "--out", runs), capture_output=True, text=True, timeout=60)
     assert refused.returncode == 1
     assert "another process works off a queue in this folder" in refused.stderr

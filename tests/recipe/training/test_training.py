@@ -25,9 +25,9 @@ pytest.importorskip("accelerate")
 from training_run import SHAPE, config, samples  # noqa: E402
 
 from agentworld_gym.base.errors import SpecError, TrainingError  # noqa: E402
-from agentworld_gym.base.process.folder_lock import alone_in  # noqa: E402
 from agentworld_gym.llm.rows.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
+from agentworld_gym.recipe.run_lock import sole_process  # noqa: E402
 from agentworld_gym.recipe.training import pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
@@ -381,7 +381,7 @@ def test_missing_held_out_files_are_told_before_anything_is_encoded(tmp_path: Pa
 
 
 def test_two_processes_never_train_in_one_folder(tmp_path: Path) -> None:
-    with alone_in(tmp_path / "run"), pytest.raises(TrainingError, match="another process trains in this folder"):
+    with sole_process(tmp_path / "run"), pytest.raises(TrainingError, match="another process trains in this folder"):
         train(tmp_path / "run")
     assert not list((tmp_path / "run").iterdir())
 
