@@ -70,7 +70,9 @@ def collect(
     agent: Annotated[
         str | None,
         typer.Option(
-            "--agent", help="A language model that plays, such as http://localhost:8000/v1, instead of all policies."
+            "--agent",
+            help="Who plays instead of all policies, as in `agentworld rollout --policy`: a language model such as "
+            "http://localhost:8000/v1, or any other agent.",
         ),
     ] = None,
     sampling: Annotated[

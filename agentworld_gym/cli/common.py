@@ -34,6 +34,22 @@ SEEDS = 10_000_000
 EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
+AGENTS = (
+    "Who plays: expert, mixed (an expert that errs), menu (random choices from the task's menu), nothing (finish at "
+    "once), a saved MaskablePPO (agent.zip), python:MODULE:FACTORY, or a language model (http://HOST:PORT/v1, "
+    "vllm:MODEL, transformers:DIR)"
+)
+"""The handles of `agentworld_gym.agents.policies.registry`, in the help of a command."""
+
+AgentOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent-option",
+        metavar="KEY=VALUE",
+        help="An option of a language model that plays: of its sampling (temperature=0.7), of its generator "
+        "(deadline_s=600), overflow=drop, or calls=text; repeatable.",
+    ),
+]
 WorldOption = Annotated[
     str,
     typer.Option(

@@ -170,7 +170,8 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
     A step is one that the world answers, so that `finish` is none.
     One step of an episode that is not recorded goes ahead, because the first answer of a process takes longer.
     """
-    from agentworld_gym.agents.policies.playing import open_policy, play
+    from agentworld_gym.agents.policies.playing import play
+    from agentworld_gym.agents.policies.registry import open_policy
     from agentworld_gym.agents.progress import Meter, TerminalProgress
     from agentworld_gym.core.actions.finish import finishes
     from agentworld_gym.envs.options import EnvOptions

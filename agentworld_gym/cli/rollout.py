@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +12,9 @@ import typer
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.cli.common import (
+    AGENTS,
     FAILED,
+    AgentOption,
     ControlOption,
     EnvironmentName,
     FamilyOption,
@@ -30,6 +30,7 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
+    pairs,
     printable,
     stderr,
     stdout,
@@ -40,29 +41,15 @@ if TYPE_CHECKING:
     from agentworld_gym.agents.policies.playing import Played
     from agentworld_gym.agents.policies.playing import Policy as PlayedPolicy
     from agentworld_gym.agents.progress import Tally
-    from agentworld_gym.core.domain.task import Task
-    from agentworld_gym.core.screens.sight import ActionStream
-    from agentworld_gym.envs.episodes.episode import Episode
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
     from agentworld_gym.envs.options import EnvOptions
-
-
-class PolicyChoice(StrEnum):
-    """Agents that need no training."""
-
-    EXPERT = "expert"
-    MENU = "menu"
-    NOTHING = "nothing"
 
 
 @with_language_options
 def rollout(
     env: EnvironmentName,
     episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many episodes.")] = 20,
-    policy: Annotated[
-        PolicyChoice,
-        typer.Option("--policy", help="The task's expert, random choices from its menu, or finish at once."),
-    ] = PolicyChoice.EXPERT,
+    policy: Annotated[str, typer.Option("--policy", help=f"{AGENTS}.")] = "expert",
     world: WorldOption = "auto",
     scenario: ScenarioOption = None,
     seed: SeedOption = 0,
@@ -88,14 +75,16 @@ def rollout(
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
     out: TracesOption = None,
+    agent_option: AgentOption = None,
     **language: Any,
 ) -> None:
-    """Run episodes with a fixed policy and print how often they succeed.
+    """Let an agent play episodes and print how often it succeeds.
 
     The table has a row for each family and level. Episodes in which the world failed are counted apart and left out of
     the rates; exit 1 if there was one. After Ctrl-C the table holds what was finished, and a line says with
     which seed to go on.
     """
+    from agentworld_gym.agents.policies.registry import open_policy
     from agentworld_gym.agents.progress import live
     from agentworld_gym.envs.options import EnvOptions
 
@@ -118,6 +107,8 @@ def rollout(
         )
     )
     seeds = range(seed, seed + episodes)
+    chosen = pairs(agent_option, "--agent-option")
+    opening = partial(open_policy, policy, options.domain_spec(), options=chosen)
     runner = None if ray else options.runner()
     outcomes: list[Played] = []
     stopped = False
@@ -125,9 +116,9 @@ def rollout(
         name = f"{options.domain_spec().id}, {policy}"
         with live(name, episodes, tensorboard=tensorboard) as tally, remembered_interrupt() as check:
             if runner is None:
-                playing = _on_ray(options, policy, seeds, workers, width, tally)
+                playing = _on_ray(options, opening, seeds, workers, width, tally)
             else:
-                playing = _here(runner, policy, seeds, width, tally)
+                playing = _here(runner, opening(), seeds, width, tally)
             with closing(playing):
                 for outcome in playing:
                     outcomes.append(outcome)
@@ -144,52 +135,47 @@ def rollout(
         if 0 < done < episodes:
             stderr().print(f"To go on: --seed {seed + done} --episodes {episodes - done}", highlight=False)
         raise KeyboardInterrupt
-    failures = [outcome.failure_message for outcome in outcomes if outcome.failure]
-    if failures:
-        message = printable(f"the world failed in {counted(len(failures), 'episode')}, first: {failures[0]}")
-        stderr().print(message, style="red", markup=False, soft_wrap=True)
+    lost = {
+        "the world": [outcome.failure_message for outcome in outcomes if outcome.failure],
+        "the agent's server": [outcome.agent_message for outcome in outcomes if outcome.agent_failure],
+    }
+    for who, failures in lost.items():
+        if failures:
+            message = printable(f"{who} failed in {counted(len(failures), 'episode')}, first: {failures[0]}")
+            stderr().print(message, style="red", markup=False, soft_wrap=True)
+    if any(lost.values()):
         raise typer.Exit(FAILED)
 
 
 def _here(
-    runner: EpisodeRunner, policy: PolicyChoice, seeds: range, width: int, tally: Tally
+    runner: EpisodeRunner, policy: PlayedPolicy, seeds: range, width: int, tally: Tally
 ) -> Generator[Played, None, None]:
     from agentworld_gym.agents.policies.playing import play
 
     tally.watch(runner)
-    yield from play(runner, _policy(policy), seeds, wave=width)
+    try:
+        yield from play(runner, policy, seeds, wave=width)
+    finally:
+        getattr(policy, "close", lambda: None)()
 
 
 def _on_ray(
-    options: EnvOptions, policy: PolicyChoice, seeds: range, workers: int | None, width: int, tally: Tally
+    options: EnvOptions,
+    opening: Callable[[], PlayedPolicy],
+    seeds: range,
+    workers: int | None,
+    width: int,
+    tally: Tally,
 ) -> Generator[Played, None, None]:
     from agentworld_gym.integrations.ray import play_on_ray
 
-    with closing(play_on_ray(options, partial(_policy, policy), seeds, workers=workers, wave=width)) as playing:
+    with closing(play_on_ray(options, opening, seeds, workers=workers, wave=width)) as playing:
         for outcome in playing:
             tally.tokens += _tokens(outcome)
-            tally.ended(outcome.success, outcome.reward, len(outcome.actions), failure=outcome.failure)
+            tally.ended(
+                outcome.success, outcome.reward, len(outcome.actions), failure=outcome.failure or outcome.agent_failure
+            )
             yield outcome
-
-
-def _policy(policy: PolicyChoice) -> PlayedPolicy:
-    """Return the policy as `policies.playing` plays it; its draws follow the seed of the episode alone."""
-    from agentworld_gym.agents.policies.playing import ScriptedPolicy
-    from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, nothing_policy
-
-    def script(task: Task, rng: random.Random) -> ActionStream:
-        if policy is PolicyChoice.NOTHING:
-            return nothing_policy()
-        if not (task.expert if policy is PolicyChoice.EXPERT else task.menu):
-            other = "menu" if task.menu else "nothing"
-            raise SpecError(f"task {task.id}", policy.value, None, f"a task that has one; try --policy {other}")
-        return expert_policy(task) if policy is PolicyChoice.EXPERT else menu_policy(task, rng)
-
-    class SeededPolicy(ScriptedPolicy):
-        def random_numbers(self, episode: Episode) -> random.Random:
-            return random.Random(episode.seed)
-
-    return SeededPolicy(policy.value, script)
 
 
 def show(outcomes: list[Played]) -> None:
@@ -214,9 +200,10 @@ def show(outcomes: list[Played]) -> None:
 def summary(outcomes: list[Played]) -> list[str]:
     """Return the number of episodes, success rate, mean return, mean steps, all tokens, and failures of the world.
 
-    Where the world failed, nothing is known of the agent: those episodes are left out of the rates.
+    Where the world or the server of the agent failed, nothing is known of the agent: those episodes are left out of the
+    rates.
     """
-    counted = [one for one in outcomes if one.failure is None]
+    counted = [one for one in outcomes if not (one.failure or one.agent_failure)]
     tested = [one.success for one in counted if one.success is not None]
     rate = f"{sum(tested) / len(tested):.2f}" if tested else "-"
     gained = f"{sum(one.reward for one in counted) / len(counted):.2f}" if counted else "-"

@@ -7,7 +7,7 @@ says nothing of that. So both figures stand side by side, with the interval of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_jsonable_python
 
-from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, open_policy, play
+from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, play
+from agentworld_gym.agents.policies.registry import opened_policy
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share
@@ -47,6 +48,7 @@ def transfer(
     traces: Path | None = None,
     on_progress: Progress | None = None,
     on_runner: Callable[[str, EpisodeRunner], None] | None = None,
+    agent_options: Mapping[str, Any] | None = None,
 ) -> TransferResult:
     """Let a policy play the same tasks in the grounded world and in the dream.
 
@@ -57,7 +59,7 @@ def transfer(
     Ctrl-C ends the playing; the result holds the tasks that both worlds finished and says that it was interrupted.
 
     Args:
-        policy: A handle (see `playing.open_policy`), or any `Policy`.
+        policy: A handle (see `registry.open_policy`), or any `Policy`.
         options: The domain, its tasks, and the dream as `options.world`.
         seeds: The seeds of the tasks.
         grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
@@ -65,6 +67,7 @@ def transfer(
         traces: A folder for the logs of both worlds, in `dream` and `grounded`; None writes no logs.
         on_progress: A function that is called with the name of a world and how many of its episodes are over.
         on_runner: A function that is called with the name and the runner of each world before it is played in.
+        agent_options: The options of a policy that is a language model; see `registry.open_policy`.
 
     Raises:
         SpecError: A handle or an option is wrong.
@@ -77,10 +80,12 @@ def transfer(
     """
     grounded = grounded or truth_of(options.world)
     spec = options.domain_spec()
-    player = open_policy(policy, spec) if isinstance(policy, str) else policy
     played: dict[str, dict[int, Played]] = {"grounded": {}, "dream": {}}
     interrupted = False
     with ExitStack() as opened:
+        player = policy
+        if isinstance(player, str):
+            player = opened.enter_context(opened_policy(player, spec, options=agent_options))
         logged = {side: options.changed(traces=None if traces is None else str(traces / side)) for side in played}
         dream_runner = logged["dream"].runner()
         opened.callback(dream_runner.close)
@@ -144,9 +149,14 @@ def _side(world: str, runner: EpisodeRunner, episodes: Sequence[Played]) -> Side
         success=proportion([bool(episode.success) for episode in judged]) if judged else None,
         reward=_mean([episode.reward for episode in judged]),
         steps=_mean([len(episode.actions) for episode in judged]),
-        failures=dict(Counter(episode.failure for episode in episodes if episode.failure)),
+        failures=dict(Counter(filter(None, map(_failure, episodes)))),
         traces=None if runner.traces is None else str(runner.traces.agent.path),
     )
+
+
+def _failure(episode: Played) -> str | None:
+    """Return why nothing is known of an episode: the kind of the world's failure, or of the agent's server."""
+    return episode.failure or (f"agent {episode.agent_failure}" if episode.agent_failure else None)
 
 
 def _compared(dream: Sequence[Played], real: Sequence[Played]) -> dict[str, Any]:

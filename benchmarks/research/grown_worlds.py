@@ -27,7 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.agents.policies.playing import open_policy, play
+from agentworld_gym.agents.policies.playing import play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.statistics.bootstrap import bootstrap_interval
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.domains.mcp.synth.grow.folder import GrowConfig, grow_worlds

@@ -29,7 +29,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 
 from agentworld_gym.agents.policies.menu_agent import MenuAgent
-from agentworld_gym.agents.policies.playing import Played, Policy, open_policy, play
+from agentworld_gym.agents.policies.playing import Played, Policy, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.text_encoder import ATOM

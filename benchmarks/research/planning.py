@@ -23,7 +23,8 @@ from rich.table import Table
 from agentworld_gym.agents.planning.imagination import OtherWorld
 from agentworld_gym.agents.planning.planner import Planner
 from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, Search, TreeSearch
-from agentworld_gym.agents.policies.playing import Policy, open_policy, play
+from agentworld_gym.agents.policies.playing import Policy, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.envs.options import EnvOptions
 

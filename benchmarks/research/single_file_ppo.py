@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from stable_baselines3 import PPO
 
-from agentworld_gym.agents.policies.playing import open_policy, play
+from agentworld_gym.agents.policies.playing import play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.sb3 import MenuPolicy, bootstrap_interval, evaluate_policy, make_sb3_env

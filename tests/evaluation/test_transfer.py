@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from agentworld_gym.agents.policies.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.agents.policies.playing import FunctionPolicy, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured
 from agentworld_gym.base.statistics.proportions import paired_gap, paired_ratio, proportion
 from agentworld_gym.cli.app import app

@@ -27,7 +27,8 @@ pytest.importorskip("ray")
 import ray
 from ray.cluster_utils import Cluster
 
-from agentworld_gym.agents.policies.playing import FunctionPolicy, Played, open_policy, play
+from agentworld_gym.agents.policies.playing import FunctionPolicy, Played, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec

@@ -12,27 +12,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
-from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.contracts import Usage
-from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.contracts import Action, ActionKind, Failure, Usage
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.flow import Work
 from agentworld_gym.core.screens.sight import ActionStream, on_screen
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.episode import Episode, no_tokens
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
 
 logger = logging.getLogger(__name__)
 
 WAVE = 64
-SLIP = 0.3
-"""The probability that the policy `mixed` errs before a step."""
-
-HANDLES = "expert, mixed, menu, nothing, or the path of a MaskablePPO (.zip)"
 
 
 class Policy(Protocol):
@@ -49,6 +44,15 @@ class Policy(Protocol):
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Any]) -> list[str]:
         """Return the next action of each episode."""
+        ...
+
+
+@runtime_checkable
+class WaitingPolicy(Protocol):
+    """A policy that is waited for in each episode on its own, as one that asks a server."""
+
+    def acting(self, episode: Episode, kept: Any) -> Work[str | Action | Failure]:
+        """Choose the next action of an episode, as a piece of work; a failure says nothing of the policy."""
         ...
 
 
@@ -156,9 +160,28 @@ class Played:
     check_usage: Usage
     """The tokens that probes and judges cost."""
 
+    score: float | None = None
+    """The share of the checks that pass; None where that is not known."""
+
+    end: str = VERB
+    """How the episode ended: `finish`, `success` before that, `limit` of steps, `stopped: REASON` where the agent gave
+    up, `world failed` or `agent failed`."""
+
+    refused: int = 0
+    """How many of the actions could not be read, or called what cannot be called."""
+
+    agent_usage: Usage = field(default_factory=Usage)
+    """The tokens that the agent cost, where it is a language model."""
+
+    agent_failure: str | None = None
+    """The kind of the failure of whoever runs the agent, as its server; nothing is known of the agent then."""
+
+    agent_message: str | None = None
+    """What that failure says."""
+
     @property
     def usage(self) -> Usage:
-        """The tokens that the episode cost."""
+        """The tokens that the world cost."""
         return self.step_usage + self.check_usage
 
 
@@ -197,7 +220,11 @@ def play(
                 ready.append(live[episode.id])
             if ready:
                 episodes = [member.episode for member in ready]
-                stream.send(episodes, policy.act(episodes, [member.kept for member in ready]))
+                kept = [member.kept for member in ready]
+                if isinstance(policy, WaitingPolicy):
+                    stream.send(episodes, [policy.acting(*one) for one in zip(episodes, kept, strict=True)])
+                else:
+                    stream.send(episodes, policy.act(episodes, kept))
             ready, before = [], done
             for episode, step in stream.recv():
                 member = live[episode.id]
@@ -210,7 +237,7 @@ def play(
                 del live[episode.id]
                 episode.session.close()
                 done += 1
-                yield member.played(step.info)
+                yield member.played(step)
             if on_progress and done > before:
                 on_progress(done)
     finally:
@@ -236,39 +263,6 @@ def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
     return list(first.values())
 
 
-def open_policy(handle: str, spec: DomainSpec, draw: int = 0) -> Policy:
-    """Return the policy that a handle names.
-
-    Args:
-        handle: The name of a scripted policy, or the path of a MaskablePPO (.zip).
-        spec: The domain.
-        draw: The number of the draw; another one gives other actions for each task, where the policy draws any.
-
-    >>> from agentworld_gym.core.domain.spec import load_spec
-    >>> open_policy("expert", load_spec("terminal")).name
-    'expert'
-
-    Raises:
-        SpecError: The handle names no policy, or a file that holds none.
-        ImportError: An agent needs the extra `sb3`.
-    """
-    scripts: dict[str, Callable[[Task, random.Random], ActionStream]] = {
-        "expert": lambda task, rng: expert_policy(task),
-        "mixed": lambda task, rng: mixed_policy(task, rng, SLIP),
-        "menu": menu_policy,
-        "nothing": lambda task, rng: nothing_policy(),
-    }
-    if handle in scripts:
-        return ScriptedPolicy(handle, scripts[handle], draw)
-    path = Path(handle)
-    if path.suffix != ".zip" or not path.is_file():
-        raise SpecError("command line", "policy", handle, HANDLES)
-    from agentworld_gym.agents.policies.menu_agent import MenuAgent
-    from agentworld_gym.agents.policies.saved_policy import SavedPolicy
-
-    return MenuAgent(path.stem, SavedPolicy(path), spec)
-
-
 def next_action(episode: Episode, script: ActionStream) -> str:
     """Return the next action of a script for an episode; `finish` at the script's end."""
     try:
@@ -288,15 +282,17 @@ class _Live:
     step_usage: Usage = field(default_factory=Usage)
     check_usage: Usage = field(default_factory=Usage)
 
-    def played(self, info: Any) -> Played:
+    def played(self, step: Transition) -> Played:
         """Return what is known at the end of the episode."""
-        episode, failure = self.episode, info.get("failure")
+        episode, info = self.episode, step.info
+        failure, lost = info.get("failure"), info.get("agent_failure")
+        known = not failure and not lost
         return Played(
             self.place,
             episode.id,
             episode.task,
             episode.seed,
-            None if failure else info.get("success"),
+            info.get("success") if known else None,
             self.reward,
             tuple(episode.actions),
             tuple(episode.observations),
@@ -304,4 +300,21 @@ class _Live:
             failure["message"] if failure else None,
             self.step_usage,
             self.check_usage,
+            score=info.get("score") if known else None,
+            end=self._end(step),
+            refused=sum(action.error is not None for action in episode.taken),
+            agent_usage=getattr(self.kept, "usage", Usage()),
+            agent_failure=lost["kind"] if lost else None,
+            agent_message=lost["message"] if lost else None,
         )
+
+    def _end(self, step: Transition) -> str:
+        if "failure" in step.info:
+            return "world failed"
+        if "agent_failure" in step.info:
+            return "agent failed"
+        if (stopped := getattr(self.kept, "stopped", None)) is not None:
+            return f"stopped: {stopped}"
+        if step.truncated:
+            return "limit"
+        return VERB if self.episode.taken[-1].kind is ActionKind.FINISH else "success"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentworld_gym.cli.common import (
+    AGENTS,
+    AgentOption,
     EnvironmentName,
     EvaluatedSeedOption,
     EvaluatedSplitOption,
@@ -20,6 +22,7 @@ from agentworld_gym.cli.common import (
     evaluated_seed,
     evaluated_split,
     examples,
+    pairs,
     stdout,
 )
 from agentworld_gym.cli.eval.output import (
@@ -45,9 +48,8 @@ def transfer(
         str,
         typer.Option(
             "--policy",
-            help="expert, mixed (an expert that errs), menu (random choices from the menu), nothing, or "
-            "the path of a MaskablePPO that was saved (agent.zip). Its weights alone are read; the "
-            "pickles in the file, which would run as programs, are not.",
+            help=f"{AGENTS}. Of a zip the weights alone are read; the pickles in the file, which would "
+            "run as programs, are not.",
         ),
     ],
     world: WorldOption = "tiny",
@@ -69,6 +71,7 @@ def transfer(
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
     width: WidthOption = 64,
+    agent_option: AgentOption = None,
     **language: Any,
 ) -> None:
     """Let a policy play the same tasks in a language world and in the grounded world.
@@ -101,7 +104,15 @@ def transfer(
         def show(side: str, runner: EpisodeRunner) -> None:
             begin(side, "episodes", tasks).watch(runner)
 
-        result = compare(policy, options, range(seed, seed + tasks), wave=width, traces=folder, on_runner=show)
+        result = compare(
+            policy,
+            options,
+            range(seed, seed + tasks),
+            wave=width,
+            traces=folder,
+            on_runner=show,
+            agent_options=pairs(agent_option, "--agent-option"),
+        )
     played = TaskDraw(split=options.split, seed=seed, drawn=drawn, tasks=result.tasks)
     result = result.model_copy(update={"draw": played})
     write_result(out, result)

@@ -122,6 +122,13 @@ class TolerantParser:
             return Action(body, error=error, agent=agent, written=None if body == text else text)
         return action if meant == text else replace(exact(meant), written=text)
 
+    def visible(self, text: str) -> str:
+        """Return a text without its thinking; it is empty where there is nothing else."""
+        try:
+            return self._without_thinking(text)
+        except UnreadableAction:
+            return ""
+
     def _stands(self, text: str, action: Action, takes_finish: bool) -> bool:
         """Whether the exact reading is beyond doubt."""
         if read_finish(text) is not None:

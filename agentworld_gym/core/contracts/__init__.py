@@ -14,6 +14,7 @@ from agentworld_gym.core.contracts.generator import (
     Conversation,
     Generator,
     Message,
+    ToolCall,
 )
 from agentworld_gym.core.contracts.observation import AnswerSource, Observation
 from agentworld_gym.core.contracts.usage import Usage
@@ -35,6 +36,7 @@ __all__ = [
     "Observation",
     "Session",
     "Teachable",
+    "ToolCall",
     "Usage",
     "World",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
@@ -17,10 +17,30 @@ class Message(TypedDict):
     """One chat message."""
 
     role: str
-    """The author: `system`, `user` or `assistant`."""
+    """The author: `system`, `user` or `assistant`, or `tool`, whose text is what a call showed."""
 
     content: str
     """The text."""
+
+    tool_calls: NotRequired[Sequence[Mapping[str, Any]]]
+    """The calls that the assistant made beside the text, as OpenAI's protocol has them."""
+
+    tool_call_id: NotRequired[str]
+    """The call that a message of a `tool` answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool that stands beside the text of a completion."""
+
+    id: str
+    """The name of the call, which its answer repeats."""
+
+    name: str
+    """The name of the tool."""
+
+    arguments: str
+    """The arguments as the model wrote them, which should be a JSON object."""
 
 
 class Conversation:
@@ -55,6 +75,10 @@ class ChatRequest:
     conversation: Conversation | None = field(default=None, compare=False, repr=False)
     """The conversation that the request belongs to; None where it stands alone."""
 
+    tools: Sequence[Mapping[str, Any]] = ()
+    """The tools that may be called, each with name, description and the JSON Schema of its parameters, where the
+    generator takes them apart from the messages."""
+
     allows: Allows | None = field(default=None, compare=False, repr=False)
     """What the completion may be, where the generator can ask at every token; None where it may be anything."""
 
@@ -74,6 +98,9 @@ class Completion:
 
     reasoning: str = ""
     """The thinking that came apart from the text."""
+
+    calls: tuple[ToolCall, ...] = ()
+    """The calls of tools that came apart from the text."""
 
     extra: Mapping[str, Any] = field(default_factory=dict)
     """What else the generator says of the completion, by name."""

@@ -82,6 +82,10 @@ class Info(TypedDict, total=False):
     as before the step, which may be tried again. A failed probe or judge is not retryable, because the action itself
     was carried out."""
 
+    agent_failure: dict[str, Any]
+    """What went wrong with whoever runs the agent, as its server: the episode is truncated, and nothing is known of the
+    agent."""
+
 
 @dataclass(eq=False)
 class Episode:

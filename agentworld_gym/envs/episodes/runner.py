@@ -200,7 +200,7 @@ class EpisodeRunner:
         self.log(taken)
         return [transition for _, transition in taken]
 
-    def stepping(self, episode: Episode, text: str) -> Work[tuple[EpisodeStep, Transition]]:
+    def stepping(self, episode: Episode, text: str | Action) -> Work[tuple[EpisodeStep, Transition]]:
         """Take the step that `advance` takes, as a piece of work that asks the world and whoever tests the checks."""
         began = time.perf_counter()
         step = EpisodeStep(episode, self._read(episode, text))

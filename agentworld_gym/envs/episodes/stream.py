@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.base.errors import UnderWayError
-from agentworld_gym.core.flow import Flow
-from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.core.contracts import Action, Failure
+from agentworld_gym.core.flow import Flow, Work
+from agentworld_gym.envs.episodes.episode import Episode, Info, no_tokens
 from agentworld_gym.envs.episodes.log_rows import turn_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import EpisodeStep, Transition
+
+Acting = Work[str | Action | Failure]
+"""An agent that is waited for: it ends with an action, or with a failure of whoever runs the agent."""
 
 
 class EpisodeStream:
@@ -24,7 +28,7 @@ class EpisodeStream:
 
     def __init__(self, runner: EpisodeRunner) -> None:
         self._runner = runner
-        self._flow: Flow[tuple[EpisodeStep, Transition]] = Flow()
+        self._flow: Flow[tuple[EpisodeStep | None, Transition]] = Flow()
         self._under_way: dict[str, Episode] = {}
 
     @property
@@ -32,8 +36,11 @@ class EpisodeStream:
         """The episodes whose step was sent and has not been handed out."""
         return tuple(self._under_way.values())
 
-    def send(self, episodes: Sequence[Episode], actions: Sequence[str]) -> None:
+    def send(self, episodes: Sequence[Episode], actions: Sequence[str | Action | Acting]) -> None:
         """Begin a step in each of some episodes.
+
+        Where an action is a piece of work, the step begins when it ends. If it ends with a failure, there is no step:
+        the episode is truncated, and its info holds the `agent_failure`.
 
         Raises:
             UnderWayError: A step of an episode is under way already, or an episode is given twice; nothing is begun.
@@ -45,7 +52,7 @@ class EpisodeStream:
         for episode in episodes:
             self._under_way[episode.id] = episode
             episode.under_way = True
-        works = [self._runner.stepping(*one) for one in zip(episodes, actions, strict=True)]
+        works = [self._stepping(*one) for one in zip(episodes, actions, strict=True)]
         self._flow.send(zip(names, works, strict=True))
 
     def recv(self, min_ready: int = 1) -> list[tuple[Episode, Transition]]:
@@ -65,8 +72,8 @@ class EpisodeStream:
         due = None if order is None else order.due(self._under_way)
         ended = self._flow.recv(min_ready) if due is None else self._flow.recv_of(due)
         if order is not None:
-            order.handed_out([(name, turn_of(step)) for name, (step, _) in ended])
-        self._runner.log([taken for _, taken in ended])
+            order.handed_out([(name, turn_of(step)) for name, (step, _) in ended if step is not None])
+        self._runner.log([(step, transition) for _, (step, transition) in ended if step is not None])
         return [(self._over(name), transition) for name, (_, transition) in ended]
 
     def drop(self, episodes: Iterable[Episode]) -> None:
@@ -81,6 +88,15 @@ class EpisodeStream:
         self._flow.close()
         for name in list(self._under_way):
             self._over(name)
+
+    def _stepping(self, episode: Episode, action: str | Action | Acting) -> Work[tuple[EpisodeStep | None, Transition]]:
+        if not isinstance(action, str | Action):
+            acted = yield from action
+            if isinstance(acted, Failure):
+                info = Info(steps=episode.steps, tokens=no_tokens(), agent_failure=acted.as_dict())
+                return None, Transition(episode.observation, 0.0, False, True, info, answered=False)
+            action = acted
+        return (yield from self._runner.stepping(episode, action))
 
     def _over(self, name: str) -> Episode:
         episode = self._under_way.pop(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from agentworld_gym.agents.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, open_policy, play
+from agentworld_gym.agents.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.statistics.proportions import paired_ratio, proportion
 from agentworld_gym.core.contracts import Usage
 from agentworld_gym.envs.episodes.episode import Episode
@@ -37,7 +38,7 @@ def consistency(
         dream: The world to judge.
         grounded: The world to be true to, with the same tasks.
         seeds: The seeds of the tasks.
-        policy: The handle of the policy that draws the plans (see `playing.open_policy`), which must take draws, such
+        policy: The handle of the policy that draws the plans (see `registry.open_policy`), which must take draws, such
             as `mixed`.
         plans: The number of plans drawn for each task.
         wave: The number of episodes that run at a time.

@@ -18,7 +18,12 @@ from agentworld_gym.core.flow import stream_of
 from agentworld_gym.core.flow.request_stream import Deliver, RequestStream
 from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.generators.pretrained.digests import files_stamp
-from agentworld_gym.llm.generators.protocols import ConstrainingGenerator, RemoteGenerator, SelectiveGenerator
+from agentworld_gym.llm.generators.protocols import (
+    CallingGenerator,
+    ConstrainingGenerator,
+    RemoteGenerator,
+    SelectiveGenerator,
+)
 
 G = TypeVar("G", bound=Generator)
 
@@ -175,6 +180,7 @@ class Lease:
         self.supports_schema = generator.supports_schema
         self.deterministic = generator.deterministic
         self.constrains = isinstance(generator, ConstrainingGenerator) and generator.constrains
+        self.calls_tools = isinstance(generator, CallingGenerator) and generator.calls_tools
         self._give_back: Callable[[], None] | None = give_back
 
     @property

@@ -18,6 +18,16 @@ class ConstrainingGenerator(Protocol):
 
 
 @runtime_checkable
+class CallingGenerator(Protocol):
+    """A generator that takes the tools of a request, and returns calls apart from the text."""
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether it does. A server may refuse tools all the same."""
+        ...
+
+
+@runtime_checkable
 class RemoteGenerator(Protocol):
     """A generator over servers, which cannot prove what they serve."""
 

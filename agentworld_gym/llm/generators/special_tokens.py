@@ -58,7 +58,7 @@ class TokenRule:
         """Return the same messages with their contents escaped."""
         if not self.tokens:
             return messages
-        return [Message(role=message["role"], content=self.escape(message["content"])) for message in messages]
+        return [{**message, "content": self.escape(message["content"])} for message in messages]
 
 
 def rule_of(tokenizer: Any) -> TokenRule:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from agentworld_gym.agents.policies.registry import is_model
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec
 from agentworld_gym.core.engines.catalog import engine_names
@@ -23,7 +24,8 @@ class CollectConfig(Strict):
     have no levels, families, splits and experts; the policies `menu` and `explore` play them, or the `agent`."""
 
     agent: str | None = None
-    """The handle of a generator that plays all tasks, as `http://localhost:8000/v1`. None lets the policies play."""
+    """The handle of an agent that plays all tasks, as `http://localhost:8000/v1` (see
+    `agentworld_gym.agents.policies.registry`). None lets the policies play."""
 
     agent_sampling: SamplingSpec = SamplingSpec(max_tokens=4096)
     """How that model samples."""
@@ -64,6 +66,12 @@ class CollectConfig(Strict):
     engines: dict[str, str] = Field(default_factory=dict)
     """The variant of the engine by domain, as `{swe: monty}`; a domain that is not named has its default one. Rows name
     the variant that played them (`provenance.variant`)."""
+
+    def options(self) -> dict[str, Any] | None:
+        """Return the options of the agent; one that is no language model has none but the default ones."""
+        changed = self.agent_sampling != type(self).model_fields["agent_sampling"].default
+        model = self.agent is not None and is_model(self.agent)
+        return self.agent_sampling.model_dump() if model or changed else None
 
     @field_validator("engines")
     @classmethod

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeVar
 
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
@@ -22,10 +23,9 @@ from agentworld_gym.core.registration import official_name
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
-from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
-from agentworld_gym.recipe.collect.agents import Acting, Script
+from agentworld_gym.recipe.collect.agents import Acting, Player, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.recipe.collect.session_recording import SessionRecording
@@ -193,10 +193,7 @@ class _DomainRecorder:
         index = load_index(spec.id) if config.profile == "compact" else None
         self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
         self._runner, self.provenance = self._open_world()
-        self._generator = None if config.agent is None else open_generator(config.agent)
-        self._agent = (
-            None if self._generator is None else LanguageAgent(self._generator, spec, config.agent_sampling.sampling())
-        )
+        self._agent = None if config.agent is None else open_policy(config.agent, spec, options=config.options())
 
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         """Open the world, and say where its rows come from."""
@@ -249,14 +246,14 @@ class _DomainRecorder:
             disturbed = {"controls": controls, "control_seed": disturbance.randrange(TASK_SEEDS)}
             task = task.model_copy(update=disturbed)
         if case is not None:
-            return _Assignment(task, AWARE, Script(case.aware(task), task.domain))
+            return _Assignment(task, AWARE, Script(case.aware(task)))
         return self._assigned(task, policy, rng)
 
     def _assigned(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
         if self._agent is not None:
-            return _Assignment(task, self._agent.name, self._agent.begin(task, rng.getrandbits(31)))
-        script = Script(policy_actions(policy, task, rng, self._config), task.domain)
-        return _Assignment(task, policy, script)
+            name = "model" if isinstance(self._agent, LanguageAgent) else self._agent.name
+            return _Assignment(task, name, Player(self._agent, rng.getrandbits(31)))
+        return _Assignment(task, policy, Script(policy_actions(policy, task, rng, self._config)))
 
     def playing(self, assignment: _Assignment, rng: random.Random) -> Work[SessionRecording]:
         """Play a task to its end, and at times look at the state with the task's probes."""
@@ -274,8 +271,8 @@ class _DomainRecorder:
     def close(self) -> None:
         """Close the world, and the generator if a model plays."""
         self._runner.close()
-        if self._generator is not None:
-            self._generator.close()
+        if isinstance(self._agent, LanguageAgent):
+            self._agent.close()
 
 
 class _OwnTasksRecorder(_DomainRecorder):

@@ -40,7 +40,7 @@ class SessionRecording:
         Returns:
             Whether the world can go on.
         """
-        while (text := (yield from agent.act(self._episode.observations[-1]))) is not None:
+        while (text := (yield from agent.act(self._episode))) is not None:
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
             (step,) = self._runner.advance([self._episode], [text])

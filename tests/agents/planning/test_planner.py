@@ -13,7 +13,8 @@ from agentworld_gym.agents.planning.imagination import OtherWorld
 from agentworld_gym.agents.planning.planner import Planner
 from agentworld_gym.agents.planning.proposals import PolicyProposer
 from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, TreeSearch
-from agentworld_gym.agents.policies.playing import FunctionPolicy, open_policy, play
+from agentworld_gym.agents.policies.playing import FunctionPolicy, play
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
 from agentworld_gym.envs.episodes.runner import EpisodeRunner

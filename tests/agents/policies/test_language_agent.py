@@ -1,31 +1,59 @@
-"""A language model as the agent of recordings: what it writes becomes the action that it means."""
+"""A language model as an agent: what it writes becomes the action that it means."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import gymnasium as gym
 import pytest
 
 from agentworld_gym import agent_prompt
-from agentworld_gym.agents.policies.language_agent import AgentLost, Dialogue, LanguageAgent
-from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
+from agentworld_gym.agents.policies.language_agent import DROPPED, AgentLost, LanguageAgent
+from agentworld_gym.agents.policies.playing import Played, play
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import in_one_wave
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
+from agentworld_gym.recipe.collect.agents import Player
+
+Answer = Callable[[ChatRequest], str | Completion | Failure]
 
 
-def played(domain: str, *written: str) -> list[str | None]:
-    """The actions of an agent that writes some texts, up to the first that there is none of."""
-    texts = iter(written)
-    agent = LanguageAgent(ScriptedGenerator(lambda request: next(texts)), load_spec(domain), Sampling())
-    task = Task(id="t", domain=domain, instruction="Do it.", success=[{"answer": {"equals": "3"}}])
-    dialogue = agent.begin(task, seed=0)
+def of(*texts: str) -> Answer:
+    """A model that writes some texts, one after the other."""
+    rest = iter(texts)
+    return lambda request: next(rest)
+
+
+def recorded(domain: str, answer: Answer, most: int = 5) -> list[str | None]:
+    """The actions that a recording takes from a model, up to the first that there is none of."""
+    runner = EnvOptions(spec=domain, world="grounded", reading="exact").runner()
+    agent = LanguageAgent(ScriptedGenerator(answer), load_spec(domain), Sampling())
+    ((episode, _, _),) = runner.start([0], {})
+    player = Player(agent, seed=0)
     actions: list[str | None] = []
-    while len(actions) <= len(written) and (not actions or actions[-1] is not None):
-        actions += in_one_wave([dialogue.act("")])
+    try:
+        while len(actions) < most and (not actions or actions[-1] is not None):
+            actions += in_one_wave([player.act(episode)])
+            if actions[-1] is not None:
+                runner.advance([episode], [actions[-1]])
+    finally:
+        episode.session.close()
+        runner.close()
     return actions
+
+
+def evaluated(domain: str, answer: Answer, **options: Any) -> Played:
+    """An episode that a model plays."""
+    runner = EnvOptions(spec=domain, world="grounded", max_steps=6).runner()
+    agent = LanguageAgent(ScriptedGenerator(answer), runner.spec, options.pop("sampling", Sampling()), **options)
+    [outcome] = play(runner, agent, [0])
+    runner.close()
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -41,7 +69,7 @@ def played(domain: str, *written: str) -> list[str | None]:
     ],
 )
 def test_an_action_in_a_fence_is_sent_without_it(domain: str, text: str, action: str):
-    assert played(domain, text, "finish") == [action, "finish", None]
+    assert recorded(domain, of(text, "finish")) == [action, "finish", None]
 
 
 @pytest.mark.parametrize(
@@ -56,26 +84,22 @@ def test_an_action_in_a_fence_is_sent_without_it(domain: str, text: str, action:
 )
 def test_after_the_end_there_is_no_action(text: str):
     for domain in ("mcp", "terminal"):
-        assert played(domain, text, "ls") == ["finish: 3", None]
+        assert recorded(domain, of(text, "ls")) == ["finish: 3", None]
 
 
 def test_a_wish_to_end_that_was_repeated_is_the_end():
-    assert played("terminal", "```json\n[]\n```", "[]", "ls") == ["[]", "[]", None]
+    assert recorded("terminal", of("```json\n[]\n```", "[]", "ls")) == ["[]", "[]", None]
 
 
-def test_the_model_reads_its_own_actions_without_its_thinking():
+def test_the_model_reads_what_it_wrote_without_its_thinking():
     asked: list[ChatRequest] = []
 
     def answer(request: ChatRequest) -> str:
         asked.append(request)
-        return "<think>Hm.</think>\n```bash\npwd\n```"
+        return "<think>Hm.</think>\nI look.\n```bash\npwd\n```" if len(asked) < 2 else "finish"
 
-    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"), Sampling())
-    task = Task(id="t", domain="terminal", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
-    dialogue = agent.begin(task, seed=0)
-    for _ in range(2):
-        in_one_wave([dialogue.act("")])
-    assert asked[1].messages[2]["content"] == "pwd"
+    evaluated("terminal", answer)
+    assert asked[1].messages[2]["content"] == "I look.\n```bash\npwd\n```"
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -86,26 +110,39 @@ def test_the_model_reads_the_prompt_of_every_agent_and_the_first_screen(domain: 
         asked.append(request)
         return "finish"
 
-    agent = LanguageAgent(ScriptedGenerator(answer), load_spec(domain), Sampling(max_tokens=7))
-    task = Task(id="t", domain=domain, instruction="Do it.", success=[{"answer": {"equals": "3"}}])
-    in_one_wave([agent.begin(task, seed=0).act("Do it.\n\nThe first screen.")])
+    outcome = evaluated(domain, answer, sampling=Sampling(max_tokens=7))
     env = gym.make(load_spec(domain).env_id, world="grounded")
-    env.reset(seed=0)
+    shown, _ = env.reset(seed=0)
     system, first = (message["content"] for message in asked[0].messages)
-    assert agent_prompt(env).splitlines()[0] in system and "finish: ANSWER" in system
-    assert first == "Do it.\n\nThe first screen." and asked[0].sampling.max_tokens == 7
+    assert system == agent_prompt(env) and "finish: ANSWER" in system
+    assert first == shown and asked[0].sampling.max_tokens == 7
+    assert outcome.end == "finish" and outcome.success is False
     env.close()
 
 
-def test_a_model_that_writes_nothing_stops_and_a_server_that_fails_is_no_end_of_the_model():
-    def dialogue(kind: FailureKind) -> Dialogue:
-        agent = LanguageAgent(ScriptedGenerator(lambda request: Failure(kind, "no")), load_spec("mcp"), Sampling())
-        task = Task(id="t", domain="mcp", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
-        return agent.begin(task, seed=0)
-
-    assert in_one_wave([dialogue(FailureKind.OVERFLOW).act("")]) == [None]
+def test_a_full_context_stops_the_agent_and_a_server_that_fails_is_no_end_of_the_agent():
+    stopped = evaluated("mcp", lambda request: Failure(FailureKind.OVERFLOW, "no"))
+    assert (stopped.end, stopped.success, stopped.agent_failure) == ("stopped: context", False, None)
+    assert recorded("mcp", lambda request: Failure(FailureKind.OVERFLOW, "no")) == [None]
+    lost = evaluated("mcp", lambda request: Failure(FailureKind.SERVER, "no"))
+    assert (lost.end, lost.success, lost.agent_failure) == ("agent failed", None, "server")
+    assert lost.failure is None, "nor is it a failure of the world"
     with pytest.raises(AgentLost, match="no action: no"):
-        in_one_wave([dialogue(FailureKind.SERVER).act("")])
+        recorded("mcp", lambda request: Failure(FailureKind.SERVER, "no"))
+
+
+def test_the_oldest_observations_leave_a_mark_where_the_context_is_full_and_that_is_asked_for():
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str | Failure:
+        asked.append(request)
+        full = [one for one in request.messages[1:] if one["role"] == "user" and one["content"] != DROPPED]
+        return Failure(FailureKind.OVERFLOW, "full") if len(full) > 3 else "pwd"
+
+    outcome = evaluated("terminal", answer, overflow="drop")
+    texts = [one["content"] for one in asked[-1].messages if one["role"] == "user"]
+    assert outcome.end == "limit" and DROPPED in texts[1:-1]
+    assert DROPPED not in (texts[0], texts[-1]), "the instruction and the present screen stay"
 
 
 def test_a_sentence_is_answered_with_how_to_act_and_never_typed():
@@ -116,9 +153,8 @@ def test_a_sentence_is_answered_with_how_to_act_and_never_typed():
         asked.append(request)
         return next(texts)
 
-    agent = LanguageAgent(ScriptedGenerator(answer), load_spec("terminal"), Sampling())
-    task = Task(id="t", domain="terminal", instruction="Do it.", success=[{"answer": {"equals": "3"}}])
-    dialogue = agent.begin(task, seed=0)
-    assert in_one_wave([dialogue.act("Do it.")]) == ["ls"]
+    assert recorded("terminal", answer) == ["ls", None]
     assert "this is a sentence" in str(asked[1].messages[-1]["content"])
-    assert in_one_wave([dialogue.act("a.txt")]) == [None]
+    outcome = evaluated("terminal", lambda request: "I will now list the files.")
+    assert (outcome.refused, outcome.end) == (6, "limit")
+    assert "this is a sentence" in outcome.observations[1]

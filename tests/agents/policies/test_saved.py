@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentworld_gym.agents.policies.playing import open_policy
+from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 

@@ -385,7 +385,7 @@ KINDS: dict[str, Kind] = {
         failure="rejected",
         says="no credits left",
     ),
-    "a content of null": Kind(always(lambda: reply(None)), shown=None, failure="malformed", says="no text"),
+    "a content of null": Kind(always(lambda: reply(None)), shown=None, failure="empty", says="no text"),
     "an answer of nothing": Kind(always(lambda: reply("")), shown=None, failure="empty"),
     "an answer that was cut off": Kind(
         always(lambda: reply("<predicted_observation>\n/srv", finish="length")), shown=None, failure="length"

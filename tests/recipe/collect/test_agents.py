@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from latencies import Held, HeldStream, drawn
 
+from agentworld_gym.agents.policies import registry
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
@@ -50,7 +51,7 @@ class Watched(Held):
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     generator = Watched(random.Random(0), player)
-    monkeypatch.setattr(recorder, "open_generator", lambda handle: generator)
+    monkeypatch.setattr(registry, "open_generator", lambda handle, **options: generator)
     recording_file._recorder.cache_clear()
     yield generator
     recording_file._recorder.cache_clear()

@@ -35,6 +35,7 @@ def assembled(data: bytes) -> dict[str, Any]:
     """
     texts: dict[str, list[str]] = {}
     logprobs: list[Any] = []
+    calls: dict[Any, dict[str, Any]] = {}
     finish: Any = None
     answer: dict[str, Any] = {}
     ended = False
@@ -57,16 +58,32 @@ def assembled(data: bytes) -> dict[str, Any]:
             for name in ("content", "reasoning", "reasoning_content"):
                 if isinstance(text := part.get(name), str):
                     texts.setdefault(name, []).append(text)
+            for call in part.get("tool_calls") or ():
+                _add(calls, call)
             scored = choice.get("logprobs")
             if isinstance(scored, Mapping) and isinstance(scored.get("content"), list):
                 logprobs += scored["content"]
             finish = choice.get("finish_reason") or finish
     if finish is None and not ended:
         raise ValueError("the stream of events ends before the answer does")
-    choice = {"message": {name: "".join(parts) for name, parts in texts.items()}, "finish_reason": finish}
+    message: dict[str, Any] = {name: "".join(parts) for name, parts in texts.items()}
+    if calls:
+        message["tool_calls"] = list(calls.values())
+    choice: dict[str, Any] = {"message": message, "finish_reason": finish}
     if logprobs:
         choice["logprobs"] = {"content": logprobs}
     return {**answer, "choices": [choice]}
+
+
+def _add(calls: dict[Any, dict[str, Any]], part: Any) -> None:
+    """Add a piece of a call to the call that it belongs to."""
+    if not isinstance(part, Mapping) or not isinstance(piece := part.get("function"), Mapping):
+        raise ValueError("a call of a tool is no object")
+    call = calls.setdefault(part.get("index", len(calls)), {"id": part.get("id"), "function": {"name": ""}})
+    function, arguments = call["function"], piece.get("arguments")
+    function["name"] += piece.get("name") or ""
+    before = function.get("arguments")
+    function["arguments"] = before + arguments if isinstance(before, str) and isinstance(arguments, str) else arguments
 
 
 def _events(data: bytes) -> Iterator[bytes]:

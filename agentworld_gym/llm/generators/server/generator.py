@@ -91,6 +91,7 @@ class ServerGenerator:
 
     supports_schema = True
     deterministic = False
+    calls_tools = True
 
     def __init__(
         self,
@@ -279,8 +280,9 @@ class ServerGenerator:
                 await asyncio.sleep(pause)
             answer, wanted = await self._adapted(fields, limit)
             if isinstance(answer, Completion):
-                return replace(answer, text=self._rule.unescape(answer.text))
-            if not answer.retryable or answer.kind is FailureKind.MALFORMED:
+                calls = [replace(one, arguments=self._rule.unescape(one.arguments)) for one in answer.calls]
+                return replace(answer, text=self._rule.unescape(answer.text), calls=tuple(calls))
+            if not answer.retryable or answer.kind in (FailureKind.MALFORMED, FailureKind.EMPTY):
                 return answer
             log.debug("attempt %d failed: %s", attempt + 1, answer.message)
             last[index] = answer
@@ -289,7 +291,7 @@ class ServerGenerator:
 
     async def _adapted(self, fields: dict[str, Any], limit: int) -> tuple[Completion | Failure, float | None]:
         """Send a request, and send it again where a refusal tells what this server can hold or does not know."""
-        size, room = len(request_body({"messages": fields["messages"]})), None
+        size, room = len(request_body({name: fields[name] for name in ("messages", "tools") if name in fields})), None
         sent = self._limits.adapted(fields, size)
         for _ in range(_LESSONS):
             answer, wanted = await self._attempt(request_body(sent), limit)

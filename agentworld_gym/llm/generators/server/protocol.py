@@ -8,11 +8,12 @@ import json
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, ToolCall, Usage
 from agentworld_gym.llm.generators.server.event_stream import assembled, is_event_stream
 from agentworld_gym.llm.generators.server.refusals import is_overflow
 
@@ -45,6 +46,8 @@ def request_fields(request: ChatRequest, model: str, extra: Mapping[str, Any]) -
         fields["stop"] = sampling.stop
     if sampling.seed is not None:
         fields["seed"] = sampling.seed
+    if request.tools:
+        fields["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
     if request.schema is not None:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
         fields["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -83,13 +86,16 @@ def read_answer(data: bytes) -> Completion | Failure:
         choice = answer["choices"][0]
         message = choice["message"]
         text, thoughts = _texts(message.get("content"))
+        calls = tuple([_call(call, number) for number, call in enumerate(message.get("tool_calls") or ())])
         reasoning = message.get("reasoning") or message.get("reasoning_content") or thoughts
         finish = choice.get("finish_reason")
         usage = _usage(answer.get("usage") or {})
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         return malformed(f"no chat completion ({type(error).__name__}: {error})", data)
-    if text is None and (reasoning or finish == "length"):
+    if text is None and (reasoning or calls or finish == "length"):
         text = ""
+    if text is None:
+        return replace(malformed("the message has no text", data), kind=FailureKind.EMPTY, spent=usage)
     if not isinstance(text, str) or not isinstance(reasoning, str):
         return malformed("the message has no text", data)
     if finish in ("error", "abort"):
@@ -97,7 +103,18 @@ def read_answer(data: bytes) -> Completion | Failure:
     if finish == "content_filter":
         return Failure(FailureKind.REJECTED, "the server's content filter stopped the answer")
     logprob = _mean_logprob(choice.get("logprobs"))
-    return Completion(text, "length" if finish == "length" else "stop", usage, reasoning, logprob=logprob)
+    ended = "length" if finish == "length" else "stop"
+    return Completion(text, ended, usage, reasoning, calls, logprob=logprob)
+
+
+def _call(call: Mapping[str, Any], number: int) -> ToolCall:
+    """Return a call of a tool; some servers leave out ids, or give the arguments as an object."""
+    function = call["function"]
+    name, arguments = function["name"], function.get("arguments")
+    if not isinstance(name, str):
+        raise TypeError("a call without the name of a tool")
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return ToolCall(str(call.get("id") or f"call_{number}"), name, written)
 
 
 def _texts(content: Any) -> tuple[Any, str]:

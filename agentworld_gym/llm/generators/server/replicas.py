@@ -109,6 +109,7 @@ class ReplicaGenerator:
         rest_s: The seconds for which a replica that is at fault is left alone, while there are others.
     """
 
+    calls_tools = True
     supports_schema = True
     deterministic = False
 
