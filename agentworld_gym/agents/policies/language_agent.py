@@ -48,6 +48,9 @@ DROPPED = "[This observation was dropped: the context of the model is full.]"
 NOTHING = "[nothing]"
 """What stands in the history for an answer without text."""
 
+_COMPLETE = re.compile(r'"commands"\s*:.*"task_complete"\s*:\s*true', re.DOTALL)
+"""How an agent of Terminus says that its commands are the last ones."""
+
 _BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
 
@@ -239,6 +242,8 @@ class Dialogue:
         else:
             blocks = _BLOCK.findall(text)
             pieces = blocks if len(set(blocks)) > 1 else [answer.text]
+            if _COMPLETE.search(text):
+                pieces = [*pieces, VERB]
             self._waiting.extend((None, piece, None) for piece in pieces)
         if not text and not answer.calls:
             told["content"] = NOTHING

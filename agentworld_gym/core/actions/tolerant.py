@@ -203,8 +203,8 @@ class TolerantParser:
             return action.error is None
 
         rest, end = [], 0
-        for start, stop, _ in _objects(body):
-            piece = body[start:stop]
+        for start, stop, value in _objects(body):
+            piece = _call_in(value) or body[start:stop]
             if not add(piece):
                 broken.append(piece)
             rest.append(body[end:start])
@@ -361,11 +361,18 @@ def _finish_call(value: Any) -> str | None:
 def _command_in(value: Any) -> str | None:
     """Return the command line or the keystrokes of a call of a shell as of a tool; None for any other value.
 
+    Keystrokes may also stand as `commands` beside an analysis and a plan, as in Terminus.
+
     >>> _command_in({"name": "bash", "arguments": {"command": "ls"}}), _command_in({"name": "bash", "arguments": {}})
     ('ls', None)
     """
     if not isinstance(value, Mapping):
         return None
+    if _is_batch(value.get("commands")):
+        keys = [{key: one[key] for key in ("keystrokes", "duration") if key in one} for one in value["commands"]]
+        if not keys and value.get("task_complete") is True:
+            return VERB
+        return json.dumps(keys or [{"keystrokes": ""}], ensure_ascii=False)
     arguments = value["arguments"] if value.keys() == {"name", "arguments"} else value
     if not isinstance(arguments, Mapping):
         return None
@@ -373,6 +380,28 @@ def _command_in(value: Any) -> str | None:
         return json.dumps([arguments], ensure_ascii=False)
     command = arguments.get("command")
     return command if isinstance(command, str) and len(arguments) == 1 and command.strip() else None
+
+
+def _is_batch(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, Mapping) and isinstance(one.get("keystrokes"), str) for one in value
+    )
+
+
+def _call_in(value: Any) -> str | None:
+    """Return a call whose arguments are called `args` or `input`, as in the interfaces of Gemini and Claude, as the
+    exact parsers read it; None for any other value.
+
+    >>> _call_in({"functionCall": {"name": "read", "args": {"path": "a"}}}), _call_in({"name": "read"})
+    ('{"name": "read", "arguments": {"path": "a"}}', None)
+    """
+    inner = value.get("functionCall", value) if isinstance(value, Mapping) else None
+    if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str) or "arguments" in inner:
+        return None
+    arguments = inner.get("args", inner.get("input"))
+    if not isinstance(arguments, Mapping):
+        return None
+    return json.dumps({"name": inner["name"], "arguments": arguments}, ensure_ascii=False)
 
 
 def _as_answer(value: Any) -> str:

@@ -69,10 +69,10 @@ def assembled(data: bytes) -> dict[str, Any]:
     message: dict[str, Any] = {name: "".join(parts) for name, parts in texts.items()}
     if calls:
         message["tool_calls"] = list(calls.values())
-    choice: dict[str, Any] = {"message": message, "finish_reason": finish}
+    whole: dict[str, Any] = {"message": message, "finish_reason": finish}
     if logprobs:
-        choice["logprobs"] = {"content": logprobs}
-    return {**answer, "choices": [choice]}
+        whole["logprobs"] = {"content": logprobs}
+    return {**answer, "choices": [whole]}
 
 
 def _add(calls: dict[Any, dict[str, Any]], part: Any) -> None:
