@@ -99,10 +99,9 @@ class LanguageAgent:
         self.overflow, self.draw = overflow, draw
         self.exact = ActionParser(spec)
         self.reader = TolerantParser(self.exact)
-        self.takes_tools: bool | None = None
-        """Whether the generator takes tools; None where that has not been tried."""
-        if calls == "text" or not (isinstance(generator, CallingGenerator) and generator.calls_tools):
-            self.takes_tools = False
+        self.calls = calls
+        self.has_called = False
+        """Whether the generator has answered a request with tools, so that a refusal has another reason."""
 
     def begin(self, episode: Episode, seed: int | None = None) -> Dialogue:
         """Begin to play an episode, whose past is told where it has one.
@@ -133,11 +132,14 @@ class LanguageAgent:
             actions.append(action.raw)
         return actions
 
-    def refuses_tools(self, message: str) -> None:
-        """Remember that the generator refuses tools, and say so once."""
-        if self.takes_tools is None:
-            logger.warning("%s refuses tools (%s): it is told of them in the prompt from now on", self.name, message)
-        self.takes_tools = False
+    def takes_tools(self) -> bool:
+        """Whether the generator is given the tools apart from the prompt."""
+        return self.calls == "native" and isinstance(self.generator, CallingGenerator) and self.generator.calls_tools
+
+    def refuse_tools(self, message: str) -> None:
+        """Remember that the generator refuses tools."""
+        if isinstance(self.generator, CallingGenerator):
+            self.generator.refuse_tools(message)
 
     def close(self) -> None:
         """Close the generator."""
@@ -154,7 +156,7 @@ class Dialogue:
     def __init__(self, agent: LanguageAgent, episode: Episode, seed: int) -> None:
         self._agent, self._task, self._seed, self._asked = agent, episode.task, seed, 0
         self._tools = episode.tools
-        self._calls = agent.takes_tools is not False and takes_calls(agent.spec) and bool(self._tools)
+        self._calls = agent.takes_tools() and takes_calls(agent.spec) and bool(self._tools)
         self._refusal: str | None = None
         self._conversation = Conversation()
         past = episode.messages()
@@ -203,9 +205,9 @@ class Dialogue:
             if isinstance(answer, Completion):
                 self.usage += answer.usage
                 if self._calls:
-                    agent.takes_tools = True
+                    agent.has_called = True
                 elif self._refusal is not None:
-                    agent.refuses_tools(self._refusal)
+                    agent.refuse_tools(self._refusal)
                 return answer
             self.usage += answer.spent
             if answer.kind is FailureKind.EMPTY:
@@ -216,7 +218,7 @@ class Dialogue:
                 self.stopped = "context"
                 logger.info("%s: the context of the model is full: %s", self._task.id, answer.message)
                 return None
-            if not self._calls or agent.takes_tools or not _refuses_tools(answer):
+            if not self._calls or agent.has_called or not _refuses_tools(answer):
                 return answer
             self._calls, self._refusal = False, answer.message
             self._messages[0] = Message(role="system", content=self._role())

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,6 +24,7 @@ from agentworld_gym.cli.common import (
     stderr,
     stdout,
 )
+from agentworld_gym.cli.eval.output import token_prices
 from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
@@ -168,7 +168,11 @@ def bench(
     if bundled is not None and chosen.rendered:
         said = f"{chosen.rendered} sessions rendered anew in {bundled.profile} prompts, which {bundled.name} reads"
         stderr().print(said, markup=False, highlight=False, soft_wrap=True)
-    prices = {who: _prices(text, who) for who, text in (("model", price), ("judge", judge_price)) if text}
+    prices = {
+        who: token_prices(text, option)
+        for who, text, option in (("model", price, "--price"), ("judge", judge_price, "--judge-price"))
+        if text
+    }
     if judge == "same" and price and not judge_price:
         prices["judge"] = prices["model"]
     sampled = _sampling(sampling, "--sampling", {} if bundled is None else bundled.sampling)
@@ -321,19 +325,6 @@ def _official(given: str | None, judge: str, domains: Iterable[str]) -> Official
         for domain in domains:
             official.judge(domain)
     return official
-
-
-def _prices(text: str, who: str) -> TokenPrices:
-    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
-
-    try:
-        prompt, completion = (float(part) for part in text.split(","))
-        if not (0 <= prompt < inf and 0 <= completion < inf):
-            raise ValueError("no price")
-    except ValueError as error:
-        option = "--price" if who == "model" else "--judge-price"
-        raise SpecError("command line", option, text, "two numbers from 0 on, such as 0.3,1.2") from error
-    return TokenPrices(prompt, completion)
 
 
 def _tables(result: BenchResult) -> None:

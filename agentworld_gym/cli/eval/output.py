@@ -5,24 +5,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.base.errors import MissingFile
+from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.cli.common import stdout
 from agentworld_gym.cli.outputs import writable
 
 if TYPE_CHECKING:
     from agentworld_gym.agents.progress import Tally
     from agentworld_gym.base.statistics.bootstrap import Share
+    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.fidelity.measure import Begin
 
 WidthOption = Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")]
 OutOption = Annotated[
     Path, typer.Option("--out", dir_okay=False, help="The JSON result; its page goes beside it, as .html.")
 ]
+
+
+def token_prices(text: str, option: str) -> TokenPrices:
+    """Return the prices of an option, in dollars for a million tokens of the prompt and of the completion.
+
+    Raises:
+        SpecError: The text is not two numbers from 0 on.
+
+    >>> token_prices("0.3,1.2", "--price").completion
+    1.2
+    """
+    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
+
+    try:
+        prompt, completion = (float(part) for part in text.split(","))
+        if not (0 <= prompt < inf and 0 <= completion < inf):
+            raise ValueError("no price")
+    except ValueError as error:
+        raise SpecError("command line", option, text, "two numbers from 0 on, such as 0.3,1.2") from error
+    return TokenPrices(prompt, completion)
 
 
 def existing_file(path: Path, expected: str) -> Path:

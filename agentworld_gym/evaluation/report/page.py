@@ -12,14 +12,17 @@ from markupsafe import Markup
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.evaluation.agent import difference
 from agentworld_gym.evaluation.report.charts import ChartPoint, lines, reliability
+from agentworld_gym.evaluation.results.agent import AgentDifference, AgentResult
 from agentworld_gym.evaluation.results.bench import BenchResult
 from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityResult, Measures
 from agentworld_gym.evaluation.results.transfer import TransferResult
 
-AnyResult = BenchResult | FidelityResult | TransferResult
+AnyResult = AgentResult | BenchResult | FidelityResult | TransferResult
 
 KINDS: Mapping[str, type[AnyResult]] = {
+    "agent": AgentResult,
     "bench": BenchResult,
     "fidelity": FidelityResult,
     "transfer": TransferResult,
@@ -56,14 +59,16 @@ def write_page(path: Path, results: Sequence[AnyResult]) -> None:
 
 
 def page(results: Sequence[AnyResult]) -> str:
-    """Return the HTML of some results, in their order."""
-    return environment().get_template("page.html.j2").render(results=results)
+    """Return the HTML of some results, in their order; those of agents stand side by side, before the others."""
+    agents = [result for result in results if isinstance(result, AgentResult)]
+    others = [result for result in results if not isinstance(result, AgentResult)]
+    return environment().get_template("page.html.j2").render(results=others, agents=agents)
 
 
 def environment(*more: BaseLoader) -> Environment:
     """Return the templates of the page, and others that extend or include them.
 
-    >>> "<style>" in environment().get_template("page.html.j2").render(results=[])
+    >>> "<style>" in environment().get_template("page.html.j2").render(results=[], agents=[])
     True
     """
     templates = Environment(
@@ -76,9 +81,17 @@ def environment(*more: BaseLoader) -> Environment:
     templates.globals |= {
         "answers": answers,
         "confidences": CONFIDENCES,
+        "differences": differences,
         "drift": drift,
         "plainly": plainly,
         "reliability": reliability,
+    }
+    templates.filters |= {
+        "cell": lambda cells, name: (cells or {}).get(name),
+        "figure": lambda value: "–" if value is None else f"{value:.2f}",
+        "names": lambda tables: list(dict.fromkeys(name for table in tables for name in table)),
+        "numbers": lambda most: [str(number) for number in range(1, most + 1)],
+        "parts": lambda cells, part: [None if cell is None else getattr(cell, part) for cell in cells],
     }
     return templates
 
@@ -91,6 +104,11 @@ def answers(domain: DomainFidelity) -> dict[str, Measures]:
     runs = {"true history": domain.taught, "own history": domain.free}
     worlds = {name: run.measures for name, run in runs.items() if run is not None and run.measures is not None}
     return {**worlds, **domain.baselines}
+
+
+def differences(agents: Sequence[AgentResult]) -> list[AgentDifference]:
+    """Return how each agent differs from the first one, on the same tasks."""
+    return [difference(other, agents[0]) for other in agents[1:]]
 
 
 def points(cells: Mapping[str, Cell]) -> list[ChartPoint]:

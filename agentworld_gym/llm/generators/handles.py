@@ -180,8 +180,17 @@ class Lease:
         self.supports_schema = generator.supports_schema
         self.deterministic = generator.deterministic
         self.constrains = isinstance(generator, ConstrainingGenerator) and generator.constrains
-        self.calls_tools = isinstance(generator, CallingGenerator) and generator.calls_tools
         self._give_back: Callable[[], None] | None = give_back
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the generator takes tools."""
+        return isinstance(self.generator, CallingGenerator) and self.generator.calls_tools
+
+    def refuse_tools(self, message: str) -> None:
+        """Take no more tools, because the server refuses them."""
+        if isinstance(self.generator, CallingGenerator):
+            self.generator.refuse_tools(message)
 
     @property
     def addresses(self) -> tuple[str, ...]:

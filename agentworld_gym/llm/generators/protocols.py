@@ -26,6 +26,10 @@ class CallingGenerator(Protocol):
         """Whether it does. A server may refuse tools all the same."""
         ...
 
+    def refuse_tools(self, message: str) -> None:
+        """Take no more tools, because the server refuses them, and log that once."""
+        ...
+
 
 @runtime_checkable
 class RemoteGenerator(Protocol):

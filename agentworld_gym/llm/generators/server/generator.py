@@ -91,7 +91,6 @@ class ServerGenerator:
 
     supports_schema = True
     deterministic = False
-    calls_tools = True
 
     def __init__(
         self,
@@ -132,6 +131,7 @@ class ServerGenerator:
         self._pid, self._chance = os.getpid(), random.SystemRandom()
         self._version: str | None = None
         self._closed = False
+        self.calls_tools = True
 
     def __repr__(self) -> str:
         return self._without_key(f"ServerGenerator({self.base_url!r}, {self._model!r})")
@@ -189,6 +189,12 @@ class ServerGenerator:
         if isinstance(template, dict) and "enable_thinking" in template:
             body["thinking"] = template["enable_thinking"]
         return {name: body[name] for name in sampling.as_dict() if name in body}
+
+    def refuse_tools(self, message: str) -> None:
+        """Take no more tools, because the server refuses them, and log that once."""
+        if self.calls_tools:
+            log.warning("%s refuses tools, which stand in the prompt from now on (%s)", self.base_url, message)
+        self.calls_tools = False
 
     def choose_model(self, model: str) -> None:
         """Ask for a model by its name, where none was named before."""

@@ -109,7 +109,6 @@ class ReplicaGenerator:
         rest_s: The seconds for which a replica that is at fault is left alone, while there are others.
     """
 
-    calls_tools = True
     supports_schema = True
     deterministic = False
 
@@ -118,6 +117,16 @@ class ReplicaGenerator:
         self.router = Router(len(replicas), rest_s)
         self.supports_seed = all(replica.supports_seed for replica in replicas)
         self._streams: WeakSet[ReplicaStream] = WeakSet()
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether all servers take tools."""
+        return all(replica.calls_tools for replica in self.replicas)
+
+    def refuse_tools(self, message: str) -> None:
+        """Take no more tools, because a server refuses them."""
+        for replica in self.replicas:
+            replica.refuse_tools(message)
 
     @property
     def addresses(self) -> tuple[str, ...]:

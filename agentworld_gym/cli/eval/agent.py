@@ -1,0 +1,214 @@
+"""`agentworld eval agent`: how good an agent is, in the grounded worlds or in a world model."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.cli.common import (
+    AGENTS,
+    FAILED,
+    AgentOption,
+    FamilyOption,
+    TensorBoardOption,
+    counted,
+    evaluated_seed,
+    examples,
+    pairs,
+    source_in_dialect,
+    stderr,
+    stdout,
+)
+from agentworld_gym.cli.eval.output import (
+    OutOption,
+    WidthOption,
+    announce,
+    check_writable,
+    number,
+    print_table,
+    share_text,
+    stages,
+    token_prices,
+    write_result,
+)
+
+if TYPE_CHECKING:
+    from agentworld_gym.envs.episodes.runner import EpisodeRunner
+    from agentworld_gym.evaluation.results.agent import AgentResult, Cell
+
+
+def agent(
+    agent: Annotated[str, typer.Option("--agent", help=f"{AGENTS}.")],
+    world: Annotated[
+        str, typer.Option("--world", help="Who plays the environments: grounded, tiny, or a world model's handle.")
+    ] = "grounded",
+    domains: Annotated[
+        str | None,
+        typer.Option("--domains", metavar="NAME,NAME", help="The domains; a dialect as in swe:cli. Without it, all."),
+    ] = None,
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="How many tasks of each domain.")] = 100,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="How many times each task is played.")] = 1,
+    out: OutOption = Path("agent.json"),
+    sampling: Annotated[
+        list[str] | None,
+        typer.Option("--sampling", metavar="KEY=VALUE", help="How the agent samples: temperature=0.7; repeatable."),
+    ] = None,
+    overflow: Annotated[
+        Literal["stop", "drop"],
+        typer.Option(
+            "--overflow",
+            help="Where the context of the agent's model is full: stop, or drop the oldest observations and leave a "
+            "mark.",
+        ),
+    ] = "stop",
+    agent_option: AgentOption = None,
+    world_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--world-option",
+            metavar="KEY=VALUE",
+            help="An option of `gym.make`, such as profile=compact, judge=none or 'sampling={\"temperature\": 0}'; "
+            "repeatable.",
+        ),
+    ] = None,
+    family: FamilyOption = None,
+    level: Annotated[
+        list[int] | None,
+        typer.Option("--level", min=1, help="Only this level; repeatable. Without it, 1 to 3."),
+    ] = None,
+    split: Annotated[
+        Literal["train", "validation", "test"],
+        typer.Option("--split", help="Which tasks: test for figures to report, the others to choose by."),
+    ] = "test",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            help="Seed of the first task; the others count up. For test tasks each new result draws one.",
+            show_default="0; test tasks draw a new one",
+        ),
+    ] = None,
+    width: WidthOption = 64,
+    traces: Annotated[
+        Path | None, typer.Option("--traces", file_okay=False, help="A folder for the traces of each domain.")
+    ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            "--price", metavar="IN,OUT", help="Dollars for a million tokens of the agent's prompt and answer."
+        ),
+    ] = None,
+    world_price: Annotated[
+        str | None, typer.Option("--world-price", metavar="IN,OUT", help="The same for the tokens of the world.")
+    ] = None,
+    tensorboard: TensorBoardOption = None,
+) -> None:
+    """Let an agent play tasks of all domains and say how good it is.
+
+    Every episode is kept as it ends, beside the result: the same command goes on after a kill or Ctrl-C, and plays what
+    a server or the world failed again. Such episodes are counted apart and scored as nothing; exit 1 if there are any.
+    """
+    from agentworld_gym.core.registration import all_domains
+    from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent
+
+    check_writable(out)
+    records = out.with_suffix(".episodes.jsonl")
+    begun = begun_seed(records) if seed is None else None
+    names = list(all_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
+    setup = Setup(
+        agent=agent,
+        options=_options(agent, agent_option, sampling, overflow),
+        world=world,
+        world_options=pairs(world_option, "--world-option") or {},
+        domains=tuple(dict.fromkeys(source_in_dialect(name, None) for name in names)),
+        levels=tuple(dict.fromkeys(level or (1, 2, 3))),
+        families=tuple(family or ()),
+        split=split,
+        seed=evaluated_seed(split, seed) if begun is None else begun,
+        drawn=seed is None and split == "test",
+    )
+    prices = {"agent": (price, "--price"), "world": (world_price, "--world-price")}
+    with stages("agent", tensorboard) as begin:
+
+        def show(domain: str, runner: EpisodeRunner, count: int) -> None:
+            begin(domain, "episodes", count).watch(runner)
+
+        result = evaluate_agent(
+            setup,
+            tasks,
+            records,
+            samples=samples,
+            wave=width,
+            traces=traces,
+            prices={who: token_prices(text, option) for who, (text, option) in prices.items() if text},  # type: ignore[misc]
+            command=shlex.join(["agentworld", *sys.argv[1:]]),
+            on_runner=show,
+        )
+    write_result(out, result)
+    _print(result)
+    announce(out, result.interrupted)
+    lost = {"agent's server": result.agent_failures, "world": result.world_failures}
+    for who, kinds in lost.items():
+        if kinds:
+            said = f"the {who} failed in {counted(sum(kinds.values()), 'episode')}; the same command tries them again"
+            stderr().print(said, style="red", markup=False, soft_wrap=True)
+    if any(lost.values()):
+        raise typer.Exit(FAILED)
+
+
+def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:
+    """Return the options of an agent; one that is no language model takes none.
+
+    Raises:
+        SpecError: It is given some.
+    """
+    from agentworld_gym.agents.policies.registry import is_model
+
+    options = {**(pairs(given, "--agent-option") or {}), **(pairs(sampling, "--sampling") or {})}
+    if is_model(agent):
+        return {"overflow": overflow, **options}
+    if options:
+        raise SpecError("command line", "--sampling", options, f"no option of a language model: {agent} is none")
+    return {}
+
+
+def _print(result: AgentResult) -> None:
+    rows = [_row(name, cell) for name, cell in result.domains.items()]
+    if len(rows) > 1:
+        rows.append(_row("all", result.whole))
+    print_table(("domain", "success", "score", "steps"), rows)
+    said = [f"{how} {count}" for how, count in result.ends.items()]
+    spent = {who: one.prompt + one.completion for who, one in result.tokens.items()}
+    lines = [
+        f"ends: {', '.join(said) or '-'}; {counted(result.refused, 'action')} refused",
+        f"tokens: agent {spent['agent']:,}, world {spent['world']:,}",
+        str(result.draw),
+    ]
+    if result.samples > 1:
+        for name, shares in (("pass@", result.pass_at), ("pass^", result.pass_all)):
+            lines.insert(0, ", ".join(f"{name}{k} {share_text(share)}" for k, share in shares.items()))
+    for line in lines:
+        stdout().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _row(name: str, cell: Cell) -> tuple[str, str, str, str]:
+    return name, share_text(cell.success), number(cell.score), number(cell.steps)
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `agentworld eval`."""
+    group.command(
+        epilog=examples(
+            "agentworld eval agent --agent http://localhost:8001/v1 --out mine.json",
+            "agentworld eval agent --agent http://localhost:8001/v1 --world http://localhost:8000/v1 --domains web,swe "
+            "--tasks 50 --samples 4",
+            "agentworld eval agent --agent expert --world tiny --domains terminal --tasks 20",
+            "agentworld eval report mine.json other.json --out page.html",
+        )
+    )(agent)

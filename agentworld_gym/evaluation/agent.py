@@ -1,0 +1,415 @@
+"""How good an agent is: it plays tasks of some domains, several times each, and every episode is kept as it ends.
+
+Figures rest on the episodes whose outcome is known. Where a server or the world failed, nothing is known of the agent:
+such episodes are counted apart, and the next run of the same command plays them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
+from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, play
+from agentworld_gym.agents.policies.registry import opened_policy
+from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of, installed
+from agentworld_gym.base.process.interrupts import remembered_interrupt
+from agentworld_gym.base.statistics.bootstrap import Share, interval
+from agentworld_gym.base.statistics.proportions import paired_gap, proportion
+from agentworld_gym.core.contracts import Usage
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
+from agentworld_gym.evaluation.results.agent import AgentDifference, AgentEpisode, AgentResult, Cell, DomainCell, Key
+from agentworld_gym.evaluation.results.base import TaskDraw, excerpt
+from agentworld_gym.llm.generators.handles import sent_sampling
+
+MOST_LOST = 8
+"""How many episodes in a row the agent's server may fail before the evaluation ends."""
+
+Party = Literal["agent", "world"]
+
+
+class Setup(Strict):
+    """What a run was begun with: the first line of its records."""
+
+    agent: str
+    """The handle of the agent."""
+
+    options: dict[str, Any]
+    """The options of the agent."""
+
+    world: str
+    """The handle of the world."""
+
+    world_options: dict[str, Any]
+    """The options of the world."""
+
+    domains: tuple[str, ...]
+    """The domains."""
+
+    levels: tuple[int, ...]
+    """The levels of the tasks."""
+
+    families: tuple[str, ...]
+    """The families of the tasks; all where it is empty."""
+
+    split: Split
+    """The split of the tasks."""
+
+    seed: int
+    """The seed of the first task; the others count up."""
+
+    drawn: bool
+    """Whether the seed was drawn for this run."""
+
+    package: str = Field(default_factory=lambda: installed("agentworld-gym"))
+    """The version of this package."""
+
+    def environment(self, domain: str) -> EnvOptions:
+        """Return the options of a domain's environment."""
+        return EnvOptions(
+            spec=domain,
+            world=self.world,
+            levels=list(self.levels),
+            families=list(self.families) or None,
+            split=self.split,
+            **self.world_options,
+        )
+
+
+class Records:
+    """The episodes of a run, in a file of lines: the last one of a key counts, and a torn last line is cut off.
+
+    Args:
+        path: The file, which is made where there is none.
+        setup: What the run is begun with.
+
+    Raises:
+        SpecError: The file holds a run that was begun otherwise.
+        TraceError: The file cannot be read or written, or another process writes it.
+    """
+
+    def __init__(self, path: Path, setup: Setup) -> None:
+        self._path, self._writer = path, JsonlWriter(path)
+        self._known: dict[str, str] = {}
+        self.episodes: dict[Key, AgentEpisode] = {}
+        lines = list(read_jsonl(path))
+        if not lines:
+            self._writer.write([{"setup": setup.model_dump(mode="json")}])
+        for line in lines[1:]:
+            if "digest" in line:
+                self._known[str(line["of"])] = str(line["digest"])
+            else:
+                episode = validated(AgentEpisode, line, path)
+                self.episodes[episode.key] = episode
+        begun = {} if not lines else validated(Setup, lines[0].get("setup"), path).model_dump()
+        for name, value in setup.model_dump().items():
+            if begun and begun[name] != value:
+                raise SpecError(
+                    path, name, value, f"{begun[name]!r}, with which this run was begun; else another --out"
+                )
+
+    def enter(self, what: str, digest: str) -> None:
+        """Note the fingerprint of the agent, or of a domain's world.
+
+        Raises:
+            SpecError: The run was begun with another one.
+        """
+        if what not in self._known:
+            self._known[what] = digest
+            self._writer.write([{"of": what, "digest": digest}])
+        if (known := self._known[what]) != digest:
+            raise SpecError(self._path, what, digest, f"{known}, with which this run was begun; else another --out")
+
+    def add(self, episode: AgentEpisode) -> None:
+        """Keep an episode, at once."""
+        self.episodes[episode.key] = episode
+        self._writer.write([episode.model_dump(mode="json")])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+
+def begun_seed(path: Path) -> int | None:
+    """Return the drawn seed of the run that a file holds, which a second run goes on with; None where there is none."""
+    first = next(read_jsonl(path), None) if path.is_file() else None
+    setup = None if first is None else validated(Setup, first.get("setup"), path)
+    return setup.seed if setup is not None and setup.drawn else None
+
+
+@dataclass
+class _Run:
+    """What is found out on the way."""
+
+    worlds: dict[str, str] = field(default_factory=dict)
+    keys: list[Key] = field(default_factory=list)
+    described: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    lost: int = 0
+
+
+def evaluate_agent(
+    setup: Setup,
+    tasks: int,
+    records: Path,
+    *,
+    samples: int = 1,
+    wave: int = WAVE,
+    traces: Path | None = None,
+    prices: Mapping[Party, TokenPrices] | None = None,
+    command: str = "",
+    on_runner: Callable[[str, EpisodeRunner, int], None] | None = None,
+) -> AgentResult:
+    """Let an agent play tasks of some domains, and say how good it is.
+
+    What `records` holds is not played again, except for episodes that a server or the world failed. Ctrl-C ends the
+    playing; the result then holds what was finished.
+
+    Args:
+        setup: The agent, the worlds and the tasks.
+        tasks: The number of tasks in each domain; fewer where the domain has fewer.
+        records: The file that keeps every episode as it ends.
+        samples: How many times each task is played, with other draws of the agent.
+        wave: The number of episodes that run at a time.
+        traces: A folder for the logs of each domain; None writes no logs.
+        prices: The prices of the tokens of agent and world.
+        command: The command that the result names.
+        on_runner: A function that is called with a domain, its runner, and the number of episodes to play.
+
+    Raises:
+        SpecError: A handle or an option is wrong, or the records are those of another run.
+        AgentLost: The agent's server failed `MOST_LOST` episodes in a row.
+        AgentWorldError: A world cannot begin or judge a task.
+
+    >>> import tempfile
+    >>> setup = Setup(agent="expert", options={}, world="grounded", world_options={}, domains=("mcp", "terminal"),
+    ...               levels=(1,), families=(), split="test", seed=0, drawn=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = evaluate_agent(setup, 4, Path(folder) / "episodes.jsonl")
+    >>> found.whole.success.share, found.ends
+    (1.0, {'finish': 8})
+    """
+    run, interrupted = _Run(), False
+    with ExitStack() as opened:
+        kept = Records(records, setup)
+        opened.callback(kept.close)
+        try:
+            with remembered_interrupt() as check:
+                for domain in setup.domains:
+                    _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, check)
+        except KeyboardInterrupt:
+            interrupted = True
+    episodes = [kept.episodes[key] for key in run.keys if key in kept.episodes]
+    return AgentResult(
+        agent=setup.agent,
+        described=run.described,
+        options=run.options,
+        world_options=setup.world_options,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command,
+        package=setup.package,
+        samples=samples,
+        interrupted=interrupted,
+        **_figures(episodes, setup, run.worlds, prices or {}),
+    )
+
+
+def _play(
+    run: _Run,
+    setup: Setup,
+    domain: str,
+    tasks: int,
+    samples: int,
+    kept: Records,
+    wave: int,
+    traces: Path | None,
+    opened: ExitStack,
+    on_runner: Callable[[str, EpisodeRunner, int], None] | None,
+    check: Callable[[], None],
+) -> None:
+    """Play what is missing of one domain. Agents stay open, so that the next domain finds their models loaded."""
+    options = setup.environment(domain).changed(traces=None if traces is None else str(traces / domain))
+    runner = options.runner()
+    try:
+        kept.enter(f"world of {domain}", runner.fingerprint)
+        run.worlds[domain] = runner.fingerprint
+        seeds = one_a_task(runner.source, range(setup.seed, setup.seed + tasks))
+        keys = [(domain, seed, sample) for sample in range(samples) for seed in seeds]
+        run.keys += keys
+        missing = [key for key in keys if _is_missing(kept.episodes.get(key))]
+        if on_runner is not None:
+            on_runner(domain, runner, len(missing))
+        for sample in range(samples):
+            policy = opened.enter_context(opened_policy(setup.agent, runner.spec, sample, setup.options))
+            if not run.described:
+                _describe(run, policy, setup)
+                kept.enter("agent", digest_of(run.described))
+            left = [seed for _, seed, number in missing if number == sample]
+            for played in play(runner, policy, left, wave=wave):
+                kept.add(_episode(domain, sample, played))
+                run.lost = run.lost + 1 if played.agent_failure else 0
+                if run.lost >= MOST_LOST:
+                    raise AgentLost(f"the agent's server failed {run.lost} episodes in a row: {played.agent_message}")
+                check()
+    finally:
+        runner.close()
+
+
+def _is_missing(episode: AgentEpisode | None) -> bool:
+    return episode is None or episode.agent_failure is not None or episode.world_failure is not None
+
+
+def _describe(run: _Run, policy: Policy, setup: Setup) -> None:
+    """Find out what is known of the agent."""
+    run.options = dict(setup.options)
+    if isinstance(policy, LanguageAgent):
+        run.described = {name: value for name, (value, _) in policy.generator.describe().items()}
+        sampling = sent_sampling(policy.generator, policy.sampling)
+        run.options = {**setup.options, **sampling, "overflow": policy.overflow, "calls": policy.calls}
+    elif (path := Path(setup.agent)).suffix == ".zip":
+        run.described = {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
+    else:
+        run.described = {"name": policy.name}
+
+
+def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
+    message = played.failure_message or played.agent_message
+    return AgentEpisode(
+        domain=domain,
+        seed=played.seed,
+        sample=sample,
+        task=played.task.id,
+        family=played.task.family,
+        level=played.task.level,
+        success=played.success,
+        score=played.score,
+        steps=len(played.actions),
+        refused=played.refused,
+        end=played.end,
+        agent_tokens=_counts(played.agent_usage),
+        world_tokens=_counts(played.usage),
+        agent_failure=played.agent_failure,
+        world_failure=played.failure,
+        message=None if message is None else excerpt(message),
+    )
+
+
+def _counts(usage: Usage) -> tuple[int, int, int]:
+    return usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens
+
+
+def _figures(
+    episodes: Sequence[AgentEpisode], setup: Setup, worlds: Mapping[str, str], prices: Mapping[Party, TokenPrices]
+) -> dict[str, Any]:
+    """Return the fields of a result that follow from its episodes."""
+    domains: dict[str, DomainCell] = {}
+    for domain, fingerprint in worlds.items():
+        members = [one for one in episodes if one.domain == domain]
+        families, levels = ({str(getattr(one, name)) for one in members} for name in ("family", "level"))
+        domains[domain] = DomainCell(
+            world=setup.world,
+            fingerprint=fingerprint,
+            families={name: _cell(one for one in members if one.family == name) for name in sorted(families)},
+            levels={name: _cell(one for one in members if str(one.level) == name) for name in sorted(levels)},
+            **dict(_cell(members)),
+        )
+    counts = [len({one.seed for one in episodes if one.domain == domain}) for domain in worlds]
+    used = {
+        "agent": sum((Usage(*one.agent_tokens) for one in episodes), Usage()),
+        "world": sum((Usage(*one.world_tokens) for one in episodes), Usage()),
+    }
+    return {
+        "draw": TaskDraw(split=setup.split, seed=setup.seed, drawn=setup.drawn, tasks=min(counts, default=0)),
+        "whole": _cell(episodes),
+        "domains": domains,
+        "pass_at": _passes(episodes, lambda lost, won, k: 1 - _share(lost, lost + won, k)),
+        "pass_all": _passes(episodes, lambda lost, won, k: _share(won, lost + won, k)),
+        "ends": dict(Counter(one.end for one in episodes).most_common()),
+        "refused": sum(one.refused for one in episodes),
+        "tokens": {party: priced_tokens(usage, prices.get(party)) for party, usage in used.items()},  # type: ignore[call-overload]
+        "agent_failures": dict(Counter(one.agent_failure for one in episodes if one.agent_failure)),
+        "world_failures": dict(Counter(one.world_failure for one in episodes if one.world_failure)),
+        "episodes": tuple(episodes),
+    }
+
+
+def _cell(episodes: Iterable[AgentEpisode]) -> Cell:
+    scored = [one for one in episodes if one.success is not None]
+    if not scored:
+        return Cell(success=None, score=None, steps=None)
+    successes = [bool(one.success) for one in scored]
+    tasks = [f"{one.domain} {one.seed}" for one in scored]
+    return Cell(
+        success=proportion(successes) if len(set(tasks)) == len(tasks) else interval(successes, tasks),
+        score=sum(one.score or 0.0 for one in scored) / len(scored),
+        steps=sum(one.steps for one in scored) / len(scored),
+    )
+
+
+def _by_task(episodes: Iterable[AgentEpisode]) -> dict[tuple[str, int, str], list[bool]]:
+    """Return the successes of the scored samples of each task."""
+    found: defaultdict[tuple[str, int, str], list[bool]] = defaultdict(list)
+    for one in episodes:
+        if one.success is not None:
+            found[one.domain, one.seed, one.task].append(one.success)
+    return found
+
+
+def _passes(episodes: Sequence[AgentEpisode], chance: Callable[[int, int, int], float]) -> dict[str, Share]:
+    """Return a chance for every number k of samples, over the tasks that have so many."""
+    tasks = list(_by_task(episodes).values())
+    shares = {}
+    for k in range(1, max(map(len, tasks), default=0) + 1):
+        values = [chance(len(one) - sum(one), sum(one), k) for one in tasks if len(one) >= k]
+        shares[str(k)] = interval(values, bounds=(0.0, 1.0))
+    return shares
+
+
+def _share(some: int, all_of_them: int, k: int) -> float:
+    """Return the share of the choices of k from all that hold none but some.
+
+    >>> _share(1, 2, 1), _share(1, 2, 2), _share(2, 3, 2) == 1 / 3
+    (0.5, 0.0, True)
+    """
+    return math.comb(some, k) / math.comb(all_of_them, k)
+
+
+def difference(first: AgentResult, second: AgentResult) -> AgentDifference:
+    """Compare two agents on the tasks that both were scored on: the same domain, seed and task.
+
+    Where each task was played once, the interval is that of Bonett and Price; else it is bootstrapped over tasks.
+    """
+    one, other = _by_task(first.episodes), _by_task(second.episodes)
+    both = [task for task in one if task in other]
+    domains = {task[0] for task in both}
+
+    def gap(tasks: Sequence[tuple[str, int, str]]) -> Share | None:
+        if not tasks:
+            return None
+        if all(len(one[task]) == len(other[task]) == 1 for task in tasks):
+            return paired_gap([(one[task][0], other[task][0]) for task in tasks])
+        means = [sum(one[task]) / len(one[task]) - sum(other[task]) / len(other[task]) for task in tasks]
+        return interval(means, bounds=(-1.0, 1.0))
+
+    apart = {domain: gap([task for task in both if task[0] == domain]) for domain in sorted(domains)}
+    return AgentDifference(
+        first=first.agent,
+        second=second.agent,
+        whole=gap(both),
+        domains={domain: share for domain, share in apart.items() if share is not None},
+    )
