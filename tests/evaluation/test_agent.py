@@ -1,0 +1,193 @@
+"""Evaluating an agent: what is counted, what goes on after a kill, and what the page says of several agents."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from fault_server import FaultServer, answer
+from loopback import servers
+from processes import background, wait_until
+from typer.testing import CliRunner
+
+from agentworld_gym.agents.policies.language_agent import AgentLost
+from agentworld_gym.base.documents.json_lines import read_jsonl
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.evaluation.agent import MOST_LOST, Setup, difference, evaluate_agent
+from agentworld_gym.evaluation.bench.aggregate import TokenPrices
+from agentworld_gym.evaluation.report import read_result
+from agentworld_gym.evaluation.report.page import page
+from agentworld_gym.evaluation.results.agent import AgentResult
+from agentworld_gym.worlds.registry import register_world
+from agentworld_gym.worlds.scripted import ScriptedWorld
+
+Ask = Callable[..., AgentResult]
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path) -> Ask:
+    """What evaluates an agent; runs of one name share their records."""
+
+    def evaluated(agent: str = "expert", tasks: int = 3, name: str = "run", **given: Any) -> AgentResult:
+        known = {"world": "grounded", "domains": ("terminal",), "levels": (1,), "families": (), "split": "validation"}
+        known |= {"options": {}, "world_options": {}, "seed": 0, "drawn": False}
+        setup = {key: given.pop(key) for key in known if key in given}
+        return evaluate_agent(
+            Setup(agent=agent, **{**known, **setup}), tasks, tmp_path / f"{name}.episodes.jsonl", **given
+        )
+
+    return evaluated
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FaultServer]]:
+    with servers(FaultServer) as begin:
+        yield begin
+
+
+def test_figures_stand_by_domain_level_and_family(evaluate: Ask):
+    found = evaluate(domains=("mcp", "terminal"), levels=(1, 2), tasks=4)
+    assert found.whole.success and (found.whole.success.share, found.whole.success.count) == (1.0, 8)
+    terminal = found.domains["terminal"]
+    for cells in (terminal.levels, terminal.families):
+        assert sum(cell.success.count for cell in cells.values() if cell.success) == 4
+    assert terminal.world == "grounded" and len(terminal.fingerprint) == 16
+    assert found.ends == {"finish": 8} and found.draw.tasks == 4
+
+
+def test_several_samples_give_the_chance_that_one_or_all_of_them_succeed(
+    evaluate: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "fickle.py").write_text(
+        "def make(spec):\n"
+        "    made.append(spec)\n"
+        "    lucky = len(made) % 2\n"
+        "    return lambda episode: episode.task.expert[episode.steps] if lucky else 'finish'\n"
+        "made = []\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    found = evaluate("python:fickle:make", samples=4, families=("copy_move",))
+    assert [round(share.share, 3) for share in found.pass_at.values()] == [0.5, 0.833, 1.0, 1.0]
+    assert [round(share.share, 3) for share in found.pass_all.values()] == [0.5, 0.167, 0.0, 0.0]
+    assert found.whole.success and (found.whole.success.count, found.whole.success.groups) == (12, 3)
+
+
+def test_a_failure_of_the_agents_server_and_one_of_the_world_are_counted_apart_and_never_scored(
+    evaluate: Ask, serve: Callable[..., FaultServer]
+):
+    asked = iter(range(100))
+
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return web.Response(status=500) if next(asked) == 0 else answer("finish")
+
+    url = serve(chat).url
+    options = {"retries": 0, "temperature": 0.0}
+    found = evaluate(url, options=options, tasks=4, wave=1, prices={"agent": TokenPrices(1.0, 2.0)})
+    assert found.agent_failures == {"server": 1} and found.world_failures == {}
+    assert found.whole.success and found.whole.success.count == 3
+    assert found.tokens["agent"].prompt == 21 and found.tokens["agent"].price == 39e-6
+    assert found.options["temperature"] == 0.0 and found.options["overflow"] == "stop"
+    again = evaluate(url, options=options, tasks=4, wave=1)
+    assert again.agent_failures == {} and again.whole.success and again.whole.success.count == 4
+
+    register_world("late", lambda given: ScriptedWorld(lambda task, done: LATE if done else "$"))
+    world = evaluate(world="late", name="late")
+    assert world.world_failures == {"timeout": 3} and world.whole.success is None
+    assert world.ends == {"world failed": 3} and "late" in (world.episodes[0].message or "")
+
+
+LATE = Failure(FailureKind.TIMEOUT, "late")
+
+
+def test_a_server_that_is_gone_ends_the_evaluation(evaluate: Ask, serve: Callable[..., FaultServer]):
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return web.Response(status=500)
+
+    url = serve(chat).url
+    with pytest.raises(AgentLost, match=f"failed {MOST_LOST} episodes in a row: the server answered 500"):
+        evaluate(url, options={"retries": 0}, tasks=20, wave=2)
+
+
+def test_a_run_goes_on_with_more_tasks_and_samples_and_with_nothing_else_changed(evaluate: Ask):
+    evaluate(tasks=2)
+    more = evaluate(tasks=3, samples=2)
+    assert len(more.episodes) == 6
+    with pytest.raises(SpecError, match=r"episodes.jsonl: agent: got 'menu', expected 'expert', with which this run"):
+        evaluate("menu")
+
+
+def test_a_killed_evaluation_goes_on_with_the_same_command(tmp_path: Path):
+    out = tmp_path / "mine.json"
+    records = out.with_suffix(".episodes.jsonl")
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "def make(spec):\n"
+        "    return lambda episode: time.sleep(0.05) or (*episode.task.expert, 'finish')[episode.steps]\n"
+    )
+    command = ["eval", "agent", "--agent", "python:slow:make", "--domains", "terminal", "--tasks", "8"]
+    command += ["--width", "1", "--out"]
+    begin = f"import os; os.chdir({str(tmp_path)!r}); from agentworld_gym.cli.app import main; main()"
+    running = background([sys.executable, "-c", begin, *command, str(out)])
+    wait_until(lambda: records.exists() and records.read_bytes().count(b"\n") > 4)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    before = [line for line in read_jsonl(records) if "task" in line]
+    assert 0 < len(before) < 8 and not out.exists()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        done = CliRunner().invoke(app, [*command, str(out)])
+    assert done.exit_code == 0, done.output
+    found = read_result(out)
+    assert isinstance(found, AgentResult) and len(found.episodes) == 8
+    lines = [line for line in read_jsonl(records) if "task" in line]
+    assert lines[: len(before)] == before and len(lines) == 8, "no episode was played twice"
+    first = next(read_jsonl(records))["setup"]
+    assert (first["split"], first["drawn"], first["seed"]) == ("test", True, found.draw.seed)
+
+
+def test_agents_are_compared_on_the_same_tasks(evaluate: Ask):
+    expert, menu = evaluate(tasks=6, name="a"), evaluate("nothing", tasks=4, name="b")
+    gap = difference(expert, menu)
+    assert gap.whole and (gap.whole.share, gap.whole.count) == (1.0, 4) and gap.whole.low > 0
+    twice = evaluate("nothing", tasks=4, samples=2, name="c")
+    assert difference(twice, expert).domains["terminal"].share == -1.0
+    shown = page([menu, expert, twice])
+    assert "Agents side by side" in shown and "agent 3 − agent 1" in shown and "pass^2" in shown
+    assert "Agents side by side" not in page([menu])
+
+
+def test_what_agents_and_servers_say_stays_text_on_the_page(evaluate: Ask):
+    hostile = "</code><script>alert(1)</script>{{ 7 * 7 }}"
+    found = evaluate().model_copy(update={"agent": hostile, "command": hostile, "described": {hostile: hostile}})
+    shown = page([found, found])
+    assert "<script>" not in shown and "{{ 7 * 7 }}" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"samples": 0}, r"samples: got 0, expected greater than or equal to 1"),
+        ({"whole": {"success": 1}}, r"whole.success"),
+        ({"domains": {}}, r"domains: got \{\}, expected figures of terminal too"),
+        ({"surprise": 1}, r"surprise: got 1, expected no such key"),
+        ({"date": None}, r"date: got None"),
+    ],
+)
+def test_a_file_that_holds_something_else_is_refused_by_file_and_key(
+    change: dict[str, Any], named: str, evaluate: Ask, tmp_path: Path
+):
+    file = tmp_path / "found.json"
+    evaluate(tasks=1).write(file)
+    assert read_result(file).kind == "agent"
+    file.write_text(json.dumps({**json.loads(file.read_bytes()), **change}))
+    with pytest.raises(SpecError, match=rf"found.json: {named}"):
+        read_result(file)
