@@ -266,6 +266,8 @@ def _play(
                 if run.lost >= MOST_LOST:
                     raise AgentLost(f"the agent's server failed {run.lost} episodes in a row: {played.agent_message}")
                 check()
+            if isinstance(policy, LanguageAgent):  # A server may have refused tools on the way.
+                run.options["calls"] = "native" if policy.takes_tools() else "text"
     finally:
         runner.close()
 
@@ -280,7 +282,7 @@ def _describe(run: _Run, policy: Policy, setup: Setup) -> None:
     if isinstance(policy, LanguageAgent):
         run.described = {name: value for name, (value, _) in policy.generator.describe().items()}
         sampling = sent_sampling(policy.generator, policy.sampling)
-        run.options = {**setup.options, **sampling, "overflow": policy.overflow, "calls": policy.calls}
+        run.options = {**setup.options, **sampling, "overflow": policy.overflow}
     elif (path := Path(setup.agent)).suffix == ".zip":
         run.described = {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
     else:
