@@ -12,6 +12,7 @@ import typer
 
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.cli.common import (
+    AGENTS,
     Commands,
     ControlOption,
     FamilyOption,
@@ -84,9 +85,7 @@ def plan(
     ] = None,
     gpu_hour: HourOption = None,
     gpus: GpusOption = 1,
-    policy: Annotated[
-        str, typer.Option("--policy", help="Who acts while it is measured: expert, mixed, menu or nothing.")
-    ] = "expert",
+    policy: Annotated[str, typer.Option("--policy", help=f"{AGENTS}.")] = "expert",
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
@@ -171,7 +170,7 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
     One step of an episode that is not recorded goes ahead, because the first answer of a process takes longer.
     """
     from agentworld_gym.agents.policies.playing import play
-    from agentworld_gym.agents.policies.registry import open_policy
+    from agentworld_gym.agents.policies.registry import opened_policy
     from agentworld_gym.agents.progress import Meter, TerminalProgress
     from agentworld_gym.core.actions.finish import finishes
     from agentworld_gym.envs.options import EnvOptions
@@ -183,7 +182,7 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
         opened.callback(runner.close)
         ahead = options.changed(max_steps=1, traces=None).runner()
         opened.callback(ahead.close)
-        player = open_policy(policy, runner.spec)
+        player = opened.enter_context(opened_policy(policy, runner.spec))
         seeds: list[int] = []
         left = most - 1
         while left > 0 and len(seeds) < most:

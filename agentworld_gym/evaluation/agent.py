@@ -28,7 +28,7 @@ from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
-from agentworld_gym.core.contracts import Usage
+from agentworld_gym.core.contracts import FailureKind, Usage
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
@@ -38,7 +38,8 @@ from agentworld_gym.evaluation.results.base import TaskDraw, excerpt
 from agentworld_gym.llm.generators.handles import sent_sampling
 
 MOST_LOST = 8
-"""How many episodes in a row the agent's server may fail before the evaluation ends."""
+"""How many episodes in a row may be lost, because the agent's server fails or the world's cannot be reached, before the
+evaluation ends."""
 
 Party = Literal["agent", "world"]
 
@@ -80,15 +81,18 @@ class Setup(Strict):
     """The version of this package."""
 
     def environment(self, domain: str) -> EnvOptions:
-        """Return the options of a domain's environment."""
-        return EnvOptions(
-            spec=domain,
-            world=self.world,
-            levels=list(self.levels),
-            families=list(self.families) or None,
-            split=self.split,
-            **self.world_options,
-        )
+        """Return the options of a domain's environment.
+
+        Raises:
+            SpecError: An option is wrong, or is given twice.
+        """
+        own = {"spec": domain, "world": self.world, "levels": self.levels, "families": self.families or None}
+        own |= {"split": self.split}
+        for name in own.keys() & self.world_options.keys():
+            raise SpecError(
+                "command line", "--world-option", name, "an option that the command has no other way to set"
+            )
+        return EnvOptions(**own, **self.world_options)
 
 
 class Records:
@@ -193,7 +197,7 @@ def evaluate_agent(
 
     Raises:
         SpecError: A handle or an option is wrong, or the records are those of another run.
-        AgentLost: The agent's server failed `MOST_LOST` episodes in a row.
+        AgentLost: `MOST_LOST` episodes in a row were lost, because the agent's server failed or the world's was gone.
         AgentWorldError: A world cannot begin or judge a task.
 
     >>> import tempfile
@@ -262,14 +266,21 @@ def _play(
             left = [seed for _, seed, number in missing if number == sample]
             for played in play(runner, policy, left, wave=wave):
                 kept.add(_episode(domain, sample, played))
-                run.lost = run.lost + 1 if played.agent_failure else 0
-                if run.lost >= MOST_LOST:
-                    raise AgentLost(f"the agent's server failed {run.lost} episodes in a row: {played.agent_message}")
+                _count_lost(run, played)
                 check()
             if isinstance(policy, LanguageAgent):  # A server may have refused tools on the way.
                 run.options["calls"] = "native" if policy.takes_tools() else "text"
     finally:
         runner.close()
+
+
+def _count_lost(run: _Run, played: Played) -> None:
+    gone = played.failure == FailureKind.CONNECTION
+    run.lost = run.lost + 1 if gone or played.agent_failure else 0
+    if run.lost >= MOST_LOST:
+        who = "the world" if gone else "the agent's server"
+        reason = played.failure_message or played.agent_message
+        raise AgentLost(f"{who} failed {run.lost} episodes in a row: {reason}; the same command goes on later")
 
 
 def _is_missing(episode: AgentEpisode | None) -> bool:

@@ -113,7 +113,7 @@ def transfer(
         dream=_side(options.world, runners["dream"], dream),
         grounded=_side(grounded, runners["grounded"], real),
         package=installed("agentworld-gym"),
-        options=_asked(options, seeds),
+        options={**_asked(options, seeds), **({"agent": dict(agent_options)} if agent_options else {})},
         interrupted=interrupted,
         **_compared(dream, real),
     )

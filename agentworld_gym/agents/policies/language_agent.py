@@ -212,7 +212,7 @@ class Dialogue:
             self.usage += answer.spent
             if answer.kind is FailureKind.EMPTY:
                 return Completion("")
-            if answer.kind in (FailureKind.OVERFLOW, FailureKind.LENGTH):
+            if answer.kind is FailureKind.OVERFLOW:
                 if agent.overflow == "drop" and self._drop():
                     continue
                 self.stopped = "context"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from latencies import Held
 
 from agentworld_gym import agent_prompt
 from agentworld_gym.agents.policies.language_agent import DROPPED, AgentLost, LanguageAgent
@@ -158,3 +160,29 @@ def test_a_sentence_is_answered_with_how_to_act_and_never_typed():
     outcome = evaluated("terminal", lambda request: "I will now list the files.")
     assert (outcome.refused, outcome.end) == (6, "limit")
     assert "this is a sentence" in outcome.observations[1]
+
+
+def test_no_episode_waits_for_the_answer_to_another_one():
+    model = Held(random.Random(0), lambda request: "finish" if len(request.messages) > 4 else "pwd")
+    model.order.choice = max  # type: ignore[method-assign, assignment]
+    runner = EnvOptions(spec="terminal", world="grounded").runner()
+    agent = LanguageAgent(model, runner.spec, Sampling())
+    order = [(one.place, len(one.actions)) for one in play(runner, agent, range(3), wave=3)]
+    assert order == [(2, 3), (1, 3), (0, 3)], "the newest request is answered first, and its episode goes on"
+    runner.close()
+
+
+def test_an_episode_that_has_a_past_is_gone_on_with():
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return "ls"
+
+    runner = EnvOptions(spec="terminal", world="grounded").runner()
+    ((episode, _, _),) = runner.start([0], {})
+    runner.advance([episode], ["pwd"])
+    agent = LanguageAgent(ScriptedGenerator(answer), runner.spec, Sampling())
+    assert agent.act([episode], [agent.begin(episode)]) == ["ls"]
+    assert list(asked[0].messages) == episode.messages()
+    runner.close()
