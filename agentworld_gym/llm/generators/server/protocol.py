@@ -94,7 +94,7 @@ def read_answer(data: bytes) -> Completion | Failure:
         return malformed(f"no chat completion ({type(error).__name__}: {error})", data)
     if text is None and (reasoning or calls or finish == "length"):
         text = ""
-    if text is None:
+    if text is None and "content" in message:
         return replace(malformed("the message has no text", data), kind=FailureKind.EMPTY, spent=usage)
     if not isinstance(text, str) or not isinstance(reasoning, str):
         return malformed("the message has no text", data)
