@@ -14,8 +14,10 @@ from loopback import connections, servers
 
 from agentworld_gym.agents.policies.language_agent import LanguageAgent
 from agentworld_gym.agents.policies.playing import Played, play
+from agentworld_gym.core.contracts import Completion, ToolCall
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.generators.server.protocol import read_answer
 
 MAKE_A = {
     "instruction": "Make a.",
@@ -175,3 +177,17 @@ def test_a_server_that_refuses_tools_is_told_of_them_in_the_prompt_and_asked_onc
 def test_tools_may_be_told_in_the_prompt_from_the_start(ask: Callable[..., tuple[Played, FaultServer]]):
     outcome, server = ask(FORMS["<tool_call>"], calls="text")
     assert outcome.success and not any("tools" in body for body in server.bodies)
+
+
+def test_calls_that_come_in_pieces_are_put_together():
+    pieces: list[dict[str, Any]] = [
+        {"index": 0, "id": "c0", "function": {"name": "add", "arguments": ""}},
+        {"index": 0, "function": {"arguments": '{"a": '}},
+        {"index": 1, "id": "c1", "function": {"name": "stop"}},
+        {"index": 0, "function": {"name": None, "arguments": "3}"}},
+    ]
+    events = [{"choices": [{"delta": {"tool_calls": [piece]}}]} for piece in pieces]
+    stream = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    answer = read_answer(stream)
+    assert isinstance(answer, Completion)
+    assert answer.calls == (ToolCall("c0", "add", '{"a": 3}'), ToolCall("c1", "stop", "{}")) and answer.text == ""

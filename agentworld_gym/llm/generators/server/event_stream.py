@@ -82,8 +82,10 @@ def _add(calls: dict[Any, dict[str, Any]], part: Any) -> None:
     call = calls.setdefault(part.get("index", len(calls)), {"id": part.get("id"), "function": {"name": ""}})
     function, arguments = call["function"], piece.get("arguments")
     function["name"] += piece.get("name") or ""
-    before = function.get("arguments")
-    function["arguments"] = before + arguments if isinstance(before, str) and isinstance(arguments, str) else arguments
+    if arguments is not None:
+        before = function.get("arguments")
+        joined = isinstance(before, str) and isinstance(arguments, str)
+        function["arguments"] = before + arguments if joined else arguments
 
 
 def _events(data: bytes) -> Iterator[bytes]:
