@@ -112,7 +112,7 @@ def agent(
     """Let an agent play tasks of all domains and say how good it is.
 
     Every episode is kept as it ends, beside the result: the same command goes on after a kill or Ctrl-C, and plays what
-    a server or the world failed again. Such episodes are counted apart and scored as nothing; exit 1 if there are any.
+    a server or the world failed again. Such episodes are counted apart and not scored; exit 1 if there are any.
     """
     from agentworld_gym.core.registration import all_domains
     from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent
