@@ -70,8 +70,8 @@ def run(
     training = _train(console, steps or STEPS, seed)
 
     console.rule("4. The same agent on unseen tasks, in both worlds")
-    agent = MenuAgent("agent", training.model, load_spec("terminal"))
-    result = _transfer(console, agent, EnvOptions(spec="terminal", world=world, split="test", levels=LEVELS), episodes)
+    agent = MenuAgent("agent", training.model, load_spec(TERMINAL))
+    result = _transfer(console, agent, EnvOptions(spec=TERMINAL, world=world, split="test", levels=LEVELS), episodes)
     summary = Table("world", "success", "world failures")
     for label, side in (("grounded terminal", result.grounded), ("small world model", result.dream)):
         summary.add_row(label, str(side.success or "-"), str(sum(side.failures.values())))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.actions.phones.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
 from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.screens import Box, ScreenNode, read_screen
+from agentworld_gym.core.screens import Box, ScreenNode
 
 _EVENT = re.compile(
     r"(?P<verb>touch|double_touch|long_touch|select|unselect|set_text|scroll (?P<way>up|down|left|right)) "
@@ -57,10 +57,10 @@ def read(text: str) -> dict[str, Any] | None:
     return {"action_type": _TOUCHES[verb], **target}
 
 
-def write(parsed: Mapping[str, Any], screen: str) -> str:
-    """Write an action as an event on the element that it names on the screen.
+def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+    """Write an action as an event on the element that it names among those of the screen.
 
-    >>> write({"action_type": "click", "x": 5, "y": 5}, '[ 0] | a.Button | text="OK" | bounds=[0,0][10,10] | clickable')
+    >>> write({"action_type": "click", "x": 5, "y": 5}, [ScreenNode("Button", "OK", box=Box(0, 0, 10, 10))])
     'touch <button bound_box=0,0,10,10>OK</button>'
     """
     kind = parsed["action_type"]
@@ -70,7 +70,6 @@ def write(parsed: Mapping[str, Any], screen: str) -> str:
         return f"intent am start {parsed['app_name']}"
     if kind not in (*_VERBS, "input_text", "scroll", "swipe"):
         return str(kind)
-    nodes = read_screen("android", screen)
     node = node_of(parsed, nodes)
     if kind in ("scroll", "swipe"):
         way = parsed["direction"] if kind == "scroll" else OPPOSITE[parsed["direction"]]

@@ -18,7 +18,7 @@ from agentworld_gym.core.actions.phones.gestures import (
     swiped,
 )
 from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.screens import ScreenNode, read_screen
+from agentworld_gym.core.screens import ScreenNode
 
 _INVOKE = re.compile(r'<invoke name="([\w-]+)">(.*?)</invoke>', re.DOTALL)
 _PARAMETER = re.compile(r'<parameter name="([\w-]+)">(.*?)</parameter>', re.DOTALL)
@@ -52,27 +52,26 @@ def read(text: str) -> dict[str, Any] | None:
     return reader(call)
 
 
-def write(parsed: Mapping[str, Any], screen: str) -> str:
-    """Write an action as a call; the screen tells where the element lies that a swipe begins at.
+def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+    """Write an action as a call; the elements of the screen tell where the one lies that a swipe begins at.
 
-    >>> print(write({"action_type": "input_text", "text": "tea"}, ""))
+    >>> print(write({"action_type": "input_text", "text": "tea"}, []))
     <invoke name="phone">
     <parameter name="action">type</parameter>
     <parameter name="text">tea</parameter>
     </invoke>
     """
-    arguments = _call(parsed, screen).items()
+    arguments = _call(parsed, nodes).items()
     parameters = "".join(f'<parameter name="{name}">{value}</parameter>\n' for name, value in arguments)
     return f'<invoke name="phone">\n{parameters}</invoke>'
 
 
-def _call(parsed: Mapping[str, Any], screen: str) -> dict[str, Any]:
+def _call(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> dict[str, Any]:
     kind = parsed["action_type"]
     if kind in _PRESSES:
         return {"action": "system_button", "button": _PRESSES[kind]}
     if kind == "open_app":
         return {"action": "open_app", "text": parsed["app_name"]}
-    nodes: Sequence[ScreenNode] = read_screen("android", screen)
     if kind in ("scroll", "swipe"):
         start = place_of(parsed, nodes) or (WIDTH // 2, HEIGHT // 2)
         direction = parsed["direction"] if kind == "swipe" else OPPOSITE[parsed["direction"]]

@@ -142,7 +142,7 @@ def test_a_world_model_is_told_the_dialect(dialect: str) -> None:
 def test_events_without_a_screen_mean_the_same(text: str) -> None:
     action = reads("droidbot").parse(text)
     assert action.error is None
-    written = droidbot.write(action.parsed, "")
+    written = droidbot.write(action.parsed, [])
     again: Any = droidbot.read(written)
     assert again["action_type"] == action.parsed["action_type"]
 
