@@ -8,7 +8,7 @@ import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -169,11 +169,7 @@ def _usage(model: BundledModel) -> tuple[str, str]:
     from agentworld_gym.core.domain.spec import load_spec
 
     spec = load_spec(model.domains[0])
-    return spec.env_id, "".join(f", {key}={_literal(value)}" for key, value in model.options(spec).items())
-
-
-def _literal(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, str) else repr(value)
+    return spec.env_id, f", language={model.options(spec)}"
 
 
 def register(app: typer.Typer) -> None:

@@ -235,9 +235,9 @@ def _tell(out: Path, steps: int, model: Path | None, profile: str | None = None)
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     if _main():
-        told = {None: ("", ""), "compact": (f", {SMALL}", f" ({FORMS})")}
-        options, note = told.get(profile, (f", {GREEDY}", ""))
-        made = f'gym.make(ID, world="transformers:{model}"{options}){note}'
+        asked, note = (SMALL, f" ({FORMS})") if profile == "compact" else (GREEDY, "")
+        options = "" if profile is None else f", language={{{asked}}}"
+        made = f'gym.make(ID, world="transformers:{model}"{options}){"" if profile is None else note}'
         text = f"{out}: {steps} steps; {made}, or: agentworld serve {model}"
         stdout().print(text, markup=False, highlight=False, soft_wrap=True)
 

@@ -53,11 +53,9 @@ _ONLY_IN_LANGUAGE_WORLDS = {
 class EnvOptions(Options):
     """Everything that `gym.make` takes beside the id; all of it but a judge in Python can be written as JSON.
 
-    The options of `LanguageOptions` are passed by their names, beside the others.
-
-    >>> options = EnvOptions(spec="terminal", world="tiny", profile="compact", levels=[1, 2])
-    >>> options.language.profile, options.levels
-    ('compact', [1, 2])
+    >>> options = EnvOptions(spec="terminal", world="tiny", language={"guard": {"least": 0.9}}, levels=[1, 2])
+    >>> options.language.guard, options.levels
+    ({'least': 0.9}, [1, 2])
 
     Raises:
         SpecError: A value does not fit.
@@ -82,7 +80,7 @@ class EnvOptions(Options):
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
 
     language: LanguageOptions = LanguageOptions()
-    """How a language world is prompted and sampled."""
+    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name."""
 
     judge: Annotated[
         str | Callable[[JudgedEpisode], float],
@@ -145,9 +143,9 @@ class EnvOptions(Options):
     world."""
 
     def __init__(self, **options: Any) -> None:
-        language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
-        if language:
-            options["language"] = LanguageOptions(**language)
+        _check_names(type(self).__name__, options)
+        if "language" in options:
+            options["language"] = LanguageOptions.of(options["language"])
         super().__init__(**options)
 
     @classmethod
@@ -162,10 +160,7 @@ class EnvOptions(Options):
             UnknownOption: An option does not exist; the error names the owner.
             SpecError: A value does not fit, or a custom environment has no spec.
         """
-        names = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
-        for name, value in options.items():
-            if name not in names:
-                raise UnknownOption(owner, name, value, names | {"render_mode"})
+        _check_names(owner, options)
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)
@@ -173,14 +168,10 @@ class EnvOptions(Options):
     def keywords(self) -> dict[str, Any]:
         """Return the options as the keyword arguments of `gym.make`.
 
-        >>> EnvOptions(spec="terminal", profile="compact").keywords()["profile"]
-        'compact'
+        >>> EnvOptions(spec="terminal", language={"form": "change"}).keywords()["language"]
+        {'form': 'change'}
         """
-        keywords: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            keywords |= dict(value) if isinstance(value, LanguageOptions) else {name: value}
-        return keywords
+        return {name: getattr(self, name) for name in type(self).model_fields} | {"language": self.language.chosen()}
 
     def changed(self, **options: Any) -> Self:
         """Return a copy in which some options have other values.
@@ -195,7 +186,7 @@ class EnvOptions(Options):
 
         What shapes or samples a language world is left out, and so is the lock of the world before.
 
-        >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
+        >>> EnvOptions(spec="web", world="tiny", language={"form": "state"}).without_model("grounded").language.form
         """
         return self.model_copy(update={"world": world, "language": LanguageOptions(), "lock": None})
 
@@ -348,10 +339,12 @@ class EnvOptions(Options):
     def _refuse_language_options(self) -> None:
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
             if (value := getattr(self.language, key)) is not None:
-                raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
+                raise SpecError(
+                    "options", f"language.{key}", value, f"None: only a language world {words}, not {self.world}"
+                )
         if self.language.prompts is not None and self.judge in ("same", "none"):
             expected = f"None: only a language world, or a judge, reads prompts, not {self.world}"
-            raise SpecError("options", "prompts", self.language.prompts, expected)
+            raise SpecError("options", "language.prompts", self.language.prompts, expected)
 
     def _judge(self, options: WorldOptions, world: World[Any]) -> EpisodeJudge | None:
         if not isinstance(self.judge, str):
@@ -364,6 +357,15 @@ class EnvOptions(Options):
         if self.judge == "none":
             return None
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)
+
+
+def _check_names(owner: str, options: Mapping[str, Any]) -> None:
+    """Raise an error where an option does not exist, or stands beside `language` instead of in it."""
+    names = EnvOptions.model_fields.keys()
+    for name, value in options.items():
+        if name not in names:
+            instead = f"language={{{name!r}: …}}" if name in LanguageOptions.model_fields else ""
+            raise UnknownOption(owner, name, value, {*names, "render_mode"}, instead)
 
 
 def _innermost(world: World[Any]) -> World[Any]:

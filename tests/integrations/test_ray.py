@@ -104,7 +104,9 @@ def worker_of(played: Played) -> str:
 
 def test_the_episodes_of_a_dead_replica_move_to_another_and_none_fails(cluster, serve):
     one, other = serve(slow_shell), serve(slow_shell)
-    options = EnvOptions(spec="terminal", world=f"{one.url},{other.url}", generator={"backoff_s": 0.01}, max_steps=6)
+    options = EnvOptions(
+        spec="terminal", world=f"{one.url},{other.url}", language={"generator": {"backoff_s": 0.01}}, max_steps=6
+    )
     with closing(play_on_ray(options, EXPERT, range(12), wave=2)) as playing:
         played = [next(playing)]
         assert one.bodies and other.bodies

@@ -502,11 +502,11 @@ class TestWorld:
         register_world(
             "dream_of_changes", lambda options: options.language(ScriptedGenerator(lambda _: predicted(SAME)))
         )
-        runner = EnvOptions(spec="web", world="dream_of_changes", form="change", judge="none").runner()
+        runner = EnvOptions(spec="web", world="dream_of_changes", language={"form": "change"}, judge="none").runner()
         assert runner.world.prompts.form == "change"  # type: ignore[attr-defined]
         runner.close()
         with pytest.raises(SpecError, match="form: got 'delta', expected one of full, change"):
-            EnvOptions(spec="web", form="delta").runner()  # type: ignore[arg-type]
+            EnvOptions(spec="web", language={"form": "delta"}).runner()
 
     def test_on_the_command_line(self) -> None:
         register_world("dream_of_same", lambda options: options.language(ScriptedGenerator(lambda _: predicted(SAME))))

@@ -242,7 +242,9 @@ def test_own_recordings_become_a_model_that_is_measured_and_served(source: str, 
     trained = run("train", "cpt", file, "--out", tmp_path / "run")
     assert trained.exit_code == 0, trained.output
     model = tmp_path / "run" / "model"
-    assert f'world="transformers:{model}", sampling=' in said(trained), "the prompts of imported sessions are whole"
+    assert f'world="transformers:{model}", language={{"sampling":' in said(trained), (
+        "the prompts of imported sessions are whole"
+    )
     measured = run(
         *("eval", "bench", rows, "--model", f"transformers:{model}", "--limit", "2", "--out", tmp_path / "bench"),
         *("--sampling", "max_tokens=8", "--sampling", "thinking=false"),

@@ -144,12 +144,12 @@ def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
     doubtful = ScriptedGenerator(lambda request: Completion("**Environment Observation:**\n{}", logprob=-5.0))
     monkeypatch.setitem(REGISTRY.factories, "doubting", lambda options: options.language(doubtful))
     world = {"spec": "mcp", "world": f"awm:{folder}+doubting", "scenario": "corner_library", "judge": "none"}
-    env = AgentWorldEnv(**world, guard={"least": 0.9})
+    env = AgentWorldEnv(**world, language={"guard": {"least": 0.9}})
     env.reset(options={"task": "corner_library-0"})
     assert env.step(BORROW)[4]["failure"]["kind"] == "unlikely"
     env.close()
     with pytest.raises(SpecError, match=r"guard\.remedy: got 'ground', expected 'end'"):
-        AgentWorldEnv(**world, guard={"least": 0.9, "remedy": "ground"})
+        AgentWorldEnv(**world, language={"guard": {"least": 0.9, "remedy": "ground"}})
 
 
 def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
@@ -162,7 +162,7 @@ def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
     assert env.step(BORROW)[0] == "{}"
     env.close()
     with pytest.raises(SpecError, match=r"form: got 'state', expected full"):
-        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", form="state")
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", language={"form": "state"})
 
 
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:

@@ -279,7 +279,7 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
         ({"split": "test"}, "split: got 'test', expected its default: the world brings its tasks"),
         ({"task": "corner_library-99"}, "got 'corner_library-99', expected the id of a task that the world brings, "),
         ({"spec": "terminal"}, r"world: got 'awm:.*', expected a world of AgentWorld/Terminal-v0"),
-        ({"form": "change"}, "form: got 'change', expected None"),
+        ({"language": {"form": "change"}}, "form: got 'change', expected None"),
     ],
 )
 def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message: str) -> None:
