@@ -219,7 +219,7 @@ class Commands(TyperGroup):
         if command is None or type(error) is not SpecError or error.file != "options":
             return error
         names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
-        key, _, rest = error.key.removeprefix("language.").partition(".")
+        key, _, rest = error.key.removeprefix("language.").removeprefix("world_options.").partition(".")
         option = names.get(_PARAMETERS.get(key, key))
         if option is None:
             return error
@@ -342,7 +342,7 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
 
     Args:
         name: The environment: a domain, an id, or the path of a spec.
-        options: The other options as the command line has them, those of a language world beside the others. What is
+        options: The other options as the command line has them, those that are nested beside the others. What is
             None or an empty list was not asked for and keeps its default; texts KEY=VALUE become values by key, and
             paths become texts, so that all of it can be written as JSON.
 
@@ -358,8 +358,9 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
     named = {key: pairs(asked[key], option) for key, option in _BY_KEY.items() if key in asked}
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
     asked = {**texts, **named}
-    language = {key: asked.pop(key) for key in LanguageOptions.model_fields if key in asked}
-    return {"spec": spec_source(name), **asked, **({"language": language} if language else {})}
+    nested = {"world_options": ("scenario",), "language": tuple(LanguageOptions.model_fields)}
+    inner = {option: {key: asked.pop(key) for key in keys if key in asked} for option, keys in nested.items()}
+    return {"spec": spec_source(name), **asked, **{option: given for option, given in inner.items() if given}}
 
 
 _PARAMETERS = {"families": "family", "levels": "level", "controls": "control", "traces": "out"}

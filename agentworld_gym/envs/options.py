@@ -22,7 +22,6 @@ from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.core.lock import Lock
 from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
-from agentworld_gym.envs.episodes.event_order import open_order
 from agentworld_gym.envs.episodes.function_judge import FunctionJudge
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.generators import open_generator
@@ -45,9 +44,15 @@ _DIGEST = re.compile(r"[0-9a-f]{16}")
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
     "retrieval": "is shown recorded steps",
-    "demonstrations": "is shown recorded calls",
     "guard": "is guarded",
 }
+
+
+def _with_paths_as_texts(given: Any) -> Any:
+    """Return a mapping whose paths are texts, so that it can be written as JSON."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in given.items()}
 
 
 class EnvOptions(Options):
@@ -104,20 +109,15 @@ class EnvOptions(Options):
     ] = None
     """The id or the path of a task that every episode has. Seeds walk through a list of several."""
 
-    scenario: Annotated[
-        str | None,
-        BeforeValidator(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name),
-        ExpectedValue("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
+    world_options: Annotated[
+        Mapping[Any, Any] | None,
+        BeforeValidator(_with_paths_as_texts),
+        ExpectedValue("values by name, as in {'scenario': 'my/shop'}"),
     ] = None
-    """In a world `awm:DIR`, the only scenario whose tasks are played; None plays those of all. In any other world of
-    tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
-    `agentworld_gym.domains.mcp.scenario_tasks`. None plays the shipped ones."""
-
-    world_options: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'meta_tools': True}")] = (
-        None
-    )
-    """The options of a world that brings its tasks, by name: for `awm:DIR` those of
-    `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
+    """What only some worlds take, by name. In a domain that plays on scenarios, `scenario` is the folder of one of your
+    own, or of several, whose tasks are played instead of the shipped ones; see
+    `agentworld_gym.domains.mcp.scenario_tasks`. A world that brings its tasks has options of its own: those of
+    `awm:DIR` are `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -127,10 +127,6 @@ class EnvOptions(Options):
 
     traces: Annotated[FilePath | None, ExpectedValue("a folder")] = None
     """A folder for logs. None writes none."""
-
-    order: Annotated[str | None, ExpectedValue("record:PATH or recorded:PATH")] = None
-    """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
-    takes that order (`recorded:PATH`). None does neither."""
 
     lock: Annotated[
         FilePath | Mapping[Any, Any] | None,
@@ -210,12 +206,11 @@ class EnvOptions(Options):
             SpecError: A spec or an option is wrong.
             WorldNotConfigured: The domain has no such world.
             FingerprintMismatch: The world is another one than expected or locked.
-            RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
         # An error in a choice of tasks is raised before a world is opened, unless the tasks come with the world.
         source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
-        options = WorldOptions(spec, scenario=self.scenario, world_options=self.world_options, **dict(self.language))
+        options = WorldOptions(spec, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
         with ExitStack() as opened:
@@ -228,9 +223,6 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, BringsTasks):
                 source = self._source(spec, inner.tasks)
-            elif self.world_options is not None:
-                expected = "None: only a world that brings its tasks has options of its own"
-                raise SpecError("options", "world_options", self.world_options, expected)
             if source is None:
                 raise SpecError("options", "world", self.world, "a world that brings its tasks")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
@@ -261,7 +253,6 @@ class EnvOptions(Options):
                 unjudged=self.judge == "none",
                 max_steps=self.max_steps,
                 traces=traces,
-                order=open_order(self.order, spec.env_id, world.fingerprint.digest),
                 reading=self.reading,
             )
             opened.pop_all()
@@ -295,7 +286,7 @@ class EnvOptions(Options):
         >>> EnvOptions(spec="terminal", world="scripted").locked().declared
         ()
         """
-        runner = self.changed(lock=None, traces=None, order=None).runner()
+        runner = self.changed(lock=None, traces=None).runner()
         try:
             return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
         finally:
@@ -331,9 +322,21 @@ class EnvOptions(Options):
         )
 
     def _scenario_tasks(self, spec: DomainSpec) -> TaskPool | None:
-        if self.scenario is None:
+        """Return the tasks of the scenarios in the user's folder; None where the option names none.
+
+        Raises:
+            SpecError: The domain plays on no scenarios, or the option holds what only another world takes.
+        """
+        given = dict(self.world_options or {})
+        folder = given.pop("scenario", None)
+        for name, value in given.items():
+            expected = "scenario alone: only a world that brings its tasks has other options"
+            raise SpecError("options", f"world_options.{name}", value, expected)
+        if folder is None:
             return None
-        pool: TaskPool = scenario_tasks_of(spec, str(self.scenario))(Path(self.scenario), spec)
+        if not isinstance(folder, str):
+            raise SpecError("options", "world_options.scenario", folder, "the path of a folder")
+        pool: TaskPool = scenario_tasks_of(spec, folder)(Path(folder), spec)
         return pool
 
     def _refuse_language_options(self) -> None:

@@ -66,10 +66,6 @@ class LanguageOptions(Options):
     structured `state`, from which the domain's view prints the screen (compact prompts, Android). None takes what the
     world prefers, or else the form of the spec."""
 
-    demonstrations: Annotated[bool | None, ExpectedValue("True or False")] = None
-    """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
-    the spec names some."""
-
     prompts: Annotated[
         FilePath | None,
         AfterValidator(_existing_folder),
@@ -145,14 +141,16 @@ class WorldOptions(LanguageOptions):
     spec: Annotated[DomainSpec, ExpectedValue("the spec of a domain")]
     """The domain."""
 
-    scenario: str | None = None
-    """The scenario of a world that has several; see `agentworld_gym.envs.options.EnvOptions.scenario`."""
-
     world_options: Mapping[Any, Any] | None = None
-    """The options of a world that brings its tasks; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
+    """What only some worlds take; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
 
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})
+
+    @property
+    def scenario(self) -> str | None:
+        """The scenario of a world that has several, or the folder of the user's own."""
+        return None if self.world_options is None else self.world_options.get("scenario")
 
     @property
     def folder(self) -> Path | None:
@@ -186,7 +184,6 @@ class WorldOptions(LanguageOptions):
             profile,
             self.system_prompt,
             form,
-            demonstrations=self.demonstrations,
             official=self.official,
             view=load_view(self.spec.id) if form == "state" else None,
             index=load_index(self.spec.id) if profile == "compact" else None,

@@ -133,8 +133,6 @@ def test_a_worker_that_cannot_play_says_why_and_an_episode_that_kills_its_worker
 
     with pytest.raises(SpecError, match="no_such_family"):
         list(play_on_ray(EnvOptions(spec="terminal", families=["no_such_family"]), EXPERT, range(2)))
-    with pytest.raises(SpecError, match="order"):
-        list(play_on_ray(EnvOptions(spec="terminal", order="record:order.jsonl"), EXPERT, range(2)))
     with pytest.raises(AgentWorldError, match=f"place 0 was under way .* {MOST_LOSSES} workers"):
         list(play_on_ray(EnvOptions(spec="terminal"), deadly, range(1), workers=1))
     with pytest.raises(AgentWorldError, match="in a row were lost before they played"):

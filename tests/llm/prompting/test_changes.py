@@ -485,7 +485,7 @@ class TestWorld:
         session = self.session(recording)
         texts = [observed.text for _ in range(2) for observed in recording.step([session], [self.ACT])]  # type: ignore[union-attr]
         recording.close()
-        rows = list(read_recording(path)[1].values())
+        rows = list(read_recording(path).rows.values())
         assert [row["text"] for row in rows] == [self.FIRST, *texts]
         assert rows[1]["completion"] == predicted("@@ change\n1~ 12 => 24")
         replay = open_world(f"recorded:{path}", WorldOptions(load_spec("web")))

@@ -50,7 +50,7 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
         engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds, chosen.beginning)
     except EngineError as error:
         raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
-    world = AwmWorld(engine, options.spec, options.scenario, chosen)
+    world = AwmWorld(engine, options.spec, chosen)
     if not dreamer:
         return world
     try:
