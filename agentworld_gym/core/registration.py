@@ -116,6 +116,10 @@ class Domain:
     screen: str | None = None
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
 
+    syntaxes: Mapping[str, str] = field(default_factory=dict)
+    """The `agentworld_gym.core.actions.syntaxes.DomainSyntax` of each way to write an action that this domain alone
+    has."""
+
     programs: str | None = None
     """A function that returns the names of the programs of the domain's shell, for the prompt of an agent."""
 

@@ -62,7 +62,13 @@ def test_every_reference_of_a_domain_leads_somewhere(name: str) -> None:
     assert domain is not None
     fields = {field: getattr(domain, field) for field in Domain.__dataclass_fields__}
     references = [value for value in fields.values() if isinstance(value, str) and ":" in value]
-    references += [*domain.translations.values(), *domain.policies.values(), *domain.worlds.values(), *domain.commands]
+    references += [
+        *domain.translations.values(),
+        *domain.syntaxes.values(),
+        *domain.policies.values(),
+        *domain.worlds.values(),
+        *domain.commands,
+    ]
     assert references and all(resolved(reference) is not None for reference in references)
 
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.actions.phones.gestures import (
+from agentworld_gym.core.actions.syntaxes import DomainSyntax
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
+from agentworld_gym.core.screens import ScreenNode
+from agentworld_gym.domains.android.actions.gestures import (
     BUTTONS,
     HEIGHT,
     OPPOSITE,
@@ -17,8 +20,6 @@ from agentworld_gym.core.actions.phones.gestures import (
     swipe_end,
     swiped,
 )
-from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.screens import ScreenNode
 
 _INVOKE = re.compile(r'<invoke name="([\w-]+)">(.*?)</invoke>', re.DOTALL)
 _PARAMETER = re.compile(r'<parameter name="([\w-]+)">(.*?)</parameter>', re.DOTALL)
@@ -26,7 +27,7 @@ _NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,6})?")
 _PRESSES = {action: button for button, action in BUTTONS.items()}
 
 
-def read(text: str) -> dict[str, Any] | None:
+def read(text: str, _tools: Toolset | None = None) -> dict[str, Any] | None:
     """Read one call of the phone; calls of `remember`, which has no effect on it, may stand beside it.
 
     >>> read('<invoke name="phone">\\n<parameter name="action">click</parameter>\\n'
@@ -130,3 +131,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "system_button": lambda call: pressed(call.get("button", "")),
     "wait": lambda call: {"action_type": "wait"},
 }
+
+
+SYNTAX = DomainSyntax(read, 'a call <invoke name="phone">', write)
+"""The syntax `droidrun_call`."""
