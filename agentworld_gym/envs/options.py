@@ -363,11 +363,12 @@ class EnvOptions(Options):
 
 
 def _check_names(owner: str, options: Mapping[str, Any]) -> None:
-    """Raise an error where an option does not exist, or stands beside `language` instead of in it."""
+    """Raise an error where an option does not exist, or stands beside the option that holds it."""
     names = EnvOptions.model_fields.keys()
+    holders = {**dict.fromkeys(LanguageOptions.model_fields, "language"), "scenario": "world_options"}
     for name, value in options.items():
         if name not in names:
-            instead = f"language={{{name!r}: …}}" if name in LanguageOptions.model_fields else ""
+            instead = f"{holders[name]}={{{name!r}: …}}" if name in holders else ""
             raise UnknownOption(owner, name, value, {*names, "render_mode"}, instead)
 
 

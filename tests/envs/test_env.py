@@ -266,6 +266,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
     [
         ({"wrld": "grounded"}, "wrld.*did you mean world"),
         ({"guard": {"least": 0.9}}, r"guard: got .*, expected language=\{'guard': …\}"),
+        ({"scenario": "shop"}, r"scenario: got 'shop', expected world_options=\{'scenario': …\}"),
         ({"language": {"gaurd": {"least": 0.9}}}, r"language\.gaurd: got .*, expected one of .*; did you mean guard\?"),
         ({"language": {3: 4}}, r"language\.3"),
         ({"language": "change"}, "language: got 'change', expected options by name"),
