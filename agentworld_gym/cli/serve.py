@@ -44,7 +44,7 @@ def model_flags(model: str) -> list[str]:
     """Return the flags that depend on the model.
 
     A model that thinks needs a parser, so that its thinking arrives apart from the observation; a model that could also
-    see is told that it need not. For a local directory both are read from its files, for a name they are guessed.
+    see loads its language part alone. For a local directory both are read from its files, for a name they are guessed.
 
     >>> model_flags("Qwen/Qwen-AgentWorld-35B-A3B")
     ['--reasoning-parser', 'qwen3', '--language-model-only']

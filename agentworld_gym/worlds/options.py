@@ -40,10 +40,10 @@ def _existing_folder(path: FilePath | None) -> FilePath | None:
 
 @lru_cache(maxsize=64)
 def _advise(model: str) -> None:
-    """Say once of a model that was trained with the official prompts that it is told others."""
+    """Warn once that a model that was trained with the official prompts reads others."""
     if was_trained_with_them(model):
         advice = f'language={{"prompts": "official"}} takes them, once {GET} has fetched them'
-        log.warning("%s was trained with its official prompts, and is told those of this package: %s", model, advice)
+        log.warning("%s was trained with its official prompts, and reads those of this package: %s", model, advice)
 
 
 class LanguageOptions(Options):

@@ -171,7 +171,7 @@ def role_of_agent(
 
 
 def _programs(spec: DomainSpec) -> list[str]:
-    """Return what an agent is told of the programs of a shell, where the domain names them."""
+    """Return what an agent reads about the programs of a shell, where the domain names them."""
     domain = find_domain(spec.id)
     if domain is None or domain.programs is None:
         return []

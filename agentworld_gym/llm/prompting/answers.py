@@ -239,7 +239,7 @@ def answer_codec(
         if view is None:
             raise SpecError(domain, "form", form, "full or change, for this domain has no view of a structured state")
         if profile != "compact":
-            raise SpecError(domain, "profile", profile, "compact, in which alone the form `state` is told")
+            raise SpecError(domain, "profile", profile, "compact, which alone explains the form `state`")
         return StateAnswers(view, parser)
     if form == "change":
         plain: AnswerCodec = ChangeAnswers()
