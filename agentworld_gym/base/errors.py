@@ -94,7 +94,7 @@ def one_of(name: str, known: Iterable[str]) -> str:
     ('one of form, guard; did you mean guard?', 'one of form, guard')
     """
     names = sorted(known)
-    like = get_close_matches(name, names, 1)
+    like = get_close_matches(name, names, 1, cutoff=0.7)
     return f"one of {', '.join(names)}" + (f"; did you mean {like[0]}?" if like else "")
 
 

@@ -17,15 +17,6 @@ from agentworld_gym.base.documents.strict import expectation
 from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 from agentworld_gym.cli.outputs import writable_out
 
-GREEDY = '"sampling": {"temperature": 0, "thinking": False, "max_tokens": 2048}'
-"""How a small model that our recipe trained from scratch is sampled."""
-
-SMALL = f'"profile": "compact", {GREEDY}'
-"""The options of a language world with such a model that learned from compact prompts."""
-
-FORMS = 'where it is not full also the form that it learned, such as "form": "state"'
-"""And where a model does not write whole observations."""
-
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 SEEDS = 10_000_000

@@ -139,7 +139,7 @@ def test_a_domain_of_an_installed_package_is_played_recorded_trained_and_measure
     assert "lamp: ok" in command(tmp_path, LAMPS, "specs", "check", "lamp")
     (tmp_path / "lamps.yaml").write_text(CONFIG)
     command(tmp_path, LAMPS, "train", "cpt", "lamps.yaml", "--out", "runs/lamps")
-    world = ("--world", "transformers:runs/lamps/model", "--profile", "compact", "--sampling", "thinking=false")
+    world = ("--world", "transformers:runs/lamps/model")
     command(tmp_path, LAMPS, "eval", "fidelity", "lamp", *world, "--tasks", "2", "--plans", "0", "--nearest", "6")
     [measured] = json.loads((tmp_path / "fidelity.json").read_text())["domains"]
     assert measured["domain"] == "lamp" and measured["steps"] > 0
