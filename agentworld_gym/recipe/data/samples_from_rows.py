@@ -84,7 +84,7 @@ def turn_samples(
     else:
         turns, closing = list(rendered_turns(row, prompts, task)), prompts.closing
         answers = [prompts.past(task, *turn.seen) for turn in turns]
-        history = conversation(row, prompts, task, [(turn.user, past) for turn, past in zip(turns, answers, strict=True)])
+        history = conversation(row, prompts, task, zip((turn.user for turn in turns), answers, strict=True))
         same = prompts.profile == "compact" and not closing
         completions = answers if same else [prompts.completion(task, *turn.seen) for turn in turns]
     weights = row_weights(row, weighting or Weighting(rule="equal"))
