@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import stat
 import sys
@@ -37,20 +38,36 @@ def run_stdio(server: Server[Any]) -> None:
     """Answer one client over standard input and output, until the client leaves.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed.
+        KeyboardInterrupt: Ctrl-C was pressed, or SIGTERM came and its handler raises that as well.
     """
     if sys.stdin is None or sys.stdout is None:  # standard input was closed at the start: there is no client
         return
     from mcp.server.stdio import stdio_server
 
+    terminate, stopped = signal.getsignal(signal.SIGTERM), False
+
     async def serve() -> None:
+        if terminate is signal.default_int_handler:  # Raised in the middle of the loop, it would break its clean end.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop, asyncio.current_task())
         async with stdio_server(stdin=await _lines()) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
+
+    def stop(task: asyncio.Task[None]) -> None:
+        nonlocal stopped
+        stopped = task.cancel()
 
     try:
         asyncio.run(serve())
     except* BrokenPipeError:
         pass  # the client left before it was answered
+    except* asyncio.CancelledError:
+        if not stopped:
+            raise
+    finally:
+        if terminate is signal.default_int_handler:
+            signal.signal(signal.SIGTERM, terminate)
+    if stopped:
+        raise KeyboardInterrupt
 
 
 async def _lines() -> Any:

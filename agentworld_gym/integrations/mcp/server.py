@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from typing import Any
 
 import mcp_types as types
@@ -76,6 +77,7 @@ def serve_stdio(host: EpisodeHost) -> None:
     try:
         run_stdio(episode_server(host, episode))
     finally:
-        # Clients send this signal to a server that does not end at once.
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if threading.current_thread() is threading.main_thread():
+            # Clients send this signal to a server that does not end at once.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         host.leave(episode).result()

@@ -106,7 +106,8 @@ class ToolEpisode:
 
     def shown(self) -> Answer:
         """Return the task and what the world showed last."""
-        return Answer((after_instruction(self.episode.task, self.episode.observation),))
+        shown = self.episode.observation  # The first one begins with the instruction.
+        return Answer((after_instruction(self.episode.task, shown) if self.episode.actions else shown,))
 
     def too_late(self) -> Answer:
         """Return what an agent reads that calls a tool after the end."""
