@@ -48,11 +48,13 @@ def run_stdio(server: Server[Any]) -> None:
 
     async def serve() -> None:
         if terminate is signal.default_int_handler:  # Raised in the middle of the loop, it would break its clean end.
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop, asyncio.current_task())
+            task = asyncio.current_task()
+            assert task is not None
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop, task)
         async with stdio_server(stdin=await _lines()) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    def stop(task: asyncio.Task[None]) -> None:
+    def stop(task: asyncio.Task[Any]) -> None:
         nonlocal stopped
         stopped = task.cancel()
 
