@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import mcp_types as types
@@ -17,6 +18,8 @@ from agentworld_gym.integrations.mcp.tool_episode import ToolEpisode
 
 PROMPT = "task"
 """The name of the prompt that says what to do."""
+
+_COMBINING = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else"})
 
 
 def episode_server(host: EpisodeHost, episode: ToolEpisode) -> Server[Any]:
@@ -31,7 +34,7 @@ def episode_server(host: EpisodeHost, episode: ToolEpisode) -> Server[Any]:
         types.Tool(
             name=str(tool["name"]),
             description=str(tool.get("description", "")),
-            input_schema={"type": "object", **(tool.get("parameters") or {})},
+            input_schema=_listed(tool.get("parameters") or {}),
         )
         for tool in episode.tools
     ]
@@ -64,6 +67,17 @@ def episode_server(host: EpisodeHost, episode: ToolEpisode) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+def _listed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments as models are given it; the domain still checks calls by the whole one.
+
+    The servers of several models refuse a tool whose schema combines others at its top.
+
+    >>> _listed({"properties": {"a": {}}, "anyOf": [{"required": ["a"]}]})
+    {'type': 'object', 'properties': {'a': {}}}
+    """
+    return {"type": "object", **{key: value for key, value in schema.items() if key not in _COMBINING}}
 
 
 def serve_stdio(host: EpisodeHost) -> None:
