@@ -64,7 +64,7 @@ class EpisodeHost:
         return self._thread.submit(ToolEpisode, self.runner, next(self._seeds))
 
     def call(self, episode: ToolEpisode, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
-        """Call a tool in an episode."""
+        """Call a tool in an episode. Where its `Future` is cancelled before its turn, nothing is done."""
         return self._queued(_Call(episode, name, arguments))
 
     def leave(self, episode: ToolEpisode) -> Future[Answer]:
@@ -84,7 +84,7 @@ class EpisodeHost:
             call = self._waiting.popleft()
             if call.episode in wave:
                 later.append(call)
-            else:
+            elif call.answer.set_running_or_notify_cancel():
                 wave[call.episode] = call
         self._waiting.extendleft(reversed(later))
         calls = list(wave.values())

@@ -65,7 +65,7 @@ class ToolEpisode:
 
     def __init__(self, runner: EpisodeRunner, seed: int) -> None:
         ((self.episode, first, _),) = runner.start([seed], {})
-        self._parser, self._failed = runner.parser, False
+        self._parser, self._called, self._failed = runner.parser, False, False
         action = runner.spec.action
         own = [dict(tool) for tool in self.episode.tools] if TOOL_CALLS.intersection(action.syntax) else []
         self.acts = not own
@@ -83,20 +83,18 @@ class ToolEpisode:
 
     def action(self, name: str, arguments: Mapping[str, Any]) -> str | Action | None:
         """Return a call as an action of the domain, for `EpisodeRunner.advance`; None for a call of `observe`."""
+        self._called = True
         call = json.dumps({"name": name, "arguments": dict(arguments)}, ensure_ascii=False)
-        if name not in self._own:
-            if name == OBSERVE:
-                return None
-            if name == VERB:
-                return (
-                    self._refused(call, f"{VERB} takes one argument, 'answer'")
-                    if (arguments.keys() - {"answer"})
-                    else _finish(arguments.get("answer"))
-                )
-            if self.acts:
-                return self._refused(call, f"Unknown tool: {name}")
+        if name not in self._own and name == OBSERVE:
+            return None
+        if name not in self._own and name == VERB:
+            known = arguments.keys() <= {"answer"}
+            problem = f"{VERB} takes one argument, 'answer'"
+            return _finish(arguments.get("answer")) if known else self._refused(call, problem)
         if not self.acts:
             return call
+        if name != ACT:
+            return self._refused(call, f"Unknown tool: {name}")
         if arguments.keys() != {"action"}:
             return self._refused(call, f"{ACT} takes one argument, 'action'")
         return _text(arguments["action"])
@@ -126,10 +124,10 @@ class ToolEpisode:
     def leaving(self) -> Action | None:
         """Return the action that has the episode scored after its agent has left; None where there is nothing to score.
 
-        It is a `finish` of which the agent wrote nothing, as its field `written` says. An agent that has never acted is
-        not scored: programs also connect to list tools.
+        It is a `finish` of which the agent wrote nothing, as its field `written` says. Who has called no
+        tool is not scored: programs also connect to list tools.
         """
-        if self.over or not self.episode.actions:
+        if self.over or not self._called:
             return None
         return Action(VERB, kind=ActionKind.FINISH, written="")
 

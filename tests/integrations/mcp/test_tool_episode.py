@@ -133,16 +133,15 @@ def test_a_dead_world_is_an_error_that_says_so_and_no_verdict(opened: Open, tmp_
     assert result.failure == "connection refused"
 
 
-def test_who_leaves_is_scored_on_what_is_there_unless_nothing_was_done(opened: Open, tmp_path: Path) -> None:
+def test_who_leaves_is_scored_on_what_is_there_unless_no_tool_was_called(opened: Open, tmp_path: Path) -> None:
     with EpisodeHost(opened("terminal", traces=tmp_path)) as host:
-        leaver, looker = host.begin().result(), host.begin().result()
+        leaver, looker, lister = [host.begin().result() for _ in range(3)]
         host.call(leaver, "act", {"action": "ls"}).result()
         host.call(looker, "observe", {}).result()
-        for played in (leaver, looker):
+        for played in (leaver, looker, lister):
             host.leave(played).result()
-    left, untouched = episodes_of(tmp_path)
-    assert (left.ending, left.success, left.steps) == ("left", False, 2)
-    assert (untouched.ending, untouched.success, untouched.steps) == ("open", None, 0)
+    found = [(one.ending, one.success, one.steps) for one in episodes_of(tmp_path)]
+    assert found == [("left", False, 2), ("left", False, 1), ("open", None, 0)]
 
 
 def test_calls_that_wait_together_are_one_wave_and_those_of_one_episode_keep_their_order(opened: Open) -> None:
@@ -161,6 +160,18 @@ def test_calls_that_wait_together_are_one_wave_and_those_of_one_episode_keep_the
         held.set()
         assert [call.result().texts[0] for call in calls] == ["[1] echo 0"] * 3 + ["[2] echo 1"] * 3
     assert waves == [3, 3]
+
+
+def test_a_call_that_is_cancelled_before_its_turn_is_not_done_and_holds_up_no_other(opened: Open) -> None:
+    with EpisodeHost(opened("terminal", ScriptedWorld())) as host:
+        one, other = host.begin().result(), host.begin().result()
+        held = threading.Event()
+        host._thread.submit(held.wait)
+        calls = [host.call(played, "act", {"action": "ls"}) for played in (one, other, one)]
+        assert calls[0].cancel()
+        held.set()
+        assert [call.result().texts[0] for call in calls[1:]] == ["[1] ls", "[1] ls"]
+        assert one.episode.actions == ["ls"]
 
 
 def test_at_the_step_limit_the_agent_reads_that_the_episode_has_ended(opened: Open, tmp_path: Path) -> None:
