@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,19 +99,16 @@ def test_a_dead_world_is_an_error_result() -> None:
     runner.close()
 
 
-def test_over_stdio_an_episode_is_scored_when_its_agent_finishes_or_leaves(tmp_path: Path) -> None:
-    def server(*options: str) -> Any:
-        arguments = [*COMMAND[1:], "--env", "terminal", "--traces", str(tmp_path), *options]
-        return mcp.StdioServerParameters(command=COMMAND[0], args=arguments)
+def test_over_stdio_an_episode_is_scored_when_its_agent_leaves(tmp_path: Path) -> None:
+    arguments = [*COMMAND[1:], "--env", "terminal", "--seed", "1", "--traces", str(tmp_path)]
 
     async def play() -> None:
-        leaver, finisher = mcp.Client(server("--seed", "1"), **CLIENT), mcp.Client(server("--seed", "2"), **CLIENT)
-        async with leaver as one, finisher as other:
-            assert (await texts(one, "act", command="ls"))[1]
-            assert await texts(other, "finish", answer="3") == (["The episode has ended."], False)
+        server = mcp.StdioServerParameters(command=COMMAND[0], args=arguments)
+        async with mcp.Client(server, **CLIENT) as client:
+            assert (await texts(client, "act", command="ls"))[1]
 
     asyncio.run(play())
-    assert outcomes(tmp_path) == [(1, "left", False, 2, 1), (2, "finished", False, 1, 0)]
+    assert outcomes(tmp_path) == [(1, "left", False, 2, 1)]
 
 
 def test_a_signal_ends_an_episode_over_stdio_with_its_score(tmp_path: Path) -> None:
@@ -158,6 +157,12 @@ def test_over_http_every_session_is_an_episode_and_ctrl_c_scores_those_under_way
             assert "No such file" in shown[0]
             assert not (await texts(first, "finish"))[1]
 
+    def status(address: str, data: bytes | None = None, **headers: str) -> int:
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json", **headers})
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            urllib.request.urlopen(request, timeout=30)
+        return raised.value.code
+
     async def stay(address: str, process: subprocess.Popen[str]) -> str:
         async with mcp.Client(address, **CLIENT) as client:
             await client.call_tool("act", {"action": "pwd"})
@@ -166,6 +171,7 @@ def test_over_http_every_session_is_an_episode_and_ctrl_c_scores_those_under_way
 
     with http_server("--env", "terminal", "--seed", "5", "--traces", str(tmp_path)) as (process, address):
         asyncio.run(play(address))
+        assert status(address) == 404 and status(address, b"{}", Origin="http://elsewhere.example") == 403
         told = asyncio.run(stay(address, process))
         assert process.returncode == 130 and "Traceback" not in told
     assert outcomes(tmp_path) == [
