@@ -170,6 +170,18 @@ def role_of_agent(
     return "\n".join([*(line.strip() for line in lines if line), *(_ENDING if finishes else ())])
 
 
+def role_of_caller(spec: DomainSpec) -> str:
+    """Return the prompt of a domain for an agent that is given its tools, `finish` among them, apart from the prompt.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> print(role_of_caller(load_spec("mcp")).splitlines()[-1])
+    When the task is done, call finish; where the task asks for an answer, give it there as "answer".
+    """
+    ending = f'When the task is done, call {VERB}; where the task asks for an answer, give it there as "answer".'
+    told = [spec.description, *_programs(spec), "Act by calling tools.", ending]
+    return "\n".join(line.strip() for line in told)
+
+
 def _programs(spec: DomainSpec) -> list[str]:
     """Return what an agent reads about the programs of a shell, where the domain names them."""
     domain = find_domain(spec.id)
