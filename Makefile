@@ -62,7 +62,7 @@ docs: $(VENV)/.docs ## Build the documentation site strictly, into site/
 	@echo "site/index.html is the first page; for its search serve the folder: $(BIN)/python -m http.server --directory site"
 
 test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU
-	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
+	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m "vllm and not slow" tests/with_vllm $(ARGS)
 
 test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
 	@$(PYTEST) -n $(JOBS) -m "not vllm" --hypothesis-profile=thorough $(ARGS)

@@ -16,6 +16,7 @@ from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, c
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import (
     ComparingEngine,
     ConcurrentEngine,
@@ -25,6 +26,7 @@ from agentworld_gym.core.engines import (
     Machine,
     Multilingual,
     Probed,
+    Restorable,
     Testable,
     last_state,
 )
@@ -66,6 +68,11 @@ class GroundedSession:
     def in_first_dialect(self) -> str:
         """What the machine shows at this moment, in the first dialect of the domain."""
         return self.machine.observation if self.dialect else self.observation
+
+    @property
+    def visible_state(self) -> str | None:
+        """The structured state that a view reads at this moment, as JSON; None where the engine has none."""
+        return compact(self.machine.visible_state()) if isinstance(self.machine, Restorable) else None
 
     def fork(self) -> GroundedSession:
         """Return an exact copy: equal actions on both give equal observations."""

@@ -18,8 +18,6 @@ from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.contracts import Action, AnswerSource, Failure, FailureKind, Observation
-from agentworld_gym.core.domain.view import compact
-from agentworld_gym.core.engines import Restorable
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language_session import LanguageSession
@@ -85,8 +83,8 @@ class Guard:
             return observed
         probability = observed.probability
         if probability is None:
-            expected = "a generator that tells its confidence, as with generator={'confidence': True}"
-            raise SpecError("options", "guard", self.options.model_dump(), expected)
+            expected = "a generator that tells its confidence, as with language={'generator': {'confidence': True}}"
+            raise SpecError("options", "language.guard", self.options.model_dump(), expected)
         if probability >= self.options.least:
             return observed
         if self.grounded is not None:
@@ -100,7 +98,6 @@ class Guard:
         twin = self._twin(session)
         if isinstance(twin, Failure):
             return twin
-        machine = twin.session.machine
         answer = self._play(twin, [action])
         if isinstance(answer, Failure):
             return _dropped(session, answer)
@@ -108,7 +105,7 @@ class Guard:
         return replace(
             dreamt,
             text=answer.text,
-            state=compact(machine.visible_state()) if session.states and isinstance(machine, Restorable) else None,
+            state=twin.session.visible_state if session.states else None,
             source=AnswerSource.GROUNDED,
         )
 

@@ -28,6 +28,7 @@ def text(generator: object) -> str:
     return answer.text
 
 
+@pytest.mark.slow
 def test_an_exported_model_opens_in_vllm_unchanged(tmp_path: Path) -> None:
     shape = {**SHAPE, "head_dim": 32}  # the least that vLLM's attention takes on a CPU
     outcome = fit(config({"max_steps": 60}, model={"shape": shape}), tmp_path, samples, lambda: ())

@@ -8,6 +8,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Observation, Teachable
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.worlds.grounded import GroundedSession
 
 
 class Imagination(Protocol):
@@ -67,9 +68,16 @@ class OtherWorld:
         return twin
 
     def keep_up(self, twin: Episode, episode: Episode) -> None:
-        """Send the other world what happened since the last call."""
+        """Send the other world what happened since the last call.
+
+        A world that predicts structured states gets the one that the agent's grounded world is in, and so has to be
+        called after every action.
+        """
+        session, last = episode.session, len(episode.actions) - 1
         for place in range(len(twin.actions), len(episode.actions)):
-            self.runner.accept(twin, episode.actions[place], Observation(episode.observations[place + 1]))
+            state = session.visible_state if place == last and isinstance(session, GroundedSession) else None
+            observed = Observation(episode.observations[place + 1], state=state)
+            self.runner.accept(twin, episode.actions[place], observed)
 
 
 def _without_logs(runner: EpisodeRunner) -> EpisodeRunner:

@@ -44,19 +44,21 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
         if not isinstance(machine, Restorable):
             raise SpecError(row.id, "form", "state", "a domain whose engine has a structured state")
         begun, acted, seen = compact(machine.visible_state()), list[str](), list[str]()
+        state = begun
         for text, observation in zip(row.actions, row.observations, strict=True):
             action = parser.parse(text, task.tools)
             if action.error is None:
                 shown = machine.act(action.parsed)
-                after = compact(machine.visible_state())
+                state = compact(machine.visible_state())
+                acted.append(state)
                 if shown != observation and looks(row.domain, SHOW_AGAIN):
                     shown = machine.act(SHOW_AGAIN)  # A look at the screen was folded into the turn.
+                    state = compact(machine.visible_state())
                 if shown != observation:
                     raise SpecError(row.id, "observations", observation, f"what the engine shows: {shown[:200]!r}")
             else:
-                after = compact(machine.visible_state())
-            acted.append(after)
-            seen.append(compact(machine.visible_state()))
+                acted.append(state)
+            seen.append(state)
         return ShownStates(begun, tuple(acted), tuple(seen))
 
 

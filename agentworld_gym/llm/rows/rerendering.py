@@ -100,7 +100,7 @@ def task_of(row: Row) -> Task | None:
     """Generate the task of a recorded session again; None where that gives nothing, or another task."""
     if row.seed is None or row.level is None or row.family not in families(row.domain) or not row.actions:
         return None
-    task = _generated(row.domain, row.family, row.level, row.seed)
+    task = generated_task(row.domain, row.family, row.level, row.seed)
     if task.id != row.task_id or not _is_asked(task.instruction, row):
         return None
     return task.model_copy(update={"controls": row.controls, "control_seed": row.control_seed})
@@ -154,7 +154,7 @@ def task_is_gone(row: Row, needed: str) -> SpecError:
     elif not row.actions:
         why = "the row has no plain actions"
     else:
-        made = _generated(row.domain, row.family, row.level, row.seed)
+        made = generated_task(row.domain, row.family, row.level, row.seed)
         found = made.id if made.id != row.task_id else f"another instruction, {made.instruction[:80]!r}"
         why = f"family, level and seed give {found}"
     return SpecError(f"row {row.id}", "task_id", row.task_id, f"a task that can be generated again, {needed}: {why}")
@@ -249,9 +249,12 @@ def conversation(row: Row, prompts: Prompts, task: Task, turns: Iterable[tuple[s
 
 
 @lru_cache(maxsize=8)
-def _generated(domain: str, family: str, level: int, seed: int) -> Task:
-    """Generate a task. The last ones are kept, because the turns of one session ask for the same task again and
-    again."""
+def generated_task(domain: str, family: str, level: int, seed: int) -> Task:
+    """Generate a task, or return one of the last eight that were: a session is recorded and rendered by the same one.
+
+    Raises:
+        SpecError: The domain has no such family or level.
+    """
     return generate(domain, family, level, seed)
 
 

@@ -20,10 +20,10 @@ from agentworld_gym.core.domain.task import Split, Task, split_seed
 from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of, load_index
 from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import official_name
-from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.recipe.collect.agents import Acting, Player, Script
 from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
@@ -241,7 +241,7 @@ class _DomainRecorder:
             else:
                 names = disturbance.sample(sorted(self.spec.controls), disturbance.choice((1, 1, 2)))
                 controls = {name: disturbance.choice(STRENGTHS) for name in names}
-        task = generate(self.spec.id, family, level, seed)
+        task = generated_task(self.spec.id, family, level, seed)
         if controls:
             disturbed = {"controls": controls, "control_seed": disturbance.randrange(TASK_SEEDS)}
             task = task.model_copy(update=disturbed)

@@ -83,8 +83,10 @@ def turn_samples(
         completions = [in_output_tag(parse_completion(text) or "") if closing else text for text in row.response]
     else:
         turns, closing = list(rendered_turns(row, prompts, task)), prompts.closing
-        history = conversation(row, prompts, task, [(turn.user, prompts.past(task, *turn.seen)) for turn in turns])
-        completions = [prompts.completion(task, *turn.seen) for turn in turns]
+        answers = [prompts.past(task, *turn.seen) for turn in turns]
+        history = conversation(row, prompts, task, zip((turn.user for turn in turns), answers, strict=True))
+        same = prompts.profile == "compact" and not closing
+        completions = answers if same else [prompts.completion(task, *turn.seen) for turn in turns]
     weights = row_weights(row, weighting or Weighting(rule="equal"))
     for turn, (completion, weight) in enumerate(zip(completions, weights, strict=True), 1):
         if not weight:

@@ -19,6 +19,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.llm.prompting.state_changes import SAME
 
 TASK = {
     "id": "two-files",
@@ -156,6 +157,19 @@ def test_the_other_world_knows_what_happened(runner: EpisodeRunner) -> None:
     planner.act([episode], [plan])
     assert "the truth\ndev@box:/srv$" in prompts[-1]
     assert plan.twin.observations[1:] == episode.observations[1:]
+    dreamt.close()
+
+
+def test_a_world_of_structured_states_knows_the_state_that_the_grounded_world_is_in(runner: EpisodeRunner) -> None:
+    still = dream("still", lambda request: SAME)
+    dreamt = EnvOptions(spec="terminal", world=still, language={"form": "state"}, task=TASK).runner()
+    planner = Planner(runner, BestOfN(n=1, depth=1), imagination=OtherWorld(dreamt))
+    [(episode, _, _)] = runner.start([0], {})
+    plan = planner.begin(episode)
+    for action in ("touch a", "echo done"):
+        runner.advance([episode], [action])
+        planner.act([episode], [plan])
+        assert plan.twin.session.screen == episode.session.visible_state
     dreamt.close()
 
 

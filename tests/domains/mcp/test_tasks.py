@@ -256,7 +256,9 @@ def test_a_meeting_moves_to_a_room_that_nobody_has_booked() -> None:
     assert score(task, task.expert) == 1.0
 
 
-def test_a_family_that_never_fits_says_so() -> None:
+def test_a_family_that_never_fits_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentworld_gym.core.tasks.scene.ATTEMPTS", 20)
+
     @family("bank")
     def impossible(scene: ToolScene, level: int) -> Any:
         raise Unfit("never")

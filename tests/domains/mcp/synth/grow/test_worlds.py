@@ -165,6 +165,7 @@ def test_a_task_for_which_the_policies_leave_no_room_is_left_out(
         raise Unfit("no room")
 
     families = {"impossible": ToolFamily(impossible, "hr"), **families_on("hr")}
+    monkeypatch.setattr("agentworld_gym.core.tasks.scene.ATTEMPTS", 200)
     monkeypatch.setattr("agentworld_gym.domains.mcp.synth.grow.world.families_on", lambda scenario: families)
     folder = tmp_path / "hr_2"
     grown_files("hr", 2).write(folder)
