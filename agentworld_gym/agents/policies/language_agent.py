@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.base.text.escaping import escape
@@ -100,6 +101,7 @@ class LanguageAgent:
         self.exact = ActionParser(spec)
         self.reader = TolerantParser(self.exact)
         self.calls = calls
+        self._begun: WeakKeyDictionary[Episode, int] = WeakKeyDictionary()
         self.has_called = False
         """Whether the generator has answered a request with tools, so that a refusal has another reason."""
 
@@ -108,10 +110,13 @@ class LanguageAgent:
 
         Args:
             episode: The episode.
-            seed: The seed of the first request; those of later requests count up. None takes one of the episode.
+            seed: The seed of the first request; those of later requests count up. None takes one of the episode, and
+                another one each time that the same episode is begun, as a planner does that draws several actions.
         """
         if seed is None:
-            seed = random.Random(f"{self.draw}/{episode.seed}").getrandbits(31)
+            again = self._begun.get(episode, 0)
+            self._begun[episode] = again + 1
+            seed = random.Random(f"{self.draw}/{episode.seed}/{again}").getrandbits(31)
         return Dialogue(self, episode, seed)
 
     def acting(self, episode: Episode, dialogue: Dialogue) -> Work[Action | Failure]:

@@ -185,4 +185,6 @@ def test_an_episode_that_has_a_past_is_gone_on_with():
     agent = LanguageAgent(ScriptedGenerator(answer), runner.spec, Sampling())
     assert agent.act([episode], [agent.begin(episode)]) == ["ls"]
     assert list(asked[0].messages) == episode.messages()
+    agent.act([episode], [agent.begin(episode)])
+    assert asked[1].sampling.seed != asked[0].sampling.seed, "a planner draws several actions"
     runner.close()

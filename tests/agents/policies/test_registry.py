@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,17 @@ def test_a_language_model_plays_in_every_command_and_samples_as_it_is_asked_to(
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert server.bodies and {body["temperature"] for body in server.bodies} == {0.0}
+
+
+def test_episodes_that_the_agents_server_failed_enter_no_rate_of_a_rollout(server: FaultServer):
+    async def gone(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return web.Response(status=500)
+
+    server.chat = gone
+    words = ["rollout", "terminal", "-n", "2", "--policy", server.url, "--agent-option", "retries=0"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 1 and "the agent's server failed in 2 episodes" in done.stderr
+    assert re.search(r"1 +\d +- +- +-", done.stdout), "no rate, no return, no steps"
 
 
 def test_a_scripted_agent_records_as_well(tmp_path: Path):
