@@ -30,6 +30,7 @@ from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.contracts import FailureKind, Usage
 from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
@@ -252,7 +253,7 @@ def _play(
     try:
         kept.enter(f"world of {domain}", runner.fingerprint)
         run.worlds[domain] = runner.fingerprint
-        seeds = one_a_task(runner.source, range(setup.seed, setup.seed + tasks))
+        seeds = one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
         keys = [(domain, seed, sample) for sample in range(samples) for seed in seeds]
         run.keys += keys
         missing = [key for key in keys if _is_missing(kept.episodes.get(key))]
@@ -272,6 +273,30 @@ def _play(
                 run.options["calls"] = "native" if policy.takes_tools() else "text"
     finally:
         runner.close()
+
+
+def _seeds(source: TaskSource, first: int, count: int) -> list[int]:
+    """Return the seeds of some tasks; where families make them, few tasks too have all levels, in many families."""
+    if source.pool is not None or tuple(source.foreseen()):
+        return list(range(first, first + count))
+    return spread(first, count, len(source.names), len(source.levels))
+
+
+def spread(first: int, count: int, families: int, levels: int) -> list[int]:
+    """Return seeds that walk through families and levels at once.
+
+    A source of tasks walks through all families, then through all levels. The same seeds are taken in another order,
+    which is that of more tasks as far as it goes.
+
+    >>> spread(0, 6, 3, 2), sorted(spread(7, 12, 3, 2)) == list(range(7, 19))
+    ([0, 4, 2, 3, 1, 5], True)
+    """
+    once, seeds = families * levels, []
+    for number in range(count):
+        block, place = divmod(number, once)
+        family = (place + place // math.lcm(families, levels)) % families
+        seeds.append(first + block * once + family + families * (place % levels))
+    return seeds
 
 
 def _count_lost(run: _Run, played: Played) -> None:

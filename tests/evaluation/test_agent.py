@@ -58,6 +58,7 @@ def test_figures_stand_by_domain_level_and_family(evaluate: Ask):
     found = evaluate(domains=("mcp", "terminal"), levels=(1, 2), tasks=4)
     assert found.whole.success and (found.whole.success.share, found.whole.success.count) == (1.0, 8)
     terminal = found.domains["terminal"]
+    assert list(terminal.levels) == ["1", "2"], "few tasks too have all levels"
     for cells in (terminal.levels, terminal.families):
         assert sum(cell.success.count for cell in cells.values() if cell.success) == 4
     assert terminal.world == "grounded" and len(terminal.fingerprint) == 16

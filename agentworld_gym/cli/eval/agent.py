@@ -82,9 +82,14 @@ def agent(
         typer.Option("--level", min=1, help="Only this level; repeatable. Without it, 1 to 3."),
     ] = None,
     split: Annotated[
-        Literal["train", "validation", "test"],
-        typer.Option("--split", help="Which tasks: test for figures to report, the others to choose by."),
-    ] = "test",
+        Literal["train", "validation", "test"] | None,
+        typer.Option(
+            "--split",
+            help="Which tasks: test for figures to report, the others to choose by. AWM's worlds have no splits "
+            "and levels.",
+            show_default="test",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -116,8 +121,11 @@ def agent(
     """
     from agentworld_gym.core.registration import all_domains
     from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent
+    from agentworld_gym.worlds.own_tasks import brings_tasks
 
     check_writable(out)
+    own = brings_tasks(world)
+    split = split or ("train" if own else "test")
     records = out.with_suffix(".episodes.jsonl")
     begun = begun_seed(records) if seed is None else None
     names = list(all_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
@@ -127,7 +135,7 @@ def agent(
         world=world,
         world_options=pairs(world_option, "--world-option") or {},
         domains=tuple(dict.fromkeys(source_in_dialect(name, None) for name in names)),
-        levels=tuple(dict.fromkeys(level or (1, 2, 3))),
+        levels=tuple(dict.fromkeys(level or ((1,) if own else (1, 2, 3)))),
         families=tuple(family or ()),
         split=split,
         seed=evaluated_seed(split, seed) if begun is None else begun,

@@ -91,6 +91,7 @@ def environment(*more: BaseLoader) -> Environment:
         "figure": lambda value: "–" if value is None else f"{value:.2f}",
         "names": lambda tables: list(dict.fromkeys(name for table in tables for name in table)),
         "numbers": lambda most: [str(number) for number in range(1, most + 1)],
+        "worlds": lambda cells: list(dict.fromkeys(f"{cell.world} {cell.fingerprint}" for cell in cells if cell)),
         "parts": lambda cells, part: [None if cell is None else getattr(cell, part) for cell in cells],
     }
     return templates
