@@ -1,7 +1,15 @@
 """Logs of what worlds and agents did, and how to read them again."""
 
 from agentworld_gym.core.traces.diff import Departure, EpisodeDiff, diff_traces, pairs
-from agentworld_gym.core.traces.log import TraceEpisode, TraceLogs, TraceStep, agent_logs, read_header, read_trace
+from agentworld_gym.core.traces.log import (
+    TraceEpisode,
+    TraceLogs,
+    TraceStep,
+    agent_logs,
+    ended_episodes,
+    read_header,
+    read_trace,
+)
 
 __all__ = [
     "Departure",
@@ -11,6 +19,7 @@ __all__ = [
     "TraceStep",
     "agent_logs",
     "diff_traces",
+    "ended_episodes",
     "pairs",
     "read_header",
     "read_trace",

@@ -17,6 +17,7 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.registration import find_domain
 
 ONE_ACTION = "Answer every message with one action and nothing else."
+CALLS = f"Act by calling the tools. When the task is done, call {VERB}, with the answer where the task asks for one."
 
 _ENDING = (
     f"When the task is done, write: {VERB}",
@@ -161,13 +162,32 @@ def role_of_agent(
     """
     lines = [spec.description, ONE_ACTION, spec.action.description]
     lines += _programs(spec)
-    is_called = finishes and reading == "tolerant" and not TOOL_CALLS.isdisjoint(spec.action.syntax)
-    if is_called and all(tool.get("name") != VERB for tool in tools):
-        tools = [*tools, FINISH_TOOL]
+    if finishes and reading == "tolerant" and takes_calls(spec):
+        tools = with_finish(tools)
     if tools:
         lines.append(_TOOLS)
         lines += [escape(json.dumps(tool, ensure_ascii=False, default=str)) for tool in tools]
     return "\n".join([*(line.strip() for line in lines if line), *(_ENDING if finishes else ())])
+
+
+def takes_calls(spec: DomainSpec) -> bool:
+    """Whether the actions of a domain are calls of tools."""
+    return not TOOL_CALLS.isdisjoint(spec.action.syntax)
+
+
+def with_finish(tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return tools with the one that ends the episode, unless one of them has its name."""
+    return tools if any(tool.get("name") == VERB for tool in tools) else [*tools, FINISH_TOOL]
+
+
+def role_of_caller(spec: DomainSpec) -> str:
+    """Return the prompt of a domain for an agent that gets the tools apart, and calls them apart from its text.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> role_of_caller(load_spec("search")).splitlines()[-1][:26]
+    'Act by calling the tools. '
+    """
+    return "\n".join([spec.description.strip(), *_programs(spec), CALLS])
 
 
 def _programs(spec: DomainSpec) -> list[str]:

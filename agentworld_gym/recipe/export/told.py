@@ -1,0 +1,105 @@
+"""What an agent is told before its first action: the system message, and the tools that it can call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentworld_gym.base.text.escaping import escape_all
+from agentworld_gym.core.actions.naming import callable_tools
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.actions.toolset import Toolset
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.llm.prompting.agent_prompt import role_of_agent, role_of_caller, takes_calls, with_finish
+from agentworld_gym.recipe.export.agent_session import AgentSession, Tools
+
+TRIED = 3
+"""The number of tasks of a family that have to have the same tools before all of them are taken to have these."""
+
+
+class Told(NamedTuple):
+    """What the agent of a session is told, and what reads its actions."""
+
+    parser: ActionParser
+    """The exact parser of the domain, in the dialect of the session."""
+
+    toolset: Toolset
+    """The tools that can be called, under the names that they have in the dialect."""
+
+    system: str
+    """The system message of an agent that writes its actions as text."""
+
+    caller: str
+    """The system message of an agent that gets the tools apart from it."""
+
+    tools: str
+    """The tools in the form of OpenAI, as JSON: `finish` is one of them."""
+
+
+def told(session: AgentSession) -> Told:
+    """Return what the agent of a session is told.
+
+    >>> from agentworld_gym.recipe.export.agent_session import AgentSession
+    >>> session = AgentSession("a", load_spec("terminal"), (), "Count.", "$ ", ("ls",), (), True, 1.0, "", "", None,
+    ...                        None, "train", "", "", lambda: None)
+    >>> told(session).system.splitlines()[-2], told(session).tools
+    ('When the task is done, write: finish', '[]')
+    """
+    return _told(session.spec.source, orjson.dumps(session.tools))
+
+
+@lru_cache(maxsize=64)
+def _told(source: str, written: bytes) -> Told:
+    spec, tools = load_spec(source), orjson.loads(written)
+    known = callable_tools(spec.action, tools)
+    called: Any = []
+    if takes_calls(spec):
+        called = [{"type": "function", "function": escape_all(_whole(tool))} for tool in with_finish(known)]
+    return Told(
+        parser=ActionParser(spec),
+        toolset=Toolset(known, spec.path),
+        system=role_of_agent(spec, known),
+        caller=role_of_caller(spec),
+        tools=orjson.dumps(called).decode(),
+    )
+
+
+def _whole(tool: Any) -> dict[str, Any]:
+    """Return a tool with the parameters that every chat template looks for."""
+    return {**tool, "parameters": tool.get("parameters") or {"type": "object", "properties": {}}}
+
+
+class TaskTools:
+    """The tools of tasks by family.
+
+    To make a task takes up to some tens of milliseconds, and all tasks of a family have the same tools as a rule. Where
+    the first few of a family agree, none is made any more; where they do not, each of them is.
+    """
+
+    def __init__(self) -> None:
+        self._tried: dict[tuple[str, str], dict[str, Tools]] = {}
+
+    def of(self, domain: str, family: str, task_id: str, find_task: Callable[[], Task | None]) -> Tools | None:
+        """Return the tools of a task; None where the task cannot be made again.
+
+        Args:
+            domain: The id of the domain.
+            family: The family of the task; empty where it has none.
+            task_id: The id of the task.
+            find_task: A function that makes the task.
+        """
+        tried = self._tried.setdefault((domain, family), {}) if family else {}
+        if task_id in tried:
+            return tried[task_id]
+        if len(tried) >= TRIED and all(tools == first for first in tried.values() for tools in tried.values()):
+            return next(iter(tried.values()))
+        task = find_task()
+        if task is None:
+            return None
+        if len(tried) < TRIED:
+            tried[task_id] = task.tools
+        return task.tools
