@@ -16,7 +16,8 @@ from agentworld_gym.base.errors import SpecError
 
 @contextmanager
 def appearing(out: Path) -> Iterator[Path]:
-    """Yield a folder to fill, which takes its place once the block ends; an error or Ctrl-C leaves nothing.
+    """Yield a folder to fill, which takes its place once the block ends; an error or Ctrl-C leaves nothing, and nor does
+    a folder that stays empty.
 
     Args:
         out: The place of the folder, which must not be there yet, or be empty.
@@ -43,7 +44,8 @@ def appearing(out: Path) -> Iterator[Path]:
         folder = above / out.name
         folder.mkdir()
         yield folder
-        folder.replace(out)
+        if any(folder.iterdir()):
+            folder.replace(out)
     finally:
         shutil.rmtree(above, ignore_errors=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentworld_gym.base.text.escaping import escape, escape_all
@@ -45,26 +45,32 @@ class ToolChat(NamedTuple):
     """The tools in the form of OpenAI, as JSON."""
 
 
-def turns(session: AgentSession) -> Iterator[Turn]:
+def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator[Turn]:
     """Yield the turns of a session.
 
-    Scripts write actions in the first dialect of a domain, and every dialect reads them. An agent is to learn its own.
+    Args:
+        session: The session.
+        shown: What the agent saw at the start and after each action; None takes what was recorded.
     """
+    observations = session.observations if shown is None else shown[1:]
     parser, screen = told(session).parser, session.first
     last = len(session.actions) - 1
     for place, raw in enumerate(session.actions):
         action = parser.parse(raw, session.tools, shown=screen)
-        text = raw if session.spec.speaks_first_dialect else _in_dialect(parser, action, screen, session)
-        shown = session.observations[place] if place < last else None
-        yield Turn(action, text, shown)
-        screen = shown or ""
+        text = in_dialect(parser, action, screen, session)
+        screen = observations[place] if place < last else ""
+        yield Turn(action, text, screen if place < last else None)
 
 
-def chat(session: AgentSession) -> list[ChatMessage]:
+def chat(session: AgentSession, shown: Sequence[str] | None = None) -> list[ChatMessage]:
     """Return a session as messages of text.
 
     The system message is that of `agentworld_gym.agent_prompt`, what the world shows are messages of the user, and
     actions are those of the assistant. An action that could not be read is there to be seen, and is not learned.
+
+    Args:
+        session: The session.
+        shown: What the agent saw at the start and after each action; None takes what was recorded.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> session = AgentSession("a", load_spec("terminal"), (), "Count.", "$ ", ("ls", "finish: 2"), ("a b",), True, 1.0,
@@ -72,8 +78,9 @@ def chat(session: AgentSession) -> list[ChatMessage]:
     >>> [(message["role"], message["content"], message["train"]) for message in chat(session)[2:]]
     [('assistant', 'ls', True), ('user', 'a b', False), ('assistant', 'finish: 2', True)]
     """
-    messages = [_message("system", told(session).system), _message("user", escape(session.told))]
-    for turn in turns(session):
+    first = session.told if shown is None else shown[0]
+    messages = [_message("system", told(session).system), _message("user", escape(first))]
+    for turn in turns(session, shown):
         messages.append({**_message("assistant", escape(turn.text)), "train": turn.action.error is None})
         if turn.shown is not None:
             messages.append(_message("user", escape(turn.shown)))
@@ -117,19 +124,27 @@ def tool_chat(session: AgentSession) -> ToolChat | str:
     return ToolChat(messages, known.tools)
 
 
-def _message(role: str, content: str) -> ChatMessage:
-    return {"role": role, "content": content, "train": False}
+def in_dialect(parser: ActionParser, action: Action, screen: str, session: AgentSession) -> str:
+    """Return an action as the dialect of a session writes it, if that can be read.
 
+    Scripts write actions in the first dialect of a domain, and every dialect reads them. An agent is to learn its own.
 
-def _in_dialect(parser: ActionParser, action: Action, screen: str, session: AgentSession) -> str:
-    """Return an action as the dialect of its session writes it, if that reads as the same action."""
-    if action.error is not None or action.parsed is None:
+    Args:
+        parser: The parser of the dialect.
+        action: The action as it was read.
+        screen: What was on the screen when the agent acted.
+        session: The session.
+    """
+    if session.spec.speaks_first_dialect or action.error is not None or action.parsed is None:
         return action.raw
     text = parser.action_block(action, screen)
-    call = _as_json(text)
-    if call is not None:
+    if (call := _as_json(text)) is not None:
         text = json.dumps(call, ensure_ascii=False)
-    return text if parser.parse(text, session.tools, shown=screen).parsed == action.parsed else action.raw
+    return text if parser.parse(text, session.tools, shown=screen).error is None else action.raw
+
+
+def _message(role: str, content: str) -> ChatMessage:
+    return {"role": role, "content": content, "train": False}
 
 
 def _calls(turn: Turn, known: Told) -> list[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from agentworld_gym.llm.prompting.agent_prompt import role_of_agent, role_of_cal
 from agentworld_gym.recipe.export.agent_session import AgentSession, Tools
 
 TRIED = 3
-"""The number of tasks of a family that have to have the same tools before all of them are taken to have these."""
+"""How many tasks have to agree on their tools before further ones are taken to have the same."""
 
 
 class Told(NamedTuple):
@@ -74,10 +74,11 @@ def _whole(tool: Any) -> dict[str, Any]:
 
 
 class TaskTools:
-    """The tools of tasks by family.
+    """The tools of tasks.
 
     To make a task takes up to some tens of milliseconds, and all tasks of a family have the same tools as a rule. Where
-    the first few of a family agree, none is made any more; where they do not, each of them is.
+    the first few of a family agree, none is made any more, nor where the first few of a domain bring none; where they
+    do not agree, each of them is made.
     """
 
     def __init__(self) -> None:
@@ -92,14 +93,21 @@ class TaskTools:
             task_id: The id of the task.
             find_task: A function that makes the task.
         """
-        tried = self._tried.setdefault((domain, family), {}) if family else {}
-        if task_id in tried:
-            return tried[task_id]
-        if len(tried) >= TRIED and all(tools == first for first in tried.values() for tools in tried.values()):
-            return next(iter(tried.values()))
+        in_domain, in_family = self._tried.setdefault((domain, ""), {}), self._tried.setdefault((domain, family), {})
+        if family and _agree(in_domain) and not any(in_domain.values()):
+            return ()
+        if family and _agree(in_family):
+            return next(iter(in_family.values()))
         task = find_task()
         if task is None:
             return None
-        if len(tried) < TRIED:
-            tried[task_id] = task.tools
+        for tried in (in_domain, in_family) if family else ():
+            if len(tried) < TRIED:
+                tried[task_id] = task.tools
         return task.tools
+
+
+def _agree(tried: Mapping[str, Tools]) -> bool:
+    """Whether enough tasks were made, and have the same tools."""
+    first, *others = tried.values() or [()]
+    return len(tried) >= TRIED and all(tools == first for tools in others)
