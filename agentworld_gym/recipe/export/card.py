@@ -21,7 +21,7 @@ _ABOUT: Mapping[str, str] = {
 }
 _LABELS = (
     "Beside them stand `id`, `domain`, `dialect`, `task_id`, `family`, `level`, `seed`, `split`, `policy`, `success` "
-    "and `score`. `task_id` is what `reset(options={\"task\": …})` takes to play the task again."
+    'and `score`. `task_id` is what `reset(options={"task": …})` takes to play the task again.'
 )
 
 

@@ -127,8 +127,9 @@ class _Lines:
         if isinstance(lines, str):
             return lines
         count = 0
-        for count, line in enumerate(lines, 1):
+        for line in lines:
             self._files.write(session.split, line)
+            count += 1
         return count or "no action that could be read"
 
     def close(self) -> None:

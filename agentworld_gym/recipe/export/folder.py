@@ -16,8 +16,9 @@ from agentworld_gym.base.errors import SpecError
 
 @contextmanager
 def appearing(out: Path) -> Iterator[Path]:
-    """Yield a folder to fill, which takes its place once the block ends; an error or Ctrl-C leaves nothing, and nor does
-    a folder that stays empty.
+    """Yield a folder to fill, which takes its place once the block ends; an error or Ctrl-C leaves nothing.
+
+    A folder that stays empty leaves nothing either.
 
     Args:
         out: The place of the folder, which must not be there yet, or be empty.
@@ -39,7 +40,9 @@ def appearing(out: Path) -> Iterator[Path]:
         out.parent.mkdir(parents=True, exist_ok=True)
         above = Path(mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     except OSError as error:
-        raise SpecError("command line", "--out", str(out), f"a folder that can be written ({error.strerror})") from error
+        raise SpecError(
+            "command line", "--out", str(out), f"a folder that can be written ({error.strerror})"
+        ) from error
     try:
         folder = above / out.name
         folder.mkdir()

@@ -121,9 +121,7 @@ class MinariDatasets:
         texts = {**shared, "observations": seen, "actions": actions}
         if menu is None:
             return _Episode(texts, None)
-        return _Episode(
-            texts, {**shared, "observations": vectors, "actions": choices, "infos": {"action_mask": masks}}
-        )
+        return _Episode(texts, {**shared, "observations": vectors, "actions": choices, "infos": {"action_mask": masks}})
 
     def _keep(self, session: AgentSession, kind: Kind, data: dict[str, Any]) -> None:
         from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -142,7 +140,7 @@ class MinariDatasets:
 
         domain = find_domain(session.spec.id)
         assert domain is not None
-        told = {} if session.spec.speaks_first_dialect else {"dialect": session.spec.dialect}
+        told: dict[str, Any] = {} if session.spec.speaks_first_dialect else {"dialect": session.spec.dialect}
         env: Any = gym.make(domain.env_id if kind == "texts" else domain.menu_id, world="grounded", **told)
         try:
             place = self._folder / "agentworld" / name / "data"

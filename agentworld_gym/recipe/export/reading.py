@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -196,7 +197,7 @@ def _folds(domain: str) -> bool:
     return screen is not None and screen.look_tool is not None
 
 
-def _spec_of_run(env: str, fingerprint: dict[str, dict[str, str]]) -> DomainSpec | None:
+def _spec_of_run(env: str, fingerprint: Mapping[str, Mapping[str, Any]]) -> DomainSpec | None:
     """Return the spec of a run, in its dialect, which its digest tells; None where it is not here."""
     domain = domain_of_env(env)
     if domain is None:
@@ -214,7 +215,7 @@ def _seed_of(task_id: str, family: str, level: int | None) -> int | None:
     return int(rest) if family and rest != task_id and rest.isdecimal() else None
 
 
-def _task_of_trace(source: str, start: dict[str, object]) -> Task | None:
+def _task_of_trace(source: str, start: Mapping[str, Any]) -> Task | None:
     """Return the task of an episode of a trace; None where it cannot be made again."""
     named = start.get("task") or start["task_id"]
     options = {key: start[key] for key in ("controls", "control_seed") if start.get(key) is not None}
@@ -227,4 +228,3 @@ def _task_of_trace(source: str, start: dict[str, object]) -> Task | None:
 @lru_cache(maxsize=16)
 def _source(source: str) -> TaskSource:
     return TaskSource(load_spec(source))
-

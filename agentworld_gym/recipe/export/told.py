@@ -12,7 +12,7 @@ from agentworld_gym.base.text.escaping import escape_all
 from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.toolset import Toolset
-from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.agent_prompt import role_of_agent, role_of_caller, takes_calls, with_finish
 from agentworld_gym.recipe.export.agent_session import AgentSession, Tools
