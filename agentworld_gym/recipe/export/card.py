@@ -11,7 +11,7 @@ CARD = "README.md"
 
 _ABOUT: Mapping[str, str] = {
     "chat": "A line is a session: `messages`, of which those with `train` are the agent's to learn.",
-    "tools": "A line is a session: `messages` with `tool_calls` and results, and the `tools` as a JSON text. Messages "
+    "tools": "A line is a session: `messages` with `tool_calls` and results, and the `tools`. Messages "
     "with `train` are the agent's to learn.",
     "prompt-completion": "A line is a turn: the messages before it as `prompt`, and what the agent wrote as "
     "`completion`.",

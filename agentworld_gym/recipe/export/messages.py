@@ -41,8 +41,8 @@ class ToolChat(NamedTuple):
     messages: list[ChatMessage]
     """The messages."""
 
-    tools: str
-    """The tools in the form of OpenAI, as JSON."""
+    tools: Sequence[Mapping[str, Any]]
+    """The tools in the form of OpenAI."""
 
 
 def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator[Turn]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -36,8 +36,8 @@ class Told(NamedTuple):
     caller: str
     """The system message of an agent that gets the tools apart from it."""
 
-    tools: str
-    """The tools in the form of OpenAI, as JSON: `finish` is one of them."""
+    tools: Sequence[Mapping[str, Any]]
+    """The tools in the form of OpenAI: `finish` is one of them."""
 
 
 def told(session: AgentSession) -> Told:
@@ -47,7 +47,7 @@ def told(session: AgentSession) -> Told:
     >>> session = AgentSession("a", load_spec("terminal"), (), "Count.", "$ ", ("ls",), (), True, 1.0, "", "", None,
     ...                        None, "train", "", "", lambda: None)
     >>> told(session).system.splitlines()[-2], told(session).tools
-    ('When the task is done, write: finish', '[]')
+    ('When the task is done, write: finish', [])
     """
     return _told(session.spec.source, orjson.dumps(session.tools))
 
@@ -64,7 +64,7 @@ def _told(source: str, written: bytes) -> Told:
         toolset=Toolset(known, spec.path),
         system=role_of_agent(spec, known),
         caller=role_of_caller(spec),
-        tools=orjson.dumps(called).decode(),
+        tools=called,
     )
 
 

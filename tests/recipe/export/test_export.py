@@ -128,7 +128,7 @@ class TestTools:
         found = exported(rows, "tools", tmp_path)
         assert {line["domain"] for line in found} == {"mcp", "search"}
         for line in found:
-            names = {tool["function"]["name"] for tool in json.loads(line["tools"])}
+            names = {tool["function"]["name"] for tool in line["tools"]}
             calls = [call for message in line["messages"] for call in message.get("tool_calls", ())]
             assert {call["function"]["name"] for call in calls} <= names
             assert calls[-1]["function"]["name"] == "finish"
@@ -139,7 +139,7 @@ class TestTools:
         file = tmp_path / "rows.jsonl"
         collect([load_spec("web:browsergym")], file, 1, 0, CollectConfig(policies={"expert": 1.0}, levels={1: 1.0}))
         [line] = exported(file, "tools", tmp_path)
-        names = {tool["function"]["name"] for tool in json.loads(line["tools"])}
+        names = {tool["function"]["name"] for tool in line["tools"]}
         called = [call["function"] for message in line["messages"] for call in message.get("tool_calls", ())]
         assert len(called) > 1 and {call["name"] for call in called} <= names
 
@@ -147,7 +147,7 @@ class TestTools:
         for line in exported(rows, "tools", tmp_path):
             task = generate(line["domain"], line["family"], line["level"], line["seed"])
             known = {tool["name"] for tool in (*task.tools, *load_spec(line["domain"]).action.tools)}
-            assert {tool["function"]["name"] for tool in json.loads(line["tools"])} == known | {"finish"}
+            assert {tool["function"]["name"] for tool in line["tools"]} == known | {"finish"}
 
 
 @pytest.mark.parametrize("domain", ["mcp", "terminal"])
@@ -264,7 +264,7 @@ class TestLibraries:
             written = [
                 call for message in lines(tmp_path / form)[0]["messages"] for call in message.get("tool_calls", ())
             ]
-            assert calls == written
+            assert calls == written and data[-1]["tools"] == lines(tmp_path / form)[-1]["tools"]
 
     @pytest.mark.parametrize("form", ["chat", "tools"])
     def test_trl_learns_what_the_agent_wrote(self, form: Format, rows: Path, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ class TestLibraries:
             assert data_utils.is_conversational(line)
             made = tokenizer.apply_chat_template(
                 line["messages"],
-                tools=json.loads(line.get("tools", "[]")) or None,
+                tools=line.get("tools"),
                 return_dict=True,
                 return_assistant_tokens_mask=True,
             )
