@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Split, Task
 
@@ -69,10 +70,19 @@ class AgentSession:
     find_task: Callable[[], Task | None]
     """A function that returns the task itself; None where it cannot be made again."""
 
+    refused: Mapping[int, str] = field(default_factory=dict)
+    """What the world said instead of taking an action, by the place of the action. The exact parser may read it: a
+    sentence is a line of a shell to it."""
+
     @property
     def told(self) -> str:
         """The first message to the agent: the instruction, a blank line, and what the world showed."""
         return f"{self.instruction}\n\n{self.first}" if self.first else self.instruction
+
+    def taken(self, place: int) -> str | Action:
+        """Return an action as a runner takes it: one that was refused is refused again."""
+        error = self.refused.get(place)
+        return self.actions[place] if error is None else Action(self.actions[place], error=error)
 
     def labels(self) -> dict[str, Any]:
         """Return what is known of the session beside its messages, as plain data. `task_id` is what `reset` takes."""

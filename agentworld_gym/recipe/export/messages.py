@@ -56,7 +56,8 @@ def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator
     parser, screen = told(session).parser, session.first
     last = len(session.actions) - 1
     for place, raw in enumerate(session.actions):
-        action = parser.parse(raw, session.tools, shown=screen)
+        taken = session.taken(place)
+        action = taken if isinstance(taken, Action) else parser.parse(raw, session.tools, shown=screen)
         text = in_dialect(parser, action, screen, session)
         screen = observations[place] if place < last else ""
         yield Turn(action, text, screen if place < last else None)

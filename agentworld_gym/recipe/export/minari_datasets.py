@@ -87,9 +87,9 @@ class MinariDatasets:
         rewards, ends = list[float](), list[tuple[bool, bool]]()
         actions, success = list[str](), None
         try:
-            for action in session.actions:
+            for place, action in enumerate(session.actions):
                 choice = menu.offers.index(action) if menu is not None and action in menu.offers else None
-                (step,) = runner.advance([episode], [action])
+                (step,) = runner.advance([episode], [session.taken(place)])
                 if "failure" in step.info:
                     return "the world failed when it was played again"
                 actions.append(action)

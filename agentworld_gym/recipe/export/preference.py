@@ -13,6 +13,7 @@ from typing import Any
 
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.actions.finish import VERB, finishes
+from agentworld_gym.core.contracts import Action
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import Transition
@@ -60,9 +61,9 @@ class Pairs:
         forks: list[Episode] = []
         try:
             end = None
-            for action in session.actions:
+            for place in range(len(session.actions)):
                 forks.append(runner.fork(episode))
-                end = _step(runner, episode, action)
+                end = _step(runner, episode, session.taken(place))
                 if end.terminated or end.truncated:
                     break
             if not _won(end):
@@ -82,7 +83,8 @@ class Pairs:
             if not messages[place]["train"]:
                 continue
             rng = random.Random(f"{session.id}/{turn}")
-            worse = self._worse(runner, fork, session.actions[turn:], rng)
+            rest = [session.taken(later) for later in range(turn, len(session.actions))]
+            worse = self._worse(runner, fork, rest, rng)
             if worse is None:
                 continue
             shown = fork.session.observation
@@ -95,7 +97,9 @@ class Pairs:
                 **session.labels(),
             }
 
-    def _worse(self, runner: EpisodeRunner, fork: Episode, rest: Sequence[str], rng: random.Random) -> str | None:
+    def _worse(
+        self, runner: EpisodeRunner, fork: Episode, rest: Sequence[str | Action], rng: random.Random
+    ) -> str | None:
         """Return another action for a turn after which the rest of a session does not win; None where none is found."""
         others = [action for action in dict.fromkeys((*runner.offers(fork), VERB)) if action != rest[0]]
         rng.shuffle(others)
@@ -109,7 +113,7 @@ class Pairs:
         self._replays.close()
 
 
-def _loses(runner: EpisodeRunner, fork: Episode, action: str, rest: Sequence[str]) -> bool:
+def _loses(runner: EpisodeRunner, fork: Episode, action: str, rest: Sequence[str | Action]) -> bool:
     """Whether an action changes the state, and the rest of a session does not win after it."""
     twin = runner.fork(fork)
     try:
@@ -130,7 +134,7 @@ def _loses(runner: EpisodeRunner, fork: Episode, action: str, rest: Sequence[str
         twin.session.close()
 
 
-def _step(runner: EpisodeRunner, episode: Episode, action: str) -> Transition:
+def _step(runner: EpisodeRunner, episode: Episode, action: str | Action) -> Transition:
     (step,) = runner.advance([episode], [action])
     return step
 

@@ -188,7 +188,14 @@ class SessionReader:
             policy="",
             variant="",
             find_task=find_task,
+            refused=_refused(episode),
         )
+
+
+def _refused(episode: TraceEpisode) -> dict[int, str]:
+    """Return the errors of the actions that were refused, by their places."""
+    errors = (step.info.get("action_error") for step in episode.steps)
+    return {place: error for place, error in enumerate(errors) if error is not None}
 
 
 def _folds(domain: str) -> bool:

@@ -213,6 +213,17 @@ class TestTraces:
         assert [m["train"] for m in line["messages"] if m["role"] == "assistant"] == [False, True, True]
         assert (line["dialect"], line["split"], line["success"]) == ("claude-code", "train", False)
 
+    def test_a_sentence_that_was_refused_is_not_learned(self, tmp_path: Path) -> None:
+        env: Any = gym.make("AgentWorld/Terminal-v0", world="grounded", traces=str(tmp_path / "run"))
+        env.reset(seed=0)
+        said = env.step("I will now look around.")[0]
+        env.step("finish")
+        env.close()
+        export(recordings([tmp_path / "run"]), "chat", tmp_path / "out", "all")
+        [line] = lines(tmp_path / "out")
+        assert [message["train"] for message in line["messages"][2:]] == [False, False, True]
+        assert line["messages"][3]["content"] == said
+
     def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
         env: Any = gym.make("AgentWorld/Terminal-v0", world="scripted", traces=str(tmp_path))
         env.reset(seed=0)
