@@ -6,9 +6,9 @@ from agentworld_gym.core.traces.log import (
     TraceLogs,
     TraceStep,
     agent_logs,
-    ended_episodes,
     read_header,
     read_trace,
+    stream_trace,
 )
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "TraceStep",
     "agent_logs",
     "diff_traces",
-    "ended_episodes",
     "pairs",
     "read_header",
     "read_trace",
+    "stream_trace",
 ]

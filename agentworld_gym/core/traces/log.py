@@ -153,10 +153,11 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
         yield from _episodes(agent)
 
 
-def ended_episodes(agent_log: Path) -> Iterator[TraceEpisode]:
-    """Yield the episodes of a run that came to an end, as they end, without the rows of the world log.
+def stream_trace(agent_log: Path) -> Iterator[TraceEpisode]:
+    """Yield the episodes of a run as they end, and at last those that did not, without the rows of the world log.
 
-    Memory holds the episodes that are under way, however long the log is.
+    Memory holds the episodes that are under way, however long the log is. A step that was tried again after a failure
+    is there once, as it went the last time.
 
     Raises:
         TraceError: It is no trace, or a line is no row of one; the error names file and line.
@@ -170,9 +171,14 @@ def ended_episodes(agent_log: Path) -> Iterator[TraceEpisode]:
         if row["turn"] == 0:
             starts[episode], steps[episode] = row, []
         elif episode in steps:
-            steps[episode].append(_step(row, None))
-            if row["terminated"] or row["truncated"]:
+            step, taken = _step(row, None), steps[episode]
+            if taken and taken[-1].turn == step.turn and "failure" in taken[-1].info:
+                taken.pop()
+            taken.append(step)
+            if (step.terminated or step.truncated) and not step.info.get("failure", {}).get("retryable"):
                 yield TraceEpisode(episode, starts.pop(episode), "", tuple(steps.pop(episode)))
+    for episode, start in starts.items():
+        yield TraceEpisode(episode, start, "", tuple(steps[episode]))
 
 
 def agent_logs(path: Path) -> list[Path]:

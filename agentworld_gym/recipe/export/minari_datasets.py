@@ -6,14 +6,18 @@ Minari is no extra of this package: `pip install "minari[hdf5]"`, or `"minari[ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import gymnasium as gym
+import numpy as np
 
 from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain
+from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.menu import Menu
 from agentworld_gym.envs.text_encoder import TextEncoder
 from agentworld_gym.recipe.export.agent_session import AgentSession
@@ -23,13 +27,6 @@ Kind = Literal["texts", "menu"]
 
 TOGETHER = 64
 """How many episodes of a dataset are written together."""
-
-
-class _Episode(NamedTuple):
-    """An episode in texts, and in numbers where every action stood in the menu."""
-
-    texts: dict[str, Any]
-    menu: dict[str, Any] | None
 
 
 class MinariDatasets:
@@ -59,12 +56,15 @@ class MinariDatasets:
         Raises:
             WorldNotConfigured: The domain has no grounded world.
         """
-        played = self._played(session)
-        if isinstance(played, str):
-            return played
-        self._keep(session, "texts", played.texts)
-        if played.menu is not None:
-            self._keep(session, "menu", played.menu)
+        task = session.find_task()
+        if task is None:
+            return "its task cannot be made again"
+        texts = self._played(session, task)
+        if isinstance(texts, str):
+            return texts
+        self._keep(session, "texts", texts)
+        if (numbers := _in_numbers(self._encoder, session, task, texts)) is not None:
+            self._keep(session, "menu", {**texts, **numbers})
         return None
 
     def close(self) -> None:
@@ -75,53 +75,37 @@ class MinariDatasets:
         finally:
             self._replays.close()
 
-    def _played(self, session: AgentSession) -> _Episode | str:
-        task = session.find_task()
-        if task is None:
-            return "its task cannot be made again"
+    def _played(self, session: AgentSession, task: Task) -> dict[str, Any] | str:
+        """Play a session again; return the fields of its episode in texts, or why it is left out."""
         runner, episode = self._replays.begin(session, task)
-        fits = 1 <= len(task.menu) <= self._encoder.max_menu
-        menu = Menu(self._encoder, session.spec, task, episode.observation) if fits else None
-        seen, vectors, choices = [episode.observation], [menu.vector()] if menu else [], list[int]()
-        masks = [menu.masks().astype("int8")] if menu else []
-        rewards, ends = list[float](), list[tuple[bool, bool]]()
-        actions, success = list[str](), None
+        steps: list[Transition] = []
+        first = episode.observation
         try:
-            for place, action in enumerate(session.actions):
-                choice = menu.offers.index(action) if menu is not None and action in menu.offers else None
-                (step,) = runner.advance([episode], [session.taken(place)])
-                if "failure" in step.info:
+            for place in range(len(session.actions)):
+                steps += runner.advance([episode], [session.taken(place)])
+                if "failure" in steps[-1].info:
                     return "the world failed when it was played again"
-                actions.append(action)
-                seen.append(step.observation)
-                rewards.append(float(step.reward))
-                ends.append((step.terminated, step.truncated))
-                success = step.info.get("success")
-                if choice is None:
-                    menu = None
-                if menu is not None and choice is not None:
-                    menu.observe(choice, step.observation)
-                    choices.append(choice)
-                    vectors.append(menu.vector())
-                    masks.append(menu.masks().astype("int8"))
-                if step.terminated or step.truncated:
+                if episode.over:
                     break
         finally:
             episode.session.close()
-        if bool(success) != bool(session.success):
+        last = steps[-1]
+        if bool(last.info.get("success")) != bool(session.success):
             return "it ends otherwise when it is played again"
-        shared = {
-            "rewards": rewards,
-            "terminations": [terminated for terminated, _ in ends],
-            # An agent that stopped without a word leaves an episode that only a limit would end.
-            "truncations": [cut or (place + 1 == len(ends) and not over) for place, (over, cut) in enumerate(ends)],
+        # An agent that stopped without a word leaves an episode that only a limit would end.
+        cut = last.truncated or not last.terminated
+        options: dict[str, Any] = {"task": session.task_id}
+        if task.controls:
+            options |= {"controls": dict(task.controls), "control_seed": task.control_seed}
+        return {
+            "observations": [first, *(step.observation for step in steps)],
+            "actions": list(session.actions[: len(steps)]),
+            "rewards": [step.reward for step in steps],
+            "terminations": [step.terminated for step in steps],
+            "truncations": [*(step.truncated for step in steps[:-1]), cut],
             "seed": task.seed,
-            "options": {"task": session.task_id},
+            "options": options,
         }
-        texts = {**shared, "observations": seen, "actions": actions}
-        if menu is None:
-            return _Episode(texts, None)
-        return _Episode(texts, {**shared, "observations": vectors, "actions": choices, "infos": {"action_mask": masks}})
 
     def _keep(self, session: AgentSession, kind: Kind, data: dict[str, Any]) -> None:
         from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -158,3 +142,29 @@ class MinariDatasets:
     def _flush(self, name: str) -> None:
         self._storages[name].update_episodes(self._waiting[name])
         self._waiting[name].clear()
+
+
+def _in_numbers(
+    encoder: TextEncoder, session: AgentSession, task: Task, texts: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return observations, actions and infos as the menu environment has them; None where an action was not on offer.
+
+    Args:
+        encoder: The encoder of the environment.
+        session: The session.
+        task: The task of the session.
+        texts: The fields of its episode in texts.
+    """
+    if not 1 <= len(task.menu) <= encoder.max_menu:
+        return None
+    first, *shown = texts["observations"]
+    menu = Menu(encoder, session.spec, task, first)
+    vectors, masks, choices = [menu.vector()], [menu.masks().astype(np.int8)], list[int]()
+    for action, observation in zip(texts["actions"], shown, strict=True):
+        if action not in menu.offers:
+            return None
+        choices.append(menu.offers.index(action))
+        menu.observe(choices[-1], observation)
+        vectors.append(menu.vector())
+        masks.append(menu.masks().astype(np.int8))
+    return {"observations": vectors, "actions": choices, "infos": {"action_mask": masks}}

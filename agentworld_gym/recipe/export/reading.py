@@ -14,7 +14,7 @@ from agentworld_gym.core.domain.task import Task, split_of
 from agentworld_gym.core.registration import domain_of_env, find_domain
 from agentworld_gym.core.screens import screen_of
 from agentworld_gym.core.tasks.source import TaskSource
-from agentworld_gym.core.traces.log import WORKER, TraceEpisode, ended_episodes, read_header
+from agentworld_gym.core.traces.log import WORKER, TraceEpisode, read_header, stream_trace
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
 from agentworld_gym.llm.rows.pools import GROUNDED
 from agentworld_gym.llm.rows.rerendering import spec_of, task_of
@@ -143,10 +143,12 @@ class SessionReader:
         """Yield the sessions of an agent log, or why each is left out."""
         header = read_header(file)
         spec = _spec_of_run(str(header.get("env")), header.get("fingerprint") or {})
-        for episode in ended_episodes(file):
+        for episode in stream_trace(file):
             yield self._lived(episode, spec, str(header.get("run")))
 
     def _lived(self, episode: TraceEpisode, spec: DomainSpec | None, run: str) -> AgentSession | str:
+        if not episode.steps or not (episode.steps[-1].terminated or episode.steps[-1].truncated):
+            return "it did not end"
         start, last = episode.start, episode.steps[-1]
         success = last.info.get("success")
         if "failure" in last.info:

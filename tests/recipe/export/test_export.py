@@ -205,7 +205,7 @@ class TestTraces:
         env.reset(seed=1)
         env.close()
         files = recordings([tmp_path / "run"])
-        assert export(files, "chat", tmp_path / "none").left == Counter({"no success": 1})
+        assert export(files, "chat", tmp_path / "none").left == Counter({"no success": 1, "it did not end": 1})
         assert not (tmp_path / "none").exists()
         export(files, "chat", tmp_path / "all", "all")
         [line] = lines(tmp_path / "all")
