@@ -55,6 +55,9 @@ from .core.registration import (
     Domain as Domain,
     register_domain as register_domain,
 )
+from .worlds.options import (
+    LanguageOptions as LanguageOptions,
+)
 from .worlds.registry import (
     register_world as register_world,
 )

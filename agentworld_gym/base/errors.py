@@ -24,6 +24,7 @@ A failure of the world during an episode is not an exception: see `agentworld_gy
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,17 @@ class MissingFile(SpecError):
         return type(self), (self.file, self.expected, self.kind, self.key)
 
 
+def one_of(name: str, known: Iterable[str]) -> str:
+    """Return what was expected instead of an unknown name: all known ones, and the one that is most like it.
+
+    >>> one_of("gaurd", ["form", "guard"]), one_of("colour", ["form", "guard"])
+    ('one of form, guard; did you mean guard?', 'one of form, guard')
+    """
+    names = sorted(known)
+    like = get_close_matches(name, names, 1, cutoff=0.7)
+    return f"one of {', '.join(names)}" + (f"; did you mean {like[0]}?" if like else "")
+
+
 class UnknownOption(SpecError, TypeError):
     """An environment was given an option that it does not have.
 
@@ -97,14 +109,19 @@ class UnknownOption(SpecError, TypeError):
         name: The name of the option.
         value: The value of the option.
         known: The names of the options that there are.
+        instead: What to pass instead, where that is known.
 
     >>> print(UnknownOption("Env", "wrld", "tiny", ["world", "spec"]))
-    Env.__init__() got an unexpected keyword argument 'wrld' (options: wrld: got 'tiny', expected one of spec, world)
+    Env.__init__() got an unexpected keyword argument 'wrld' (options: wrld: got 'tiny', expected one of spec, \
+world; did you mean world?)
     """
 
-    def __init__(self, owner: str, name: str = "", value: Any = None, known: Iterable[str] = ()) -> None:
-        self._made = (owner, name, value, tuple(known)) if name else (owner,)
-        super().__init__("options", name, value, f"one of {', '.join(sorted(known))}")
+    def __init__(
+        self, owner: str, name: str = "", value: Any = None, known: Iterable[str] = (), instead: str = ""
+    ) -> None:
+        known = tuple(known)
+        self._made = (owner, name, value, known, instead) if name else (owner,)
+        super().__init__("options", name, value, instead or one_of(name, known))
         if name:
             owner = f"{owner}.__init__() got an unexpected keyword argument {name!r} ({self.args[0]})"
         self.args = (owner,)

@@ -114,7 +114,7 @@ add_commands(app, all_domains().values())
 
 
 def main() -> None:
-    """Run the command line. What a local model does for minutes is told on standard error."""
+    """Run the command line. Standard error shows what a local model does for minutes."""
     told = logging.getLogger("agentworld_gym.llm.generators.transformers")
     told.addHandler(logging.StreamHandler())
     told.setLevel(logging.INFO)

@@ -17,15 +17,6 @@ from agentworld_gym.base.documents.strict import expectation
 from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured, install
 from agentworld_gym.cli.outputs import writable_out
 
-GREEDY = 'sampling={"temperature": 0, "thinking": False, "max_tokens": 2048}'
-"""How a small model that our recipe trained from scratch is sampled."""
-
-SMALL = f'profile="compact", {GREEDY}'
-"""What `gym.make` needs beside the world for such a model that learned from compact prompts."""
-
-FORMS = 'where it is not full also the form that it learned, such as form="state"'
-"""And where a model does not write whole observations."""
-
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 SEEDS = 10_000_000
@@ -219,7 +210,7 @@ class Commands(TyperGroup):
         if command is None or type(error) is not SpecError or error.file != "options":
             return error
         names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
-        key, _, rest = error.key.partition(".")
+        key, _, rest = error.key.removeprefix("language.").removeprefix("world_options.").partition(".")
         option = names.get(_PARAMETERS.get(key, key))
         if option is None:
             return error
@@ -342,20 +333,25 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
 
     Args:
         name: The environment: a domain, an id, or the path of a spec.
-        options: The other options as the command line has them. What is None or an empty list was not asked for and
-            keeps its default; texts KEY=VALUE become values by key, and paths become texts, so that all of it can be
-            written as JSON.
+        options: The other options as the command line has them, those that are nested beside the others. What is
+            None or an empty list was not asked for and keeps its default; texts KEY=VALUE become values by key, and
+            paths become texts, so that all of it can be written as JSON.
 
     Raises:
         SpecError: Nothing has that name, or a text is not KEY=VALUE.
 
     >>> env_options("AgentWorld/MCP-v0", world="tiny", levels=None, sampling=["top_p=0.9"], traces=Path("runs"))
-    {'spec': 'mcp', 'world': 'tiny', 'sampling': {'top_p': 0.9}, 'traces': 'runs'}
+    {'spec': 'mcp', 'world': 'tiny', 'traces': 'runs', 'language': {'sampling': {'top_p': 0.9}}}
     """
+    from agentworld_gym.worlds.options import LanguageOptions
+
     asked = {key: value for key, value in options.items() if value is not None and value != []}
     named = {key: pairs(asked[key], option) for key, option in _BY_KEY.items() if key in asked}
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in asked.items()}
-    return {"spec": spec_source(name), **texts, **named}
+    asked = {**texts, **named}
+    nested = {"world_options": ("scenario",), "language": tuple(LanguageOptions.model_fields)}
+    inner = {option: {key: asked.pop(key) for key in keys if key in asked} for option, keys in nested.items()}
+    return {"spec": spec_source(name), **asked, **{option: given for option, given in inner.items() if given}}
 
 
 _PARAMETERS = {"families": "family", "levels": "level", "controls": "control", "traces": "out"}

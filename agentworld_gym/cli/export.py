@@ -44,13 +44,12 @@ def export(
     thinking. Sessions are read one by one, so that files may be larger than memory. What is left out is counted and
     named. Exit 1 if nothing is left.
     """
-    from agentworld_gym.cli.samples import line_count
     from agentworld_gym.recipe.export.exporting import export as write
-    from agentworld_gym.recipe.export.reading import recordings
+    from agentworld_gym.recipe.export.reading import recordings, session_count
 
     files = recordings(runs)
     writable_folder(out, "--out")
-    with counting("reading", sum(map(line_count, files)), "sessions") as show:
+    with counting("reading", sum(map(session_count, files)), "sessions") as show:
         tally = write(files, form, out, only, show)
     _report(tally)
     unit = "episode" if form == "minari" else "pair" if form == "preference" else "line"

@@ -30,8 +30,8 @@ def get(
 ) -> None:
     """Put the official prompts into the cache and print their folder; what is there already is not fetched again.
 
-    Then `prompts="official"` and `--judge-prompts official` take them. $AGENTWORLD_CACHE names another folder for the
-    cache.
+    Then `language={"prompts": "official"}` and `--judge-prompts official` take them. $AGENTWORLD_CACHE names another
+    folder for the cache.
     """
     from agentworld_gym.llm.prompting.official_fetching import ADDRESS, fetch_official
 

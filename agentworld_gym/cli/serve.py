@@ -8,7 +8,7 @@ import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -44,7 +44,7 @@ def model_flags(model: str) -> list[str]:
     """Return the flags that depend on the model.
 
     A model that thinks needs a parser, so that its thinking arrives apart from the observation; a model that could also
-    see is told that it need not. For a local directory both are read from its files, for a name they are guessed.
+    see loads its language part alone. For a local directory both are read from its files, for a name they are guessed.
 
     >>> model_flags("Qwen/Qwen-AgentWorld-35B-A3B")
     ['--reasoning-parser', 'qwen3', '--language-model-only']
@@ -169,11 +169,7 @@ def _usage(model: BundledModel) -> tuple[str, str]:
     from agentworld_gym.core.domain.spec import load_spec
 
     spec = load_spec(model.domains[0])
-    return spec.env_id, "".join(f", {key}={_literal(value)}" for key, value in model.options(spec).items())
-
-
-def _literal(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, str) else repr(value)
+    return spec.env_id, f", language={model.options(spec)}"
 
 
 def register(app: typer.Typer) -> None:

@@ -85,7 +85,7 @@ def _play(name: str) -> dict[str, Trial | None] | None:
                 options = {"family": family, "level": 1} if families else {}
                 try:
                     trials[family] = try_task(env, options)
-                # What a package's code may raise is told as what does not hold, and the other families go on.
+                # Whatever a package's code raises is printed as a mistake of the family, and the other families go on.
                 except Exception as error:
                     trials[family] = None
                     told = str(error) if isinstance(error, AgentWorldError) else f"{type(error).__name__}: {error}"

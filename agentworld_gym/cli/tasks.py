@@ -33,7 +33,7 @@ def check(
 
     Keys, actions, locators, controls and the state are read. In a domain with a grounded world the expert has to solve
     the task, and an agent that finishes at once must not. No judge is asked: whoever acts or answers passes a rubric.
-    The first mistake of each file is told with key, value and what was expected.
+    The first mistake of each file is printed with key, value and what was expected.
     """
     from agentworld_gym.agents.policies.task_check import check_task
 

@@ -16,10 +16,7 @@ from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import GeneratorError, SpecError, install
 from agentworld_gym.cli.common import (
     FAILED,
-    FORMS,
-    GREEDY,
     INTERRUPTED,
-    SMALL,
     Commands,
     examples,
     pair,
@@ -33,7 +30,6 @@ from agentworld_gym.cli.training_progress import TrainingProgress
 if TYPE_CHECKING:
     from agentworld_gym.recipe.training.metrics import Metrics
     from agentworld_gym.recipe.training.queue import RunState
-    from agentworld_gym.recipe.training.stage_config import CptConfig
 
 train = typer.Typer(
     cls=Commands,
@@ -83,7 +79,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 
     with _show_progress("cpt", settings.data.episodes) as (measured, recorded):
         outcome = run(settings, out, measured, recorded)
-    _tell(out, outcome.steps, outcome.model, None if settings.model.shape is None else _profile_read(settings))
+    _tell(out, outcome.steps, outcome.model)
 
 
 @train.command(
@@ -217,28 +213,14 @@ def _main() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _profile_read(settings: CptConfig) -> str:
-    """Return the profile of the prompts that a model from scratch learns from: those of the first session."""
-    from agentworld_gym.llm.rows.row_reading import read_rows
-    from agentworld_gym.recipe.data.data_files import data_files
-
-    files = data_files(settings.data.rows, "train")
-    row = next(read_rows(files[0]), None) if files else None
-    recorded = settings.collect.profile if row is None else row.profile or "full"
-    return settings.preparation.profile or recorded
-
-
-def _tell(out: Path, steps: int, model: Path | None, profile: str | None = None) -> None:
-    """Say where the run stands, and how to go on; a small model knows the prompts of one `profile` alone."""
+def _tell(out: Path, steps: int, model: Path | None) -> None:
+    """Say where the run stands, and how to go on."""
     if model is None:
         if _main():
             stdout().print(f"{out}: stopped at step {steps}; the same command goes on from there", markup=False)
         raise typer.Exit(INTERRUPTED)
     if _main():
-        told = {None: ("", ""), "compact": (f", {SMALL}", f" ({FORMS})")}
-        options, note = told.get(profile, (f", {GREEDY}", ""))
-        made = f'gym.make(ID, world="transformers:{model}"{options}){note}'
-        text = f"{out}: {steps} steps; {made}, or: agentworld serve {model}"
+        text = f'{out}: {steps} steps; gym.make(ID, world="transformers:{model}"), or: agentworld serve {model}'
         stdout().print(text, markup=False, highlight=False, soft_wrap=True)
 
 

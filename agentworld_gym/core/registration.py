@@ -116,6 +116,10 @@ class Domain:
     screen: str | None = None
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
 
+    syntaxes: Mapping[str, str] = field(default_factory=dict)
+    """The `agentworld_gym.core.actions.syntaxes.DomainSyntax` of each way to write an action that this domain alone
+    has."""
+
     programs: str | None = None
     """A function that returns the names of the programs of the domain's shell, for the prompt of an agent."""
 
@@ -141,6 +145,10 @@ class Domain:
     unseen_names: str | None = None
     """A function that returns the `agentworld_gym.core.domain.unseen_names.UnseenNames`: what a task or an action names
     that a model may never have seen."""
+
+    claim_recording: str | None = None
+    """A function of an `agentworld_gym.recipe.importers.conversation.ImportedConversation` that says from 0 to 1 how
+    surely it is a session of the domain. An import of sessions takes the domain that is surest."""
 
     explain: str | None = None
     """A function that explains a recorded turn, for reasoning traces."""
@@ -358,6 +366,23 @@ def find_by_official_name(name: str) -> Domain | None:
     """
     _REGISTRY.read_shipped()
     return next((one for one in _REGISTRY.domains.values() if name and one.official_name == name), None)
+
+
+def domain_of_dialect(dialect: str) -> str:
+    """Return the domain that reads the screens and texts of another system, by the name of its dialect.
+
+    Raises:
+        SpecError: No domain has such a dialect.
+
+    >>> domain_of_dialect("browsergym"), domain_of_dialect("droidrun")
+    ('web', 'android')
+    """
+    domains = all_domains()
+    found = next((name for name, domain in domains.items() if dialect in domain.translations), None)
+    if found is None:
+        known = sorted({name for domain in domains.values() for name in domain.translations})
+        raise SpecError("domain", "dialect", dialect, f"one of {', '.join(known)}")
+    return found
 
 
 def official_name(domain: str) -> str:

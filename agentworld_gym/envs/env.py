@@ -80,9 +80,6 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
             raise SpecError("options", "render_mode", render_mode, "ansi, human, rgb_array or None")
         self.render_mode = render_mode
         self.options = EnvOptions.of("AgentWorldEnv", options)
-        if self.options.order is not None:
-            expected = "None: only steps of a vector environment are handed out in an order of their own"
-            raise SpecError("options", "order", self.options.order, expected)
         self._open(self.options.runner())
 
     def _open(self, runner: EpisodeRunner) -> None:

@@ -22,7 +22,6 @@ from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.core.lock import Lock
 from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
-from agentworld_gym.envs.episodes.event_order import open_order
 from agentworld_gym.envs.episodes.function_judge import FunctionJudge
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.generators import open_generator
@@ -45,19 +44,23 @@ _DIGEST = re.compile(r"[0-9a-f]{16}")
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
     "retrieval": "is shown recorded steps",
-    "demonstrations": "is shown recorded calls",
     "guard": "is guarded",
 }
+
+
+def _with_paths_as_texts(given: Any) -> Any:
+    """Return a mapping whose paths are texts, so that it can be written as JSON."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in given.items()}
 
 
 class EnvOptions(Options):
     """Everything that `gym.make` takes beside the id; all of it but a judge in Python can be written as JSON.
 
-    The options of `LanguageOptions` are passed by their names, beside the others.
-
-    >>> options = EnvOptions(spec="terminal", world="tiny", profile="compact", levels=[1, 2])
-    >>> options.language.profile, options.levels
-    ('compact', [1, 2])
+    >>> options = EnvOptions(spec="terminal", world="tiny", language={"guard": {"least": 0.9}}, levels=[1, 2])
+    >>> options.language.guard, options.levels
+    ({'least': 0.9}, [1, 2])
 
     Raises:
         SpecError: A value does not fit.
@@ -82,7 +85,7 @@ class EnvOptions(Options):
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
 
     language: LanguageOptions = LanguageOptions()
-    """How a language world is prompted and sampled."""
+    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name."""
 
     judge: Annotated[
         str | Callable[[JudgedEpisode], float],
@@ -106,20 +109,15 @@ class EnvOptions(Options):
     ] = None
     """The id or the path of a task that every episode has. Seeds walk through a list of several."""
 
-    scenario: Annotated[
-        str | None,
-        BeforeValidator(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name),
-        ExpectedValue("the name of a scenario of AWM's, or the folder of one or several scenarios with tasks"),
+    world_options: Annotated[
+        Mapping[Any, Any] | None,
+        BeforeValidator(_with_paths_as_texts),
+        ExpectedValue("values by name, as in {'scenario': 'my/shop'}"),
     ] = None
-    """In a world `awm:DIR`, the only scenario whose tasks are played; None plays those of all. In any other world of
-    tool servers, the folder of a scenario of your own, or of several, whose tasks are played; see
-    `agentworld_gym.domains.mcp.scenario_tasks`. None plays the shipped ones."""
-
-    world_options: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'meta_tools': True}")] = (
-        None
-    )
-    """The options of a world that brings its tasks, by name: for `awm:DIR` those of
-    `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
+    """What only some worlds take, by name. In a domain that plays on scenarios, `scenario` is the folder of one of your
+    own, or of several, whose tasks are played instead of the shipped ones; see
+    `agentworld_gym.domains.mcp.scenario_tasks`. A world that brings its tasks has options of its own: those of
+    `awm:DIR` are `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -129,10 +127,6 @@ class EnvOptions(Options):
 
     traces: Annotated[FilePath | None, ExpectedValue("a folder")] = None
     """A folder for logs. None writes none."""
-
-    order: Annotated[str | None, ExpectedValue("record:PATH or recorded:PATH")] = None
-    """The file in which `recv` of a vector environment records the order of its steps (`record:PATH`), or from which it
-    takes that order (`recorded:PATH`). None does neither."""
 
     lock: Annotated[
         FilePath | Mapping[Any, Any] | None,
@@ -145,9 +139,9 @@ class EnvOptions(Options):
     world."""
 
     def __init__(self, **options: Any) -> None:
-        language = {name: options.pop(name) for name in LanguageOptions.model_fields if name in options}
-        if language:
-            options["language"] = LanguageOptions(**language)
+        _check_names(type(self).__name__, options)
+        if "language" in options:
+            options["language"] = LanguageOptions.of(options["language"])
         super().__init__(**options)
 
     @classmethod
@@ -162,10 +156,7 @@ class EnvOptions(Options):
             UnknownOption: An option does not exist; the error names the owner.
             SpecError: A value does not fit, or a custom environment has no spec.
         """
-        names = {*cls.model_fields, *LanguageOptions.model_fields} - {"language"}
-        for name, value in options.items():
-            if name not in names:
-                raise UnknownOption(owner, name, value, names | {"render_mode"})
+        _check_names(owner, options)
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)
@@ -173,14 +164,10 @@ class EnvOptions(Options):
     def keywords(self) -> dict[str, Any]:
         """Return the options as the keyword arguments of `gym.make`.
 
-        >>> EnvOptions(spec="terminal", profile="compact").keywords()["profile"]
-        'compact'
+        >>> EnvOptions(spec="terminal", language={"form": "change"}).keywords()["language"]
+        {'form': 'change'}
         """
-        keywords: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            keywords |= dict(value) if isinstance(value, LanguageOptions) else {name: value}
-        return keywords
+        return {name: getattr(self, name) for name in type(self).model_fields} | {"language": self.language.chosen()}
 
     def changed(self, **options: Any) -> Self:
         """Return a copy in which some options have other values.
@@ -195,7 +182,7 @@ class EnvOptions(Options):
 
         What shapes or samples a language world is left out, and so is the lock of the world before.
 
-        >>> EnvOptions(spec="terminal", world="tiny", profile="compact").without_model("grounded").language.profile
+        >>> EnvOptions(spec="web", world="tiny", language={"form": "state"}).without_model("grounded").language.form
         """
         return self.model_copy(update={"world": world, "language": LanguageOptions(), "lock": None})
 
@@ -219,12 +206,11 @@ class EnvOptions(Options):
             SpecError: A spec or an option is wrong.
             WorldNotConfigured: The domain has no such world.
             FingerprintMismatch: The world is another one than expected or locked.
-            RecordingError: The order cannot be recorded to its file, or the file holds no order of this world.
         """
         spec = self.domain_spec()
         # An error in a choice of tasks is raised before a world is opened, unless the tasks come with the world.
         source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
-        options = WorldOptions(spec, scenario=self.scenario, world_options=self.world_options, **dict(self.language))
+        options = WorldOptions(spec, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
         with ExitStack() as opened:
@@ -237,9 +223,6 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, BringsTasks):
                 source = self._source(spec, inner.tasks)
-            elif self.world_options is not None:
-                expected = "None: only a world that brings its tasks has options of its own"
-                raise SpecError("options", "world_options", self.world_options, expected)
             if source is None:
                 raise SpecError("options", "world", self.world, "a world that brings its tasks")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
@@ -270,7 +253,6 @@ class EnvOptions(Options):
                 unjudged=self.judge == "none",
                 max_steps=self.max_steps,
                 traces=traces,
-                order=open_order(self.order, spec.env_id, world.fingerprint.digest),
                 reading=self.reading,
             )
             opened.pop_all()
@@ -304,7 +286,7 @@ class EnvOptions(Options):
         >>> EnvOptions(spec="terminal", world="scripted").locked().declared
         ()
         """
-        runner = self.changed(lock=None, traces=None, order=None).runner()
+        runner = self.changed(lock=None, traces=None).runner()
         try:
             return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
         finally:
@@ -340,18 +322,32 @@ class EnvOptions(Options):
         )
 
     def _scenario_tasks(self, spec: DomainSpec) -> TaskPool | None:
-        if self.scenario is None:
+        """Return the tasks of the scenarios in the user's folder; None where the option names none.
+
+        Raises:
+            SpecError: The domain plays on no scenarios, or the option holds what only another world takes.
+        """
+        given = dict(self.world_options or {})
+        folder = given.pop("scenario", None)
+        for name, value in given.items():
+            expected = "scenario alone: only a world that brings its tasks has other options"
+            raise SpecError("options", f"world_options.{name}", value, expected)
+        if folder is None:
             return None
-        pool: TaskPool = scenario_tasks_of(spec, str(self.scenario))(Path(self.scenario), spec)
+        if not isinstance(folder, str):
+            raise SpecError("options", "world_options.scenario", folder, "the path of a folder")
+        pool: TaskPool = scenario_tasks_of(spec, folder)(Path(folder), spec)
         return pool
 
     def _refuse_language_options(self) -> None:
         for key, words in _ONLY_IN_LANGUAGE_WORLDS.items():
             if (value := getattr(self.language, key)) is not None:
-                raise SpecError("options", key, value, f"None: only a language world {words}, not {self.world}")
+                raise SpecError(
+                    "options", f"language.{key}", value, f"None: only a language world {words}, not {self.world}"
+                )
         if self.language.prompts is not None and self.judge in ("same", "none"):
             expected = f"None: only a language world, or a judge, reads prompts, not {self.world}"
-            raise SpecError("options", "prompts", self.language.prompts, expected)
+            raise SpecError("options", "language.prompts", self.language.prompts, expected)
 
     def _judge(self, options: WorldOptions, world: World[Any]) -> EpisodeJudge | None:
         if not isinstance(self.judge, str):
@@ -364,6 +360,16 @@ class EnvOptions(Options):
         if self.judge == "none":
             return None
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)
+
+
+def _check_names(owner: str, options: Mapping[str, Any]) -> None:
+    """Raise an error where an option does not exist, or stands beside the option that holds it."""
+    names = EnvOptions.model_fields.keys()
+    holders = {**dict.fromkeys(LanguageOptions.model_fields, "language"), "scenario": "world_options"}
+    for name, value in options.items():
+        if name not in names:
+            instead = f"{holders[name]}={{{name!r}: …}}" if name in holders else ""
+            raise UnknownOption(owner, name, value, {*names, "render_mode"}, instead)
 
 
 def _innermost(world: World[Any]) -> World[Any]:

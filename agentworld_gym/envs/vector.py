@@ -20,6 +20,7 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.envs.env import MAX_SEED, WorldSpec, text_spaces, warn_of_a_lost_episode
 from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.event_order import order_of
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
 from agentworld_gym.envs.options import EnvOptions
@@ -98,6 +99,7 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
         self.autoreset_mode = mode
         self.options = EnvOptions.of(type(self).__name__, options)
         self.runner = self.options.runner()
+        self.runner.order = order_of(self.runner.world)
         self.single_action_space, self.single_observation_space = text_spaces(self.runner.spec)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -298,8 +300,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
 
         Each result has one row for each of these members: those that began anew, and then the others in the order in
         which their steps ended. `infos["env_id"]` holds their numbers. An interrupt loses nothing: what is under way
-        stays so, and `recv` can be called again. With the option `order="recorded:PATH"` the recorded order decides who
-        is waited for.
+        stays so, and `recv` can be called again. A recording of the world (`record:PATH+WORLD`) holds the order in
+        which members were handed out, and a replay (`recorded:PATH`) gives it again.
 
         Args:
             min_ready: The number of members to wait for; where fewer are under way, all of them.
@@ -311,7 +313,6 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
             ClosedError: The environment is closed.
             SpecError: `min_ready` is no integer of at least 1.
             UnderWayError: Nothing is under way.
-            RecordingError: The recorded order is that of other steps.
         """
         self._must_have_begun("recv")
         wanted: Any = min_ready

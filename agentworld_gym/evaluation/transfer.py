@@ -31,7 +31,7 @@ from agentworld_gym.worlds.own_tasks import truth_of
 PARTINGS = 50
 """The most parting episodes that a result lists; the traces hold all of them."""
 
-SAID_APART = ("spec", "world", "split", "traces")
+SAID_APART = ("spec", "world", "split", "traces", "language")
 """Options that have a place of their own in the result."""
 
 Progress = Callable[[str, int], None]
@@ -120,7 +120,7 @@ def _asked(options: EnvOptions, seeds: Sequence[int]) -> dict[str, Any]:
     asked = {name: value for name, value in options.keywords().items() if name not in SAID_APART}
     chosen = {name: value for name, value in asked.items() if value != defaults[name]}
     options_asked: dict[str, Any] = to_jsonable_python(
-        {"seeds": _span(seeds), "levels": options.levels, **chosen}, fallback=str
+        {"seeds": _span(seeds), "levels": options.levels, **chosen, **options.language.chosen()}, fallback=str
     )
     return options_asked
 

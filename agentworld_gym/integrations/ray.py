@@ -70,8 +70,6 @@ def play_on_ray(
         AgentWorldError: There is no cluster, a worker cannot play, or several were lost: with the same episode under
             way, or in a row before they played any.
     """
-    if options.order is not None:
-        raise SpecError("options", "order", options.order, "None: on a cluster nobody hands out episodes in order")
     for name, number in (("workers", workers), ("wave", wave)):
         if number is not None and number < 1:
             raise SpecError("play_on_ray", name, number, "an integer of at least 1")

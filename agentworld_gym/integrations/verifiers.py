@@ -68,7 +68,7 @@ class AgentWorldHarness(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc,unus
 class AgentWorldConfig(vf.TasksetConfig):  # type: ignore[misc,unused-ignore]
     """Which tasks there are."""
 
-    spec: str = "terminal"
+    spec: str = "AgentWorld/Terminal-v0"
     """The domain: its name, the id of its environment, or the path of a YAML spec."""
 
     first_seed: int = 0

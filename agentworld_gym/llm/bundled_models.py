@@ -99,7 +99,7 @@ class BundledModel(Strict):
         return spec.id in self.domains and (self.form(spec) != "state" or spec.speaks_first_dialect)
 
     def options(self, spec: DomainSpec) -> dict[str, Any]:
-        """Return how the model is asked in a domain: the options of `gym.make` beside the world."""
+        """Return how the model is asked in a domain: the option `language` of `gym.make`."""
         form = self.form(spec)
         return {
             "profile": self.profile,
@@ -118,7 +118,7 @@ class BundledModel(Strict):
         for option, does in own.items():
             if asked.get(option) not in (None, does):
                 expected = f"{does!r}, as the bundled model {self.name} was trained in {spec.env_id}"
-                return SpecError("options", option, asked[option], expected)
+                return SpecError("options", f"language.{option}", asked[option], expected)
         return None
 
 
@@ -185,7 +185,7 @@ def bundled_model(name: str, spec: DomainSpec, asked: Mapping[str, Any]) -> Bund
     'tiny-android-state'
     >>> bundled_model("tiny", load_spec("android"), {"form": "change"})
     Traceback (most recent call last):
-    agentworld_gym.base.errors.SpecError: options: form: got 'change', expected 'state', as the bundled model \
+    agentworld_gym.base.errors.SpecError: options: language.form: got 'change', expected 'state', as the bundled model \
 tiny-android-state was trained in AgentWorld/Android-v0
     """
     models = bundled_models()

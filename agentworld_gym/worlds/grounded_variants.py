@@ -67,5 +67,6 @@ def scenario_tasks_of(spec: DomainSpec, folder: str) -> Any:
     found = None if domain is None else domain.part("scenario_tasks")
     if found is None:
         having = " and ".join(one.id for one in all_domains().values() if one.scenario_tasks is not None)
-        raise SpecError("options", "scenario", folder, f"None: scenarios belong to {having}, not to {spec.id}")
+        expected = f"None: scenarios belong to {having}, not to {spec.id}"
+        raise SpecError("options", "world_options.scenario", folder, expected)
     return found

@@ -83,8 +83,8 @@ class Guard:
             return observed
         probability = observed.probability
         if probability is None:
-            expected = "a generator that tells its confidence, as with generator={'confidence': True}"
-            raise SpecError("options", "guard", self.options.model_dump(), expected)
+            expected = "a generator that tells its confidence, as with language={'generator': {'confidence': True}}"
+            raise SpecError("options", "language.guard", self.options.model_dump(), expected)
         if probability >= self.options.least:
             return observed
         if self.grounded is not None:

@@ -155,7 +155,7 @@ class LanguageWorld:
 
     @property
     def _constrains(self) -> bool:
-        """Whether the generator is told which changes of a state can be read: answers are changes and nothing else."""
+        """Whether the generator knows which changes of a state can be read, and writes those and nothing else."""
         told = isinstance(self.generator, ConstrainingGenerator) and self.generator.constrains
         return told and self.prompts.form == "state" and not self.sampling.thinking
 

@@ -54,7 +54,7 @@ class LanguageSession:
 
     @property
     def screen(self) -> str:
-        """What the model is told to start from: see `ScreenHistory.screen`; or the structured state."""
+        """What the model starts from: see `ScreenHistory.screen`; or the structured state."""
         return self.seen.screen if self.states is None else self.states[1]
 
     @property

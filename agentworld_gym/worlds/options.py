@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import AfterValidator
 
 from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.documents.strict import validated
+from agentworld_gym.base.errors import SpecError, one_of
 from agentworld_gym.core.contracts import Generator
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
@@ -39,30 +40,31 @@ def _existing_folder(path: FilePath | None) -> FilePath | None:
 
 @lru_cache(maxsize=64)
 def _advise(model: str) -> None:
-    """Say once of a model that was trained with the official prompts that it is told others."""
+    """Warn once that a model that was trained with the official prompts reads others."""
     if was_trained_with_them(model):
-        advice = f'prompts="official" takes them, once {GET} has fetched them'
-        log.warning("%s was trained with its official prompts, and is told those of this package: %s", model, advice)
+        advice = f'language={{"prompts": "official"}} takes them, once {GET} has fetched them'
+        log.warning("%s was trained with its official prompts, and reads those of this package: %s", model, advice)
 
 
 class LanguageOptions(Options):
-    """How a language world is prompted and sampled. Worlds that no language model plays need none of it.
+    """How a language world is prompted and sampled: `gym.make(..., language={...})`. No other world needs any of it.
 
-    >>> LanguageOptions(profile="compact", sampling={"temperature": 0.0}).profile
-    'compact'
+    >>> LanguageOptions(form="change", sampling={"temperature": 0.0}).form
+    'change'
+
+    Raises:
+        SpecError: A value does not fit.
+        UnknownOption: There is no such option.
     """
 
     profile: Annotated[Profile | None, ExpectedValue(f"one of {', '.join(get_args(Profile))}")] = None
-    """Which prompts the model reads, `full` or `compact`. None takes what the world prefers."""
+    """Which prompts the model reads, `full` or `compact`. None follows from the model: those that its card names, in
+    the form `state` the compact ones, and else the full ones. A small model behind an address has no card to say it."""
 
     form: Annotated[Form | None, ExpectedValue(f"one of {', '.join(get_args(Form))}")] = None
     """How the model writes the next state: in `full`, as the `change` against the current one, or as the change of the
     structured `state`, from which the domain's view prints the screen (compact prompts, Android). None takes what the
     world prefers, or else the form of the spec."""
-
-    demonstrations: Annotated[bool | None, ExpectedValue("True or False")] = None
-    """Whether the system message ends with one recorded call of each tool. None shows them in the profile `full` where
-    the spec names some."""
 
     prompts: Annotated[
         FilePath | None,
@@ -95,6 +97,38 @@ class LanguageOptions(Options):
     """What to do with answers that the model itself holds to be unlikely: `least` and `remedy` of
     `agentworld_gym.worlds.guard.GuardOptions`. None takes all answers as they are."""
 
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """Return the options that a mapping holds by name, or options that are made already.
+
+        Raises:
+            SpecError: It is neither, a value does not fit, or there is no such option.
+
+        >>> LanguageOptions.of({"guard": {"least": 0.9}}).guard
+        {'least': 0.9}
+        """
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise SpecError("options", "language", given, "options by name, as in {'guard': {'least': 0.9}}")
+        for name, value in given.items():
+            if name not in cls.model_fields:
+                raise SpecError("options", f"language.{name}", value, one_of(str(name), cls.model_fields))
+        return cls(**given)
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the options that have a value, by name.
+
+        >>> LanguageOptions(form="change").chosen()
+        {'form': 'change'}
+        """
+        return {name: value for name in LanguageOptions.model_fields if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def named(cls, field: str) -> str:
+        """Return the name that errors have for a field."""
+        return f"language.{field}" if field in LanguageOptions.model_fields else field
+
 
 class WorldOptions(LanguageOptions):
     """What a factory of worlds is given: the domain, and how a language world of it is prompted and sampled.
@@ -107,14 +141,16 @@ class WorldOptions(LanguageOptions):
     spec: Annotated[DomainSpec, ExpectedValue("the spec of a domain")]
     """The domain."""
 
-    scenario: str | None = None
-    """The scenario of a world that has several; see `agentworld_gym.envs.options.EnvOptions.scenario`."""
-
     world_options: Mapping[Any, Any] | None = None
-    """The options of a world that brings its tasks; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
+    """What only some worlds take; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
 
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})
+
+    @property
+    def scenario(self) -> str | None:
+        """The scenario of a world that has several, or the folder of the user's own."""
+        return None if self.world_options is None else self.world_options.get("scenario")
 
     @property
     def folder(self) -> Path | None:
@@ -136,17 +172,21 @@ class WorldOptions(LanguageOptions):
         return open_generator(handle, **(self.generator or {}))
 
     def templates(self, profile: Profile = "full", form: Form | None = None) -> Prompts:
-        """Return the prompt templates that the user asked for, or else those that the world prefers."""
+        """Return the prompt templates that the user asked for, or else those that the world prefers.
+
+        The form `state` exists in compact prompts alone, and so names them.
+        """
+        form = self.form or form
+        profile = self.profile or ("compact" if form == "state" else profile)
         return Prompts(
             self.spec,
             self.folder,
-            self.profile or profile,
+            profile,
             self.system_prompt,
-            self.form or form,
-            demonstrations=self.demonstrations,
+            form,
             official=self.official,
-            view=load_view(self.spec.id) if (self.form or form) == "state" else None,
-            index=load_index(self.spec.id) if (self.profile or profile) == "compact" else None,
+            view=load_view(self.spec.id) if form == "state" else None,
+            index=load_index(self.spec.id) if profile == "compact" else None,
         )
 
     def language(
@@ -178,7 +218,7 @@ class WorldOptions(LanguageOptions):
     def _guard(self) -> Guard | None:
         if self.guard is None:
             return None
-        options = validated(GuardOptions, self.guard, "options.guard")
+        options = validated(GuardOptions, self.guard, "options.language.guard")
         grounds = options.remedy == "ground"
         return Guard(options, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
 
@@ -196,4 +236,4 @@ class WorldOptions(LanguageOptions):
             SpecError: A field does not exist, or a value does not fit.
         """
         fields = {**self.spec.sampling.model_dump(), **preferred, **(self.sampling or {})}
-        return validated(SamplingSpec, fields, "options.sampling").sampling()
+        return validated(SamplingSpec, fields, "options.language.sampling").sampling()

@@ -106,11 +106,11 @@ def main() -> None:
     if "state" in document:
         success = [{"answer": {"equals": "done"}}]
         given = {**given, "task": {"instruction": "Look around.", "state": document["state"], "success": success}}
-    asked = {name: value for name in ("profile", "form") if (value := getattr(options, name)) is not None}
+    asked: dict[str, Any] = {name: value for name in ("profile", "form") if (value := getattr(options, name))}
     if options.guard is not None:
         asked["guard"] = {"least": options.guard, "remedy": "ground"}
     with (
-        closing(EnvOptions(world=options.world, **given, **asked).runner()) as dreamt,
+        closing(EnvOptions(world=options.world, **given, language=asked).runner()) as dreamt,
         closing(EnvOptions(world=GROUNDED.get(domain, "grounded"), **given).runner()) as grounded,
     ):
         answers = [compared(dreamt, grounded, *episode) for episode in episodes(domain, document)]

@@ -59,7 +59,7 @@ def episodes_of(folder: Path, most: int) -> list[int]:
 
 def scripted_result(name: str, folder: Path, seeds: Sequence[int]) -> PolicyEvaluation:
     """Play the tasks with a scripted policy."""
-    envs: Any = gym.make_vec(ENV, num_envs=1, scenario=str(folder))
+    envs: Any = gym.make_vec(ENV, num_envs=1, world_options={"scenario": str(folder)})
     try:
         runner = envs.unwrapped.runner
         played = play(runner, open_policy(name, runner.spec), seeds)
@@ -70,14 +70,16 @@ def scripted_result(name: str, folder: Path, seeds: Sequence[int]) -> PolicyEval
 
 def measure(seed: int, arguments: argparse.Namespace, train: Path, test: Path) -> dict[str, PolicyEvaluation]:
     """Train one agent; play the tasks of unseen worlds and of the worlds of the training."""
-    env = make_sb3_env(ENV, num_envs=32, seed=1000 * seed, scenario=str(train), max_steps=14)
+    env = make_sb3_env(ENV, num_envs=32, seed=1000 * seed, world_options={"scenario": str(train)}, max_steps=14)
     training = train_ppo(env, arguments.steps, seed=seed)
     env.close()
     results = {}
     for name, folder in (("unseen worlds", test), ("worlds of the training", train)):
         seeds = episodes_of(folder, arguments.episodes)
         # The folder decides which worlds are played, so that the environment's own splits stay out of it.
-        results[name] = evaluate_policy(training.model, ENV, seeds, scenario=str(folder), split="train")
+        results[name] = evaluate_policy(
+            training.model, ENV, seeds, world_options={"scenario": str(folder)}, split="train"
+        )
     return results
 
 

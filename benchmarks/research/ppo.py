@@ -128,7 +128,7 @@ def world_options(world: str, arguments: argparse.Namespace) -> dict[str, Any]:
         return {"world": WORLDS.get(arguments.domain, GROUNDED)}
     cut = {"sampling": {"max_tokens": arguments.max_tokens}} if arguments.max_tokens else {}
     guard = {"guard": {"least": arguments.guard, "remedy": arguments.remedy}} if arguments.guard else {}
-    return {"world": world, **arguments.world_options, **cut, **guard}
+    return {"world": world, "language": {**arguments.language, **cut, **guard}}
 
 
 def measure(seed: int, world: str, arguments: argparse.Namespace, blind: bool) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def parser_with(defaults: Mapping[str, Any]) -> argparse.ArgumentParser:
     parser.add_argument("--no-twin", action="store_true", help="leave the constant observation out")
     parser.add_argument("--out", type=Path, help="keep what is measured in this JSON file; with --runs, a folder")
     parser.add_argument("--save", type=Path, help="keep the agents in this folder")
-    parser.set_defaults(world_options={})
+    parser.set_defaults(language={})
     if unknown := defaults.keys() - vars(parser.parse_args([])).keys():
         parser.error(f"there is no option {min(unknown)}")
     parser.set_defaults(**defaults)

@@ -124,7 +124,7 @@ def made(form: str, folder: Path, asked: argparse.Namespace) -> SynthReport:
 
 def played(form: str, folder: Path, report: SynthReport) -> str:
     """Play every task of every world twice: its solution, and nothing at all."""
-    options = {"scenario": str(folder)} if form == "declarative" else {"world": f"awm:{folder}"}
+    options = {"world_options": {"scenario": str(folder)}} if form == "declarative" else {"world": f"awm:{folder}"}
     env = gym.make("AgentWorld/MCP-v0", **options)
     paid = unpaid = count = 0
     for task, actions in solutions(form, folder, report, env):

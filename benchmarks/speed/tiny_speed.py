@@ -15,7 +15,6 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,10 +43,10 @@ class Speed:
     failed: int
 
 
-def play(domain: str, world: str, count: int, steps: int, generator: Mapping[str, Any], **options: Any) -> Speed:
+def play(domain: str, world: str, count: int, steps: int, **language: Any) -> Speed:
     """Play random menu actions in `count` environments at once."""
     env_id = load_spec(domain).env_id
-    envs: Any = gym.make_vec(env_id, num_envs=count, world=world, generator=dict(generator), judge="none", **options)
+    envs: Any = gym.make_vec(env_id, num_envs=count, world=world, language=language, judge="none")
     envs.reset(seed=7)
     rng = random.Random(7)
     seconds, processor, first, failed = 0.0, 0.0, 0.0, 0
@@ -106,7 +105,7 @@ def main() -> int:
         extra: dict[str, Any] = {}
         if world.startswith("vllm:"):
             extra = {"profile": "compact", "sampling": {"temperature": 0.0, "thinking": False, "max_tokens": 512}}
-        speed = play(domain, world, count, given.steps, generator, **extra)
+        speed = play(domain, world, count, given.steps, generator=generator, **extra)
         rate = speed.steps / speed.seconds
         fast = fast or rate
         wave, busy = 1000 * speed.seconds / given.steps, 1000 * speed.processor / given.steps

@@ -103,9 +103,7 @@ def main() -> int:
         ID,
         num_envs=options.envs,
         world=handle,
-        profile="compact",
-        form="full",
-        sampling=sampling,
+        language={"profile": "compact", "form": "full", "sampling": sampling},
         max_steps=options.turns + 1,
     )
     envs.reset(seed=0)

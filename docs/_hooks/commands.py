@@ -52,7 +52,8 @@ MORE = {
     "agentworld models": "[weights in eight bits](world_models/world_model.md#eight-bits)",
     "agentworld prompts": "[official prompts](extend/prompts.md#official-prompts)",
     "agentworld trace view": "[a page of a run](evaluation/runs.md#a-page-of-a-run)",
-    "agentworld mcp": "[tool servers](worlds/mcp.md), [AWM's worlds](worlds/awm.md)",
+    "agentworld mcp": "[tool servers](worlds/mcp.md), [AWM's worlds](worlds/awm.md), [agent "
+    "programs](agents/clients.md#agent-programs)",
     "agentworld synth": "[make your own tool worlds](worlds/synth.md)",
     "agentworld web": "[the five sites](worlds/web.md)",
 }

@@ -32,6 +32,7 @@ from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.screens import is_graphical, screen_of, stand_in
 from agentworld_gym.core.traces import read_trace
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.llm.bundled_models import carded_model
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -671,6 +672,8 @@ def test_train_records_trains_and_exports(tmp_path: Path) -> None:
     model = tmp_path / "run" / "model"
     assert f"transformers:{model}" in done.stdout
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in model.iterdir()}
+    card = carded_model(f"transformers:{model}")
+    assert card and (card.domains, card.profile, card.sampling["thinking"]) == (("terminal",), "compact", False)
     assert "vllm serve" in agentworld("serve", str(model), "--dry-run").stdout
 
 

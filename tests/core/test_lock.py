@@ -59,9 +59,13 @@ def test_a_recording_fits_the_lock_of_the_world_that_was_recorded(tmp_path: Path
 
 
 def test_the_error_names_the_field_of_the_sampling_and_a_part_that_is_absent(url: str, tmp_path: Path) -> None:
-    path = locked(tmp_path / "lock.yaml", world=url, sampling={"temperature": 0.6})
+    path = locked(tmp_path / "lock.yaml", world=url, language={"sampling": {"temperature": 0.6}})
     with pytest.raises(FingerprintMismatch) as caught:
-        make(world=url, lock=path, sampling={"temperature": 1.0}, generator={"extra_body": {"user": "me"}})
+        make(
+            world=url,
+            lock=path,
+            language={"sampling": {"temperature": 1.0}, "generator": {"extra_body": {"user": "me"}}},
+        )
     told = str(caught.value)
     assert "sampling: temperature locked 0.6, here 1.0" in told
     assert "extra_body: locked absent, here" in told

@@ -264,7 +264,12 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "key"),
     [
-        ({"wrld": "grounded"}, "wrld"),
+        ({"wrld": "grounded"}, "wrld.*did you mean world"),
+        ({"guard": {"least": 0.9}}, r"guard: got .*, expected language=\{'guard': …\}"),
+        ({"scenario": "shop"}, r"scenario: got 'shop', expected world_options=\{'scenario': …\}"),
+        ({"language": {"gaurd": {"least": 0.9}}}, r"language\.gaurd: got .*, expected one of .*; did you mean guard\?"),
+        ({"language": {3: 4}}, r"language\.3"),
+        ({"language": "change"}, "language: got 'change', expected options by name"),
         ({"max_steps": 0}, "max_steps"),
         ({"max_steps": "10"}, "max_steps: got '10', expected an integer of at least 1"),
         ({"max_steps": 10.0}, "max_steps"),
@@ -277,29 +282,29 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"families": "archive"}, "families: got 'archive', expected a list"),
         ({"families": 3}, "families"),
         ({"task": 3}, "task"),
-        ({"sampling": ["temperature"]}, "sampling"),
-        ({"generator": "deadline_s"}, "generator"),
-        ({"system_prompt": 3}, "system_prompt"),
-        ({"prompts": 3}, "prompts"),
+        ({"language": {"sampling": ["temperature"]}}, "sampling"),
+        ({"language": {"generator": "deadline_s"}}, "generator"),
+        ({"language": {"system_prompt": 3}}, "system_prompt"),
+        ({"language": {"prompts": 3}}, "prompts"),
         ({"judge": None}, "judge"),
         ({"traces": 3}, "traces"),
         ({"lock": 3}, "lock"),
         ({"lock": {"world": 1}}, "lock"),
         (
-            {"form": "change", "world": "scripted"},
-            "form: got 'change', expected None: only a language world has a form",
+            {"language": {"form": "change"}, "world": "scripted"},
+            "language.form: got 'change', expected None: only a language world has a form",
         ),
-        ({"form": "full", "world": "grounded"}, "form"),
+        ({"language": {"form": "full"}, "world": "grounded"}, "form"),
         ({"levels": [4]}, "levels"),
         ({"split": "dev"}, "split"),
         ({"task": "no-such-task"}, "task"),
         ({"families": ["no_such_family"]}, "families"),
         ({"controls": {"gremlins": 0.5}}, "controls"),
         ({"controls": ["intermittent-errors"]}, "controls"),
-        ({"sampling": {"warmth": 1}}, "sampling"),
-        ({"profile": "tiny"}, "profile"),
-        ({"prompts": "/no/such/folder"}, "prompts"),
-        ({"sampling": {"temperature": "hot"}}, "temperature"),
+        ({"language": {"sampling": {"warmth": 1}}}, "sampling"),
+        ({"language": {"profile": "tiny"}}, "profile"),
+        ({"language": {"prompts": "/no/such/folder"}}, "prompts"),
+        ({"language": {"sampling": {"temperature": "hot"}}}, "temperature"),
         ({"render_mode": "hologram"}, "render_mode"),
     ],
 )
@@ -310,8 +315,8 @@ def test_a_wrong_option_names_itself(options, key):
 
 def test_a_recorder_has_a_form_only_where_its_world_has_one(tmp_path):
     with pytest.raises(SpecError, match="only a language world has a form"):
-        make(world=f"record:{tmp_path / 'episodes.jsonl'}+scripted", form="change")
-    make(world=f"record:{tmp_path / 'dreams.jsonl'}+{dream('any', str)}", form="change").close()
+        make(world=f"record:{tmp_path / 'episodes.jsonl'}+scripted", language={"form": "change"})
+    make(world=f"record:{tmp_path / 'dreams.jsonl'}+{dream('any', str)}", language={"form": "change"}).close()
 
 
 def test_every_seed_of_one_family_and_level_gives_another_task():

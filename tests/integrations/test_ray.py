@@ -104,7 +104,9 @@ def worker_of(played: Played) -> str:
 
 def test_the_episodes_of_a_dead_replica_move_to_another_and_none_fails(cluster, serve):
     one, other = serve(slow_shell), serve(slow_shell)
-    options = EnvOptions(spec="terminal", world=f"{one.url},{other.url}", generator={"backoff_s": 0.01}, max_steps=6)
+    options = EnvOptions(
+        spec="terminal", world=f"{one.url},{other.url}", language={"generator": {"backoff_s": 0.01}}, max_steps=6
+    )
     with closing(play_on_ray(options, EXPERT, range(12), wave=2)) as playing:
         played = [next(playing)]
         assert one.bodies and other.bodies
@@ -131,8 +133,6 @@ def test_a_worker_that_cannot_play_says_why_and_an_episode_that_kills_its_worker
 
     with pytest.raises(SpecError, match="no_such_family"):
         list(play_on_ray(EnvOptions(spec="terminal", families=["no_such_family"]), EXPERT, range(2)))
-    with pytest.raises(SpecError, match="order"):
-        list(play_on_ray(EnvOptions(spec="terminal", order="record:order.jsonl"), EXPERT, range(2)))
     with pytest.raises(AgentWorldError, match=f"place 0 was under way .* {MOST_LOSSES} workers"):
         list(play_on_ray(EnvOptions(spec="terminal"), deadly, range(1), workers=1))
     with pytest.raises(AgentWorldError, match="in a row were lost before they played"):

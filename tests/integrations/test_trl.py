@@ -257,9 +257,9 @@ def test_the_model_writes_on_where_an_answer_has_come_and_waits_for_no_other(tok
 
 
 def test_the_order_of_a_batch_can_be_recorded_and_given_again(tokenizer, tmp_path):
-    path = tmp_path / "order.jsonl"
-    recorded, trainer = in_held_world(tokenizer, random.Random(1), order=f"record:{path}")
-    replayed, again = in_held_world(tokenizer, random.Random(2), order=f"recorded:{path}")
+    path = tmp_path / "world.jsonl"
+    recorded, trainer = in_held_world(tokenizer, random.Random(1), world=f"record:{path}+held")
+    replayed, again = in_held_world(tokenizer, random.Random(2), world=f"recorded:{path}")
     assert replayed == recorded and again.batches == trainer.batches
 
 

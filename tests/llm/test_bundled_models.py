@@ -121,8 +121,8 @@ def test_the_server_prints_how_to_ask_the_model_that_it_serves() -> None:
     models = bundled_models()
     assert _usage(models["tiny-android-state"]) == (
         "AgentWorld/Android-v0",
-        ', profile="compact", form="state", '
-        "sampling={'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'reasks': 4}",
+        ", language={'profile': 'compact', 'form': 'state', "
+        "'sampling': {'temperature': 0.0, 'thinking': False, 'max_tokens': 2048, 'reasks': 4}}",
     )
     env_id, options = _usage(models["tiny-search"])
     assert env_id == "AgentWorld/Search-v0" and "form" not in options

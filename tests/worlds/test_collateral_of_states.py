@@ -39,7 +39,7 @@ def episode(commands: dict[str, str], form: str = "state") -> dict[str, Any]:
     answers = iter(commands.values())
     generator = ScriptedGenerator(lambda request: next(answers, "same"))
     register_world("told_states", lambda options: options.language(generator, profile="compact"))
-    env = make("AgentWorld/Terminal-v0", world="told_states", task=TASK, profile="compact", form=form)
+    env = make("AgentWorld/Terminal-v0", world="told_states", task=TASK, language={"profile": "compact", "form": form})
     env.reset(seed=0)
     for command in commands:
         env.step(command)

@@ -51,7 +51,7 @@ def play(world: LanguageWorld, session: Any, *commands: str) -> list[Observation
 
 def test_an_unlikely_answer_ends_the_episode_without_a_reward() -> None:
     name = dream("that_doubts_sorting", unsure_of("sort a.txt"))
-    env = make(world=name, task=TASK, guard={"least": 0.9})
+    env = make(world=name, task=TASK, language={"guard": {"least": 0.9}})
     env.reset(seed=0)
     sure = env.step("ls")
     _, reward, terminated, truncated, info = env.step(SORT)
@@ -101,7 +101,7 @@ def test_forks_have_twins_of_their_own() -> None:
 
 
 def test_a_probe_is_grounded_on_a_copy_and_counted() -> None:
-    env = make(world=dream("that_doubts_reading", unsure_of("cat sorted")), task=TASK, guard=GROUND)
+    env = make(world=dream("that_doubts_reading", unsure_of("cat sorted")), task=TASK, language={"guard": GROUND})
     env.reset(seed=0)
     env.step(SORT)
     info = env.step("finish")[4]
@@ -124,7 +124,7 @@ def test_what_an_agent_defined_does_not_change_what_a_grounded_probe_means() -> 
 
 def test_a_screen_that_is_grounded_brings_its_structured_state() -> None:
     answer = unsure_of("", text='tasks/clock = [{"screen":"main"}]')
-    env = make("AgentWorld/Android-v0", world=dream("phone", answer), profile="compact", form="state", guard=GROUND)
+    env = make("AgentWorld/Android-v0", world=dream("phone", answer), language={"form": "state", "guard": GROUND})
     env.reset(seed=3)
     true = make("AgentWorld/Android-v0", world="grounded")
     true.reset(seed=3)
@@ -140,7 +140,7 @@ def test_a_recording_of_a_guarded_dream_replays_it(tmp_path: Path) -> None:
     name = dream("that_doubts_listing", unsure_of("sort", "cat"))
     seen = []
     for world in (f"record:{tmp_path}/r.jsonl+{name}", f"recorded:{tmp_path}/r.jsonl"):
-        env = make(world=world, task=TASK, **({"guard": GROUND} if world.startswith("record:") else {}))
+        env = make(world=world, task=TASK, language={"guard": GROUND} if world.startswith("record:") else {})
         env.reset(seed=0)
         seen.append([env.step(command) for command in (SORT, "ls", CAT)])
         env.close()
@@ -150,7 +150,7 @@ def test_a_recording_of_a_guarded_dream_replays_it(tmp_path: Path) -> None:
 
 def test_a_guard_is_part_of_the_world() -> None:
     plain, ends, grounds = (
-        EnvOptions(spec="terminal", world=dream("plain", unsure_of()), guard=guard).runner().fingerprint
+        EnvOptions(spec="terminal", world=dream("plain", unsure_of()), language={"guard": guard}).runner().fingerprint
         for guard in (None, {"least": 0.9}, GROUND)
     )
     assert len({plain, ends, grounds}) == 3
@@ -166,12 +166,12 @@ def test_a_generator_that_does_not_tell_its_confidence_cannot_be_guarded() -> No
 @pytest.mark.parametrize("guard", [{}, {"least": 0}, {"least": 2}, {"least": 0.5, "remedy": "pray"}, {"most": 1}])
 def test_a_guard_that_makes_no_sense_is_refused(guard: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match="guard"):
-        EnvOptions(spec="terminal", world=dream("unguardable", unsure_of()), guard=guard).runner()
+        EnvOptions(spec="terminal", world=dream("unguardable", unsure_of()), language={"guard": guard}).runner()
 
 
 def test_only_dreams_are_guarded_and_only_domains_with_a_grounded_world_grounded(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="only a language world is guarded"):
-        EnvOptions(spec="terminal", world="grounded", guard={"least": 0.9}).runner()
+        EnvOptions(spec="terminal", world="grounded", language={"guard": {"least": 0.9}}).runner()
     custom = Path(__file__).parents[2] / "examples" / "custom_domain" / "spec.yaml"
     with pytest.raises(WorldNotConfigured, match="no grounded world"):
-        EnvOptions(spec=str(custom), world=dream("customary", unsure_of()), guard=GROUND).runner()
+        EnvOptions(spec=str(custom), world=dream("customary", unsure_of()), language={"guard": GROUND}).runner()

@@ -149,7 +149,9 @@ def test_a_probe_that_changes_what_is_stored_or_strikes_a_control_is_asked() -> 
 
 def test_info_counts_which_probes_were_read_and_which_were_asked() -> None:
     register_world("nothing_changes", lambda options: options.language(ScriptedGenerator(lambda request: "same")))
-    env = make("AgentWorld/Desktop-v0", world="nothing_changes", task=TASK, profile="compact", form="state")
+    env = make(
+        "AgentWorld/Desktop-v0", world="nothing_changes", task=TASK, language={"profile": "compact", "form": "state"}
+    )
     env.reset(seed=0)
     info = env.step("DONE")[4]
     env.close()

@@ -47,4 +47,10 @@ class Options(BaseModel):
             if field is None:
                 raise UnknownOption(type(self).__name__, key, options[key], type(self).model_fields) from error
             words = [part.words for part in field.metadata if isinstance(part, ExpectedValue)]
-            raise SpecError("options", key, options.get(key), words[0] if words else expectation(first)) from error
+            expected = words[0] if words else expectation(first)
+            raise SpecError("options", self.named(key), options.get(key), expected) from error
+
+    @classmethod
+    def named(cls, field: str) -> str:
+        """Return the name that errors have for a field."""
+        return field

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jinja2 import PackageLoader
 from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
@@ -13,11 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from agentworld_gym.agents.policies.menu_agent import MenuAgent
+from agentworld_gym.base.documents.atomic_files import write_atomically
 from agentworld_gym.base.process.pacing import paced
-from agentworld_gym.cli.demo.report import DemoReport
-from agentworld_gym.cli.demo.tour import LEVELS, TERMINAL, messages_of_all_domains, side_by_side
+from agentworld_gym.cli.demo.tour import LEVELS, TERMINAL, Shown, SideBySide, messages_of_all_domains, side_by_side
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.report.charts import curve
+from agentworld_gym.evaluation.report.page import environment
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.evaluation.transfer import transfer
 
@@ -30,6 +35,28 @@ SHOWN_SEEDS = (0, 7, 14)
 SHOWN_ROWS = 6
 NUM_ENVS = 32
 MAX_STEPS = 12
+
+
+@dataclass(frozen=True)
+class DemoReport:
+    """Everything that the demo found, for one HTML file that needs nothing else."""
+
+    shown: Sequence[Shown]
+    rows: Sequence[SideBySide]
+    curve: Sequence[CurvePoint]
+    interrupted: bool
+    transfer: TransferResult
+    seconds: float
+
+    def html(self) -> str:
+        """Return the page: what `agentworld eval transfer` shows, and what led to it."""
+        learned = curve([(point.steps, point.success) for point in self.curve], "Success over training steps", "steps")
+        template = environment(PackageLoader("agentworld_gym.cli", "demo")).get_template("report.html.j2")
+        return template.render(report=self, curve=learned)
+
+    def write(self, path: Path) -> None:
+        """Write the page; a crash leaves the earlier file or the whole of this one."""
+        write_atomically(path, self.html())
 
 
 def run(
@@ -70,8 +97,8 @@ def run(
     training = _train(console, steps or STEPS, seed)
 
     console.rule("4. The same agent on unseen tasks, in both worlds")
-    agent = MenuAgent("agent", training.model, load_spec("terminal"))
-    result = _transfer(console, agent, EnvOptions(spec="terminal", world=world, split="test", levels=LEVELS), episodes)
+    agent = MenuAgent("agent", training.model, load_spec(TERMINAL))
+    result = _transfer(console, agent, EnvOptions(spec=TERMINAL, world=world, split="test", levels=LEVELS), episodes)
     summary = Table("world", "success", "world failures")
     for label, side in (("grounded terminal", result.grounded), ("small world model", result.dream)):
         summary.add_row(label, str(side.success or "-"), str(sum(side.failures.values())))

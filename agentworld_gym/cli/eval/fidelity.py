@@ -207,7 +207,8 @@ def fidelity(
 
 def _options_of(given: Mapping[str, Any], quick: bool) -> dict[str, Any]:
     """Return the options, except for those that have a place of their own in the result."""
-    asked = {key: value for key, value in given.items() if key not in ("spec", "world", "split")}
+    asked = {key: value for key, value in given.items() if key not in ("spec", "world", "split", "language")}
+    asked |= given.get("language", {})
     return {**asked, "quick": True} if quick else asked
 
 

@@ -16,13 +16,13 @@ from agentworld_gym.core.actions.agent_calls import is_gesture
 from agentworld_gym.core.actions.claude_code_calls import in_claude_code
 from agentworld_gym.core.actions.finish import read_finish
 from agentworld_gym.core.actions.naming import called, full_names, renamed, with_component
-from agentworld_gym.core.actions.syntaxes import OWN_ONLY, READERS, read_json
+from agentworld_gym.core.actions.syntaxes import OWN_ONLY, find_syntax, read_json
 from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction
-from agentworld_gym.core.actions.writing import ON_SCREEN, WRITERS, with_json_arguments
+from agentworld_gym.core.actions.writing import WRITERS, with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.screens import is_graphical
+from agentworld_gym.core.screens import is_graphical, read_screen
 from agentworld_gym.core.screens.locate import has_whole_locator
 
 _CACHED_TOOLSETS = 256
@@ -50,7 +50,8 @@ class ActionParser:
         schema = spec.action.json_schema
         self._schema = CompiledSchema(schema, spec.path, "action.schema") if schema else None
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
-        self._expected = " or ".join(READERS[syntax][1] for syntax in spec.action.syntax)
+        self._expected = " or ".join(find_syntax(syntax).called for syntax in spec.action.syntax)
+        self._on_screen = find_syntax(spec.action.syntax[0]).write
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
         self._finishing = {rule.text for rule in spec.action.finish_when if not rule.confirm}
         self._graphical = is_graphical(spec.id)
@@ -90,8 +91,10 @@ class ActionParser:
             screen: What was on the screen when the agent acted.
         """
         parsed, spec = action.parsed, self.spec.action
-        if parsed is not None and (on_screen := ON_SCREEN.get(spec.syntax[0])) is not None:
-            return self.raw(action) if self._is_own(action.raw) else on_screen(with_component(parsed, spec), screen)
+        if parsed is not None and self._on_screen is not None:
+            if self._is_own(action.raw):
+                return self.raw(action)
+            return self._on_screen(with_component(parsed, spec), read_screen(self.spec.id, screen))
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
@@ -204,7 +207,7 @@ class _Grammar:
     """
 
     def __init__(self, spec: DomainSpec, in_force: bool) -> None:
-        self.readers = [READERS[syntax][0] for syntax in spec.action.syntax if in_force or syntax not in OWN_ONLY]
+        self.readers = [find_syntax(syntax).read for syntax in spec.action.syntax if in_force or syntax not in OWN_ONLY]
         self._spec = spec
         self._own = self._made(())
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}

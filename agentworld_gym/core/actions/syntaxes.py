@@ -9,16 +9,18 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid
 from agentworld_gym.core.actions.awm_calls import read_call
 from agentworld_gym.core.actions.browser_calls import as_tool_call, calls_in, read_call_text
 from agentworld_gym.core.actions.claude_code_calls import canonical
-from agentworld_gym.core.actions.phones import coordinates, droidbot, droidrun
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction, first_line
 from agentworld_gym.core.domain.action_spec import Syntax
+from agentworld_gym.core.registration import all_domains, resolved
+from agentworld_gym.core.screens.node import ScreenNode
 
 MAX_DEPTH = 64
 """How deep the JSON of an action may nest."""
@@ -177,22 +179,6 @@ def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
     return value
 
 
-def phone_coordinates(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """Read a JSON object with an `action` on points of a phone's screen."""
-    call = json_object(text, tools)
-    return None if call is None else coordinates.canonical(call)
-
-
-def droidrun_call(text: str, _tools: Toolset) -> dict[str, Any] | None:
-    """Read a call of DroidRun's tool `phone`, in XML."""
-    return droidrun.read(text)
-
-
-def droidbot_event(text: str, _tools: Toolset) -> dict[str, Any] | None:
-    """Read an event of DroidBot, in one line."""
-    return droidbot.read(text)
-
-
 def any_text(text: str, _tools: Toolset) -> str | None:
     """Read any text that is not blank."""
     return text if text.strip() else None
@@ -209,14 +195,44 @@ READERS: Mapping[Syntax, tuple[Reader, str]] = {
     "playwright_call": (browser_call, "a call of a browser's tool"),
     "browsergym_call": (browsergym_calls, "calls of BrowserGym"),
     "json_object": (json_object, "a JSON object"),
-    "phone_coordinates": (phone_coordinates, "an action on points"),
-    "droidrun_call": (droidrun_call, 'a call <invoke name="phone">'),
-    "droidbot_event": (droidbot_event, "an event such as touch <button …>…</button>"),
     "python_code": (any_text, "Python code"),
     "agent_code": (any_text, "Python code or a call of Agent"),
     "plain_text": (any_text, "a text"),
 }
-"""The reader of every syntax, and how the syntax is called in an error."""
+"""The reader of every syntax that several domains have, and how the syntax is called in an error."""
+
+
+class DomainSyntax(NamedTuple):
+    """A syntax that one domain has; `Domain.syntaxes` refers to it."""
+
+    read: Reader
+    """The reader."""
+
+    called: str
+    """How the syntax is called in an error."""
+
+    write: Callable[[Any, Sequence[ScreenNode]], str] | None = None
+    """A writer that looks at the elements of the screen on which the agent acts. It writes only actions of other
+    dialects; what was written in the syntax itself is shown as it stands."""
+
+
+def find_syntax(name: Syntax) -> DomainSyntax:
+    """Return a syntax, which all domains have or one.
+
+    Raises:
+        SpecError: No domain has it.
+
+    >>> find_syntax("plain_text").called, find_syntax("droidrun_call").called
+    ('a text', 'a call <invoke name="phone">')
+    """
+    if name in READERS:
+        return DomainSyntax(*READERS[name])
+    reference = next((one.syntaxes[name] for one in all_domains().values() if name in one.syntaxes), None)
+    if reference is None:
+        raise SpecError("action", "syntax", name, "a syntax of all domains, or one that a domain brings")
+    found: DomainSyntax = resolved(reference)
+    return found
+
 
 TOOL_CALLS: frozenset[Syntax] = frozenset(
     {"tool_call", "awm_call", "claude_code_call", "playwright_call", "browsergym_call"}

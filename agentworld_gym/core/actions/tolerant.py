@@ -34,7 +34,7 @@ _FREE: Mapping[Syntax, Literal["shell", "python", "text"]] = {
 }
 """The syntaxes that take almost any text, and what they take it for."""
 
-_SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "terminal", "text", "txt", "plaintext", "json"})
+_SHELLS = re.compile(r"|bash|sh|shell|zsh|console|terminal|text|txt|plaintext|json")
 """The languages of a fence that holds a command line or keystrokes."""
 
 _OPENED = re.compile(r"\s*<(think|thinking|thought|reasoning)\s*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
@@ -251,7 +251,7 @@ class TolerantParser:
         return None
 
     def _in_fences(self, blocks: Sequence[re.Match[str]], exact: Callable[[str], Action], takes_finish: bool) -> str:
-        if self._free == "shell" and (other := [one[2] for one in blocks if one[2].lower() not in _SHELLS]):
+        if self._free == "shell" and (other := [one[2] for one in blocks if not _SHELLS.fullmatch(one[2].lower())]):
             raise UnreadableAction(f"a block of {other[0]} is no command line")
         inner = _only([one[3].removesuffix("\n").removesuffix("```").rstrip() for one in blocks])
         if not inner.strip():

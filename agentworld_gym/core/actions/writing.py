@@ -10,7 +10,6 @@ from typing import Any
 
 from agentworld_gym.core.actions.agent_calls import agent_code
 from agentworld_gym.core.actions.browser_calls import browsergym_text, call_text
-from agentworld_gym.core.actions.phones import droidbot, droidrun
 from agentworld_gym.core.domain.action_spec import Syntax
 
 
@@ -75,11 +74,5 @@ WRITERS: Mapping[Syntax, Callable[[Any], str]] = {
     "playwright_call": call_text,
     "browsergym_call": browsergym_text,
 }
-"""The writer of each syntax that needs one. An action of any other syntax is shown as JSON or as it was written."""
-
-ON_SCREEN: Mapping[Syntax, Callable[[Any, str], str]] = {
-    "droidrun_call": droidrun.write,
-    "droidbot_event": droidbot.write,
-}
-"""The writers that look at the screen on which the agent acts, beside those of `WRITERS`. They write only actions of
-other dialects; what was written in the syntax itself is shown as it stands."""
+"""The writer of each syntax that needs one, beside those of `DomainSyntax`. An action of any other syntax is shown as
+JSON or as it was written."""

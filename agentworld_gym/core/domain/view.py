@@ -114,9 +114,9 @@ class View(ABC):
 
     @abstractmethod
     def describe_for_model(self, shown: StructuredState, action: Any) -> str:
-        """Return what a world model is told of a state before an action, in few words.
+        """Return what a world model reads of a state before an action, in few words.
 
-        It is what stands in front, and what the action is aimed at. Which state follows is not said.
+        It describes what stands in front and what the action is aimed at, and not which state follows.
 
         Args:
             shown: The structured state.

@@ -265,14 +265,14 @@ class RestorableMachine(BaseMachine[_System]):
         Its key `shown` holds what the view reads, and `kept` what updates alone need.
         """
         shown = self.visible_state()
-        return {"shown": shown, "kept": self._kept(shown)}
+        return {"shown": shown, "kept": self._hidden_state(shown)}
 
     @abstractmethod
     def visible_state(self) -> dict[str, Any]:
         """Return the part of the complete state that the view reads."""
 
     @abstractmethod
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         """Return the part of the complete state that updates alone need; `shown` is the other part."""
 
     @classmethod

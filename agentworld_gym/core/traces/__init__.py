@@ -10,15 +10,18 @@ from agentworld_gym.core.traces.log import (
     read_trace,
     stream_trace,
 )
+from agentworld_gym.core.traces.results import EpisodeResult, episodes_of
 
 __all__ = [
     "Departure",
     "EpisodeDiff",
+    "EpisodeResult",
     "TraceEpisode",
     "TraceLogs",
     "TraceStep",
     "agent_logs",
     "diff_traces",
+    "episodes_of",
     "pairs",
     "read_header",
     "read_trace",

@@ -27,6 +27,11 @@ DOMAIN = Domain(
         "droidrun": "agentworld_gym.domains.android.screen:DROIDRUN",
         "droidbot": "agentworld_gym.domains.android.screen:DROIDBOT",
     },
+    syntaxes={
+        "phone_coordinates": "agentworld_gym.domains.android.actions.coordinates:SYNTAX",
+        "droidrun_call": "agentworld_gym.domains.android.actions.droidrun:SYNTAX",
+        "droidbot_event": "agentworld_gym.domains.android.actions.droidbot:SYNTAX",
+    },
     families="agentworld_gym.domains.android.tasks:FAMILIES",
     control_cases="agentworld_gym.domains.android.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.android.explorer:PhoneExplorer",

@@ -35,6 +35,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.mcp.explorer:ToolExplorer",
     unseen_names="agentworld_gym.domains.mcp.unseen_names:UnseenTools",
+    claim_recording="agentworld_gym.domains.mcp.recordings:claim",
     explain="agentworld_gym.domains.mcp.explanations:explain",
     verifier="agentworld_gym.domains.mcp.verifier:VERIFIER",
     control_marks={

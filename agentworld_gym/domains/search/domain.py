@@ -28,6 +28,7 @@ DOMAIN = Domain(
     families="agentworld_gym.domains.search.tasks:FAMILIES",
     control_cases="agentworld_gym.domains.search.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.search.explorer:SearchExplorer",
+    claim_recording="agentworld_gym.domains.search.recordings:claim",
     explain="agentworld_gym.domains.search.explanations:explain",
     verifier="agentworld_gym.domains.search.verifier:VERIFIER",
     control_marks={

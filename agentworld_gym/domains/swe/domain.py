@@ -37,6 +37,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.swe.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.swe.explorer:CodeExplorer",
     policies={"free": "agentworld_gym.domains.swe.free_explorer:free"},
+    claim_recording="agentworld_gym.domains.swe.recordings:claim",
     explain="agentworld_gym.domains.swe.explanations:explain",
     verifier="agentworld_gym.domains.swe.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"Could not resolve host", "partial-failure": r"test_sum_is_quick"},

@@ -34,6 +34,7 @@ DOMAIN = Domain(
         "compute": "agentworld_gym.domains.terminal.explorer:compute",
         "free": "agentworld_gym.domains.terminal.free_explorer:free",
     },
+    claim_recording="agentworld_gym.domains.terminal.recordings:claim",
     explain="agentworld_gym.domains.terminal.explanations:explain",
     verifier="agentworld_gym.domains.terminal.verifier:VERIFIER",
     control_marks={

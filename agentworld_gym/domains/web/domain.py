@@ -49,6 +49,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.web.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.web.explorer:PageExplorer",
     unseen_names="agentworld_gym.domains.web.unseen_names:UnseenSites",
+    claim_recording="agentworld_gym.domains.web.recordings:claim",
     explain="agentworld_gym.recipe.thinking.explainers.screens:explain_page",
     verifier="agentworld_gym.domains.web.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"ERR_CONNECTION_RESET|502 Bad Gateway"},

@@ -2,167 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentworld_gym.base.documents.json_lines import JsonlWriter, check_fields, read_jsonl
-from agentworld_gym.base.errors import MissingFile, RecordingError, SpecError, TraceError
+from agentworld_gym.core.contracts import World
+from agentworld_gym.worlds.recordings.format import HandedOut
+from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
+from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 
-FORMAT = "agentworld-order-1"
-_HEADER: Mapping[str, Any] = {"format": str, "env": str, "fingerprint": str}
-
-HandedOut = tuple[str, int]
-"""The name of an episode and the number of its step, from 1 on."""
+log = logging.getLogger(__name__)
 
 
 class EventOrder(Protocol):
     """Who follows, or decides, which steps are handed out together and in which order."""
 
-    def due(self, under_way: Collection[str]) -> Sequence[str] | None:
-        """Return the episodes whose steps are to be handed out next, of those under way; None leaves it to time."""
+    def due(self, under_way: Collection[str], least: int) -> Sequence[str] | None:
+        """Return the episodes whose steps are to be handed out next, of those under way; None leaves it to time.
+
+        Args:
+            under_way: The names of the episodes that have a step under way.
+            least: How many steps the caller waits for at least.
+        """
         ...
 
     def handed_out(self, steps: Sequence[HandedOut]) -> None:
         """Take notice of the steps that are handed out together, in their order."""
         ...
 
-    def close(self) -> None:
-        """Close what is open. A second call does nothing."""
-        ...
-
 
 class OrderRecording:
-    """Writes the order of the steps to a file of JSON lines: a header, and then one line a batch.
-
-    A line `{"steps": [["e3", 1], ["e0", 2]]}` says that the first step of the episode `e3` and the second one of `e0`
-    were handed out together, that of `e3` first.
+    """Writes the order of the steps into the recording of their world.
 
     Args:
-        path: The file.
-        env_id: The id of the environment.
-        fingerprint: The digest of the world.
-
-    Raises:
-        RecordingError: The file holds something already.
-        TraceError: The file cannot be written.
+        world: The world that is recorded.
     """
 
-    def __init__(self, path: Path, env_id: str, fingerprint: str) -> None:
-        self._file = JsonlWriter(path)
-        if not self._file.empty:
-            self._file.close()
-            raise RecordingError(f"{path} holds something already; record the order to another file")
-        self._file.write([{"format": FORMAT, "env": env_id, "fingerprint": fingerprint}])
+    def __init__(self, world: RecordingWorld) -> None:
+        self._world = world
 
-    def due(self, under_way: Collection[str]) -> None:
+    def due(self, under_way: Collection[str], least: int) -> None:
         """Leave the order to time."""
 
     def handed_out(self, steps: Sequence[HandedOut]) -> None:
-        """Write a line.
+        """Write a line of the recording.
 
         Raises:
             TraceError: The file cannot be written.
         """
-        self._file.write([{"steps": steps}])
-
-    def close(self) -> None:
-        """Close the file. A second call does nothing."""
-        self._file.close()
+        self._world.record_order(steps)
 
 
 class RecordedOrder:
     """Hands out steps in the batches and in the order of a recording, however long the answers take.
 
-    Args:
-        path: The file that an `OrderRecording` wrote.
-        env_id: The id of the environment.
-        fingerprint: The digest of the world, which must be the one of the recording.
+    A replay that sends something else than the recorded run leaves the order, and a line of the log says where. From
+    there on steps are handed out as they end.
 
-    Raises:
-        MissingFile: There is no such file.
-        RecordingError: The file is no recorded order, or is that of another environment or world.
+    Args:
+        path: The file of the recording, for the log.
+        batches: The steps that were handed out together, batch by batch.
+
+    >>> order = RecordedOrder(Path("run.jsonl"), [[("e1", 1)], [("e0", 1), ("e1", 2)]])
+    >>> order.due(["e0", "e1"], 1)
+    ['e1']
     """
 
-    def __init__(self, path: Path, env_id: str, fingerprint: str) -> None:
-        if not path.is_file():
-            raise MissingFile(path, f"one that order='record:{path}' makes", "recorded order")
-        self._path, self._line = path, 1
-        self._rows: Iterator[dict[str, Any]] = read_jsonl(path)
-        self._batch: list[HandedOut] | None = None
-        header = next(self._rows, {})
-        if header.get("format") != FORMAT:
-            raise RecordingError(f"{path}: not a recorded order (expected a first line with format {FORMAT!r})")
-        self._check(header, _HEADER)
-        for key, value in (("env", env_id), ("fingerprint", fingerprint)):
-            if header[key] != value:
-                raise RecordingError(f"{path}: line 1: {key}: got {header[key]!r}, expected {value!r}")
+    def __init__(self, path: Path, batches: Sequence[Sequence[HandedOut]]) -> None:
+        self._path, self._batches, self._place = path, batches, 0
 
-    def due(self, under_way: Collection[str]) -> list[str]:
-        """Return the episodes of the next batch; equal calls return the same one until it was handed out.
-
-        Raises:
-            RecordingError: The recording has ended, or names an episode that has no step under way.
-        """
-        if self._batch is None:
-            self._batch = self._next()
-        names = [name for name, _ in self._batch]
-        for name in names:
-            if name not in under_way:
-                raise RecordingError(self._differs(f"{name} has no step under way in the replay"))
-        return names
+    def due(self, under_way: Collection[str], least: int) -> list[str] | None:
+        """Return the episodes of the next batch; equal calls return the same one until it was handed out."""
+        if self._place >= len(self._batches):
+            return None
+        names = [name for name, _ in self._batches[self._place]]
+        if missing := [name for name in names if name not in under_way]:
+            self._leave(f"{missing[0]} has no step under way in the replay")
+        elif len(names) < min(least, len(under_way)):
+            self._leave(f"the replay waits for {least} steps")
+        else:
+            return names
+        return None
 
     def handed_out(self, steps: Sequence[HandedOut]) -> None:
-        """Go on to the next batch.
+        """Go on to the next batch."""
+        if self._place >= len(self._batches):
+            return
+        pairs = zip(self._batches[self._place], steps, strict=True)
+        self._place += 1
+        if wrong := next(((*one, other[1]) for one, other in pairs if one != other), None):
+            self._leave("step {1} of {0} is step {2} in the replay".format(*wrong))
 
-        Raises:
-            RecordingError: A step has another number than in the recording.
-        """
-        for recorded, replayed in zip(self._batch or (), steps, strict=True):
-            if recorded != replayed:
-                name, number = recorded
-                raise RecordingError(self._differs(f"step {number} of {name} is step {replayed[1]} in the replay"))
-        self._batch = None
-
-    def close(self) -> None:
-        """Do nothing, because the file is read as it is needed and closes with this object."""
-
-    def _next(self) -> list[HandedOut]:
-        row = next(self._rows, None)
-        if row is None:
-            raise RecordingError(f"{self._path}: the recorded order ends after {self._line - 1} batches")
-        self._line += 1
-        self._check(row, {"steps": list})
-        return [(str(name), int(number)) for name, number in row["steps"]]
-
-    def _check(self, row: Mapping[str, Any], kinds: Mapping[str, Any]) -> None:
-        try:
-            check_fields(row, kinds, self._path, self._line)
-        except TraceError as error:
-            raise RecordingError(str(error)) from error
-
-    def _differs(self, what: str) -> str:
-        return f"{self._path}: line {self._line}: {what}; send what was sent in the recorded run"
+    def _leave(self, why: str) -> None:
+        log.warning("%s: the replay leaves the recorded order at batch %d: %s", self._path, self._place + 1, why)
+        self._batches = ()
 
 
-def open_order(handle: str | None, env_id: str, fingerprint: str) -> EventOrder | None:
-    """Return the order that a handle names; None for None.
-
-    Args:
-        handle: `record:PATH`, `recorded:PATH` or None.
-        env_id: The id of the environment.
-        fingerprint: The digest of the world.
-
-    Raises:
-        SpecError: The handle is neither, or there is no such file.
-        RecordingError: The file to record to holds something, or the file to replay holds no order of this world.
-        TraceError: The file cannot be written.
-    """
-    if handle is None:
-        return None
-    kind, _, path = handle.partition(":")
-    if kind == "record" and path:
-        return OrderRecording(Path(path), env_id, fingerprint)
-    if kind == "recorded" and path:
-        return RecordedOrder(Path(path), env_id, fingerprint)
-    raise SpecError("options", "order", handle, "record:PATH or recorded:PATH")
+def order_of(world: World[Any]) -> EventOrder | None:
+    """Return what records the order of steps in a world, or gives a recorded one again; None leaves it to time."""
+    if isinstance(world, RecordingWorld):
+        return OrderRecording(world)
+    if isinstance(world, RecordedWorld) and world.order:
+        return RecordedOrder(world.path, world.order)
+    return None

@@ -54,7 +54,6 @@ class EpisodeRunner:
         unjudged: Whether tasks with a rubric are played without a judge; they end with the failure `unjudged`.
         max_steps: The step limit of every episode; None takes that of the task or of the spec.
         traces: The logs to write; None writes none.
-        order: The order in which steps of streams are handed out; None leaves it to time.
         reading: How to read what agents write: `exact`, or `tolerant` as language models write.
     """
 
@@ -68,12 +67,13 @@ class EpisodeRunner:
         unjudged: bool = False,
         max_steps: int | None = None,
         traces: TraceLogs | None = None,
-        order: EventOrder | None = None,
         reading: Reading = "exact",
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
         self._unjudged = unjudged
-        self.max_steps, self.traces, self.order = max_steps, traces, order
+        self.max_steps, self.traces = max_steps, traces
+        self.order: EventOrder | None = None
+        """The order in which steps of streams are handed out; None leaves it to time."""
         self.parser, self.reading = ActionParser(spec), reading
         self.reader = TolerantParser(self.parser) if reading == "tolerant" else self.parser
         self.fingerprint = world.fingerprint.digest
@@ -248,14 +248,12 @@ class EpisodeRunner:
         return step.results
 
     def close(self) -> None:
-        """Close the world, the judge, the logs and the order."""
+        """Close the world, the judge and the logs."""
         self.world.close()
         if self.judge is not None:
             self.judge.close()
         if self.traces:
             self.traces.close()
-        if self.order:
-            self.order.close()
 
     def _next_id(self) -> str:
         return f"e{next(self._ids)}"

@@ -51,18 +51,17 @@ class EpisodeStream:
     def recv(self, min_ready: int = 1) -> list[tuple[Episode, Transition]]:
         """Return the steps that have ended, in the order of their ends.
 
-        An interrupt leaves every step under way; the next call waits for them again. A runner that replays a recorded
-        order decides itself which steps are waited for, and in which order they are returned.
+        An interrupt leaves every step under way; the next call waits for them again. In a replay the recorded
+        order decides which steps are waited for, and in which order they are returned.
 
         Args:
             min_ready: The number of steps to wait for; where fewer are under way, all of them.
 
         Raises:
-            TraceError: A log cannot be written.
-            RecordingError: The recorded order is that of other steps.
+            TraceError: A log, or the order in a recording, cannot be written.
         """
         order = self._runner.order
-        due = None if order is None else order.due(self._under_way)
+        due = None if order is None else order.due(self._under_way, min_ready)
         ended = self._flow.recv(min_ready) if due is None else self._flow.recv_of(due)
         if order is not None:
             order.handed_out([(name, turn_of(step)) for name, (step, _) in ended])

@@ -121,7 +121,7 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
     def prompt(self, agent: str) -> str:
         """Return the system message of a language model that plays an agent in this episode.
 
-        A solver is told what a single agent is told. What a director may choose stands in its observation.
+        A solver reads what a single agent reads. What a director may choose stands in its observation.
 
         Raises:
             ClosedError: There is no episode.

@@ -159,8 +159,8 @@ def _rows(
 ) -> Iterator[ConcernedRow]:
     """Yield the rows of one statement.
 
-    A table whose rows are not named by values is looked up by its key where other tables of the statement have it, and
-    is told where it has a single row.
+    A table whose rows are not named by values is looked up by its key where other tables of the statement have it. One
+    with a single row is yielded whole.
     """
     found: dict[str, list[Any]] = {}
     left = []

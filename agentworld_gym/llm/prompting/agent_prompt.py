@@ -17,7 +17,6 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.registration import find_domain
 
 ONE_ACTION = "Answer every message with one action and nothing else."
-CALLS = f"Act by calling the tools. When the task is done, call {VERB}, with the answer where the task asks for one."
 
 _ENDING = (
     f"When the task is done, write: {VERB}",
@@ -181,17 +180,19 @@ def with_finish(tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any
 
 
 def role_of_caller(spec: DomainSpec) -> str:
-    """Return the prompt of a domain for an agent that gets the tools apart, and calls them apart from its text.
+    """Return the prompt of a domain for an agent that is given its tools, `finish` among them, apart from the prompt.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
-    >>> role_of_caller(load_spec("search")).splitlines()[-1][:26]
-    'Act by calling the tools. '
+    >>> print(role_of_caller(load_spec("mcp")).splitlines()[-1])
+    When the task is done, call finish; where the task asks for an answer, give it there as "answer".
     """
-    return "\n".join([spec.description.strip(), *_programs(spec), CALLS])
+    ending = f'When the task is done, call {VERB}; where the task asks for an answer, give it there as "answer".'
+    told = [spec.description, *_programs(spec), "Act by calling tools.", ending]
+    return "\n".join(line.strip() for line in told)
 
 
 def _programs(spec: DomainSpec) -> list[str]:
-    """Return what an agent is told of the programs of a shell, where the domain names them."""
+    """Return what an agent reads about the programs of a shell, where the domain names them."""
     domain = find_domain(spec.id)
     if domain is None or domain.programs is None:
         return []

@@ -19,10 +19,30 @@ from agentworld_gym.core.domain.spec import Form, Profile
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import View
 from agentworld_gym.core.screens import Screen, screen_of
-from agentworld_gym.llm.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.llm.prompting.changes import apply, diff, numbered
 from agentworld_gym.llm.prompting.references import SearchReferences, page_references, search_references
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
+
+MARK = "\\"
+"""What stands before a blank answer of a small model. Its answers have no tags, and a completion may hold none."""
+
+
+def as_marked(answer: str) -> str:
+    """Return an answer as a small model writes it, which is never blank: white space and backslashes get a mark.
+
+    >>> as_marked(""), as_marked("a.txt")
+    ('\\\\', 'a.txt')
+    """
+    return MARK + answer if _is_markable(answer) else answer
+
+
+def as_meant(written: str) -> str:
+    """Return the answer that a small model means: the inverse of `as_marked`, defined for every text."""
+    return written.removeprefix(MARK) if _is_markable(written) else written
+
+
+def _is_markable(text: str) -> bool:
+    return not text.replace(MARK, "").strip()
 
 
 class AnswerCodec(Protocol):
@@ -239,7 +259,7 @@ def answer_codec(
         if view is None:
             raise SpecError(domain, "form", form, "full or change, for this domain has no view of a structured state")
         if profile != "compact":
-            raise SpecError(domain, "profile", profile, "compact, in which alone the form `state` is told")
+            raise SpecError(domain, "profile", profile, "compact, which alone explains the form `state`")
         return StateAnswers(view, parser)
     if form == "change":
         plain: AnswerCodec = ChangeAnswers()

@@ -159,7 +159,7 @@ class StateAnswers:
         return partial(self.view.completed, state)
 
     def display(self, screen: str, parsed: Any = None) -> str:
-        """Return what a model is told of a structured state before an action; nothing of a text that is no state."""
+        """Return what a model reads of a structured state before an action; an empty text where it is no state."""
         try:
             return self.turn(screen, parsed).description
         except ValueError:

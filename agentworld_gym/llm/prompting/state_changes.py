@@ -48,7 +48,7 @@ LONG = 48
 Counts = Callable[[tuple[str, ...]], bool]
 """Whether a change says by how much the number at a path grows."""
 Completed = Callable[[tuple[str, ...], Entries, Any], Any]
-"""The entry that is added to a list, from the path of the list, the entries before it, and what is told of it."""
+"""The entry that is added to a list: from the path of the list, the entries before it, and what the change says."""
 _SET = re.compile(r"([^\s>^+-]\S*) ([+:]?=) (.*)")
 _ADD = re.compile(r"([+^])(\S+) (.*)")
 _ONE = re.compile(r"([->])(\S+)")

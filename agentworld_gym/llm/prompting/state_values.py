@@ -32,7 +32,7 @@ def read_value(text: str) -> Any:
 
 
 def growth(before: Any, after: Any, *, counted: bool) -> str | int | float | None:
-    """Return by what a text or a number grows; None where the value after is told.
+    """Return by what a text or a number grows; None where a change names the value after.
 
     Args:
         before: The value before.

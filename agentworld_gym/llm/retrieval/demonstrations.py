@@ -44,7 +44,7 @@ class _Asking(Protocol):
 
 
 class RetrievalOptions(Strict):
-    """The value of `gym.make(..., retrieval=…)`.
+    """The value of `gym.make(..., language={"retrieval": …})`.
 
     >>> RetrievalOptions.of("runs/index").k
     3
@@ -69,7 +69,7 @@ class RetrievalOptions(Strict):
         data = {"path": value} if isinstance(value, str | Path) else value
         if isinstance(data, dict) and isinstance(data.get("path"), Path):
             data = {**data, "path": str(data["path"])}
-        return validated(RetrievalOptions, data, "options.retrieval")
+        return validated(RetrievalOptions, data, "options.language.retrieval")
 
 
 @dataclass(frozen=True)

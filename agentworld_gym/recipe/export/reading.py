@@ -13,6 +13,7 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task, split_of
 from agentworld_gym.core.registration import domain_of_env, find_domain
 from agentworld_gym.core.screens import screen_of
+from agentworld_gym.core.tasks import families
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.core.traces.log import WORKER, TraceEpisode, read_header, stream_trace
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
@@ -43,6 +44,12 @@ def recordings(paths: Sequence[Path]) -> list[Path]:
             raise SpecError("command line", "RUNS", str(path), _EXPECTED)
         files += inside
     return list(dict.fromkeys(files))
+
+
+def session_count(file: Path) -> int:
+    """Return how many sessions a file of rows or an agent log begins."""
+    with file.open("rb") as lines:
+        return sum(not file.name.endswith(_AGENT) or b'"turn":0,' in line for line in lines)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -134,7 +141,9 @@ class SessionReader:
         )
 
     def _tools_of(self, spec: DomainSpec, family: str, task_id: str, find_task: partial[Task | None]) -> Tools | None:
-        tools = self._tools.of(spec.id, family, task_id, find_task)
+        # Hand-written tasks share a family, and nothing else.
+        made = family if family in families(spec.id) else ""
+        tools = self._tools.of(spec.id, made, task_id, find_task)
         if tools is None and not (takes_calls(spec) and not spec.action.tools):
             return ()  # The tools are those of the domain.
         return tools
@@ -164,7 +173,7 @@ class SessionReader:
         find_task = partial(_task_of_trace, spec.source, start)
         family, level = start.get("family") or "", start.get("level")
         tools = self._tools_of(spec, family, start["task_id"], find_task)
-        task = find_task() if not family or tools is None else None
+        task = None if family in families(spec.id) else find_task()
         if tools is None:
             return "the tools of its task are not known"
         seed = _seed_of(start["task_id"], family, level)

@@ -89,7 +89,7 @@ class TaskTools:
 
         Args:
             domain: The id of the domain.
-            family: The family of the task; empty where it has none.
+            family: The family that made the task; empty where none did.
             task_id: The id of the task.
             find_task: A function that makes the task.
         """

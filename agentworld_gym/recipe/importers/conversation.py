@@ -48,6 +48,14 @@ class ImportedConversation:
     tools: tuple[dict[str, Any], ...] = ()
     score: float | None = None
 
+    def called(self) -> set[str]:
+        """Return the names of the tools that the agent called.
+
+        >>> ImportedConversation("a", [ImportedCall("1", "bash", "{}")]).called()
+        {'bash'}
+        """
+        return {event.name for event in self.events if isinstance(event, ImportedCall)}
+
 
 @dataclass(slots=True)
 class ImportTally:

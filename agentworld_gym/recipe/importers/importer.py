@@ -18,7 +18,7 @@ from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import Profile, load_spec
 from agentworld_gym.core.domain.task import Check, Expect, Task
-from agentworld_gym.core.registration import official_name
+from agentworld_gym.core.registration import domain_of_dialect, official_name
 from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.parsing import MARKER
@@ -102,7 +102,7 @@ class Importer:
         if form == "browsergym":
             session = browsed(record, name, self.tally)
             more = {"score": session.score, "task_id": session.task}
-            domain = self.domain or "web"
+            domain = self.domain or domain_of_dialect(form)
             dialect = form if form in self._prepared(domain)[0].spec.dialects else ""
             return self._session(form, domain, session.id, session.turns, more, where, dialect)
         conversation = READERS[form](record, name, self.tally)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.registration import all_domains
 from agentworld_gym.recipe.importers.conversation import (
     ImportedCall,
     ImportedConversation,
@@ -24,11 +25,6 @@ _SCREEN = re.compile(r"(?:New Terminal Output|Current Terminal Screen):\n")
 
 _FIRST_SCREEN = re.compile(r"\n*(?:Current terminal state:\n)?Current Terminal Screen:\n(?P<screen>.*)\Z", re.DOTALL)
 """The first screen, at the end of what Terminus asks for."""
-
-_SHELLS = {"bash", "Bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
-_FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
-_FILES |= {"Read", "Write", "Edit", "MultiEdit"}
-_SEARCH = {"web_search", "web_extractor", "dict_memory"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +44,26 @@ class Turns:
 
 
 def domain_of(conversation: ImportedConversation) -> str:
-    """Return the domain whose actions the calls of a conversation are; `mcp` where no other fits.
+    """Return the domain that is surest that a conversation is a session of its own.
 
     >>> domain_of(ImportedConversation("a", [ImportedCall("1", "bash", "{}")]))
     'swe'
     >>> domain_of(ImportedConversation("b", []))
     'mcp'
     """
-    names = {event.name for event in conversation.events if isinstance(event, ImportedCall)}
-    if KEYSTROKES in names or (not names and _batches(conversation)):
-        return "terminal"
-    if names & _SEARCH:
-        return "search"
-    if any(name.startswith("browser_") for name in names):
-        return "web"
-    return "swe" if names & (_SHELLS | _FILES) else "mcp"
+    claims = {name: domain.part("claim_recording") for name, domain in all_domains().items()}
+    return max(
+        (name for name, claim in claims.items() if claim is not None), key=lambda name: claims[name](conversation)
+    )
+
+
+def has_keystrokes(conversation: ImportedConversation) -> bool:
+    """Whether the agent typed keys: in calls of Terminus, or, without any call, in batches that it wrote as JSON."""
+    names = conversation.called()
+    spoken = (
+        event.text for event in conversation.events if isinstance(event, ImportedMessage) and event.role == "agent"
+    )
+    return KEYSTROKES in names or (not names and any(_commands(text) is not None for text in spoken))
 
 
 def dialect_of(conversation: ImportedConversation, spec: DomainSpec) -> DomainSpec:
@@ -178,13 +179,6 @@ def _commands(text: str) -> list[dict[str, Any]] | None:
     if len(keys) != len(commands):
         return None
     return [{"keystrokes": entry["keystrokes"], "duration": entry.get("duration", 1.0)} for entry in keys]
-
-
-def _batches(conversation: ImportedConversation) -> bool:
-    spoken = (
-        event.text for event in conversation.events if isinstance(event, ImportedMessage) and event.role == "agent"
-    )
-    return any(_commands(text) is not None for text in spoken)
 
 
 def _object(text: str) -> dict[str, Any]:

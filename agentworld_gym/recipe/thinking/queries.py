@@ -6,9 +6,9 @@ A query is one turn of a recorded session: what a model is given, with the syste
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from agentworld_gym.core.domain.spec import Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.wordings import drawn_wording
-from agentworld_gym.llm.rows.pools import PostPool, SessionPool
+from agentworld_gym.llm.rows.pools import PostPool, SessionPool, draw
 from agentworld_gym.llm.rows.rerendering import prompts_for, task_is_gone, task_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
@@ -27,7 +27,49 @@ from agentworld_gym.recipe.data.filters import Filters, RowFilter
 from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
-from agentworld_gym.recipe.thinking.turn_picker import TurnPicker
+
+CLASSES = ("0", "1", "2-4", "5+")
+"""The classes of turns by the number of state fields that they change."""
+
+
+def change_class(fields: int) -> str:
+    """Return the class of a turn that changes so many fields of the state.
+
+    >>> [change_class(fields) for fields in (0, 1, 2, 4, 5, 70)]
+    ['0', '1', '2-4', '2-4', '5+', '5+']
+    """
+    return CLASSES[0 if not fields else 1 if fields == 1 else 2 if fields < 5 else 3]
+
+
+@dataclass
+class TurnPicker:
+    """Picks turns of sessions in order, always of the class that its domain has the fewest of so far.
+
+    Within a class the turn is drawn by the session's id, so that equal sessions in equal order give equal turns.
+    """
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def pick(self, row: Row, turns: Sequence[int], number: int) -> list[int]:
+        """Pick `number` of the turns, or all where there are fewer, and return them in order.
+
+        Args:
+            row: The session.
+            turns: The turns to pick from, counted from 1.
+            number: The number of turns to pick.
+        """
+        by_class: dict[str, list[int]] = {}
+        for turn in sorted(turns, key=lambda turn: draw(f"turn/{row.id}/{turn}")):
+            fields = row.fields_changed or tuple(map(len, row.changes))
+            by_class.setdefault(change_class(fields[turn - 1] if fields else 0), []).append(turn)
+        picked: list[int] = []
+        while by_class and len(picked) < number:
+            name = min(by_class, key=lambda name: (self.counts[row.domain, name], CLASSES.index(name)))
+            self.counts[row.domain, name] += 1
+            picked.append(by_class[name].pop())
+            if not by_class[name]:
+                del by_class[name]
+        return sorted(picked)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
@@ -26,6 +27,7 @@ from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
+from agentworld_gym.recipe.training.world_card import world_card
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +92,12 @@ def train(
             logger.info("recording held-out sessions")
             yield from prepare(_unseen(config), watched)[0]
 
-    return fit(config, out, samples, held_out, progress, evaluate)
+    def card() -> dict[str, Any] | None:
+        files = data_files(config.data.rows, "train") or [path for path in (out / SESSIONS,) if path.is_file()]
+        return world_card(files, config.data.domains, config.preparation)
+
+    from_scratch = config.model.shape is not None
+    return fit(config, out, samples, held_out, progress, evaluate, card if from_scratch else None)
 
 
 def _some(samples: Iterator[Sample], told: Mapping[Path, PreparationReport]) -> Iterator[Sample]:

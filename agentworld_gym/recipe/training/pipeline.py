@@ -40,6 +40,7 @@ from agentworld_gym.recipe.training.stage_config import DataConfig, SessionsConf
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
 from agentworld_gym.recipe.training.validation import validation
+from agentworld_gym.recipe.training.world_card import write_card
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -88,6 +89,7 @@ def fit(
     held_out: Samples,
     progress: Progress | None = None,
     evaluate: Evaluate | None = None,
+    card: Callable[[], Mapping[str, Any] | None] | None = None,
 ) -> RunOutcome:
     """Train a model on samples, or go on with it, and export it.
 
@@ -100,6 +102,7 @@ def fit(
         held_out: The samples to measure the progress on.
         progress: A function that is called with each line of metrics.
         evaluate: A function that gives further metrics of a model, at every checkpoint.
+        card: A function that returns what the card of the trained model says; None where it needs none.
 
     Raises:
         SpecError: The folder is of another configuration, its tokens are of another tokenizer, the model is not there,
@@ -134,6 +137,7 @@ def fit(
         finished = trainer.spent >= 1
         if finished and processes.main:
             export(out, out / MODEL)
+            write_card(out / MODEL, None if card is None else card())
         processes.wait()
         return RunOutcome(metrics, trainer.steps, out / MODEL if finished else None)
 

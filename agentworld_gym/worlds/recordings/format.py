@@ -3,6 +3,9 @@
 A transition is keyed by a chain of digests: the world's fingerprint (model, spec, prompts, sampling), the task and the
 seed, then each action.
 
+Where steps did not wait for each other, lines between the transitions say which were handed out together:
+`{"steps": [["e3", 1], ["e0", 2]], "begins": false}`. One that `begins` is the first of a run.
+
 Each line carries the digest of what it holds and of the line before, so that a line that was edited, damaged or taken
 out is noticed when the recording is read. A digest has no secret: whoever makes all of them again can write what was
 never observed, and lines that are missing at the end leave no mark.
@@ -11,6 +14,7 @@ never observed, and lines that are missing at the end leave no mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,9 @@ from agentworld_gym.core.contracts import Action, AnswerSource, Observation, Usa
 from agentworld_gym.core.domain.task import Task
 
 FORMAT = "agentworld-recording-2"
+
+HandedOut = tuple[str, int]
+"""The name of an episode and the number of its step, from 1 on."""
 
 
 def start_key(digest: str, task: Task, seed: int) -> str:
@@ -49,8 +56,25 @@ def outcome_key(key: str) -> str:
     return digest_of([key, "collateral"])
 
 
-def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
-    """Return the fingerprint of the recorded world, and its rows by key (the first of equal keys).
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a recording holds."""
+
+    fingerprint: Fingerprint
+    """The fingerprint of the recorded world."""
+
+    rows: dict[str, dict[str, Any]]
+    """Its rows by key, the first of equal keys."""
+
+    order: list[list[HandedOut]]
+    """The steps that the last run handed out together, batch by batch; empty where it stepped in whole waves."""
+
+    last: str
+    """The digest of the last line."""
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a recording.
 
     Args:
         path: The file of the recording.
@@ -60,12 +84,6 @@ def read_recording(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]]]:
         RecordingError: The file is no recording, or a line is not what was recorded; the error names it.
         TraceError: A line is no JSON; the error names it.
     """
-    fingerprint, rows, _ = read_rows(path)
-    return fingerprint, rows
-
-
-def read_rows(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
-    """Return what `read_recording` returns, and the digest of the last line."""
     if not path.is_file():
         raise MissingFile(path, f"one that world='record:{path}+WORLD' makes", "recording")
     lines = enumerate(read_jsonl(path), 1)
@@ -74,10 +92,16 @@ def read_rows(path: Path) -> tuple[Fingerprint, dict[str, dict[str, Any]], str]:
         raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
     last = _checked(header, _HEADER, path, 1, "")
     rows: dict[str, dict[str, Any]] = {}
+    order: list[list[HandedOut]] = []
     for number, row in lines:
         last = _checked(row, _kinds_of(row), path, number, last)
-        rows.setdefault(row["key"], row)
-    return Fingerprint.from_dict(header["fingerprint"]), rows, last
+        if "steps" not in row:
+            rows.setdefault(row["key"], row)
+            continue
+        if row["begins"]:
+            order = []
+        order.append([(str(name), int(number)) for name, number in row["steps"]])
+    return Recording(Fingerprint.from_dict(header["fingerprint"]), rows, order, last)
 
 
 _HEADER: Mapping[str, Any] = {"fingerprint": dict}
@@ -89,11 +113,12 @@ _STEP = {**_STEP, "completion": str, "reasoning": str, "seed": int | None}
 _PASSES: Mapping[str, Any] = {"key": str, "passes": bool}
 _COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
 _VERIFIED: Mapping[str, Any] = {"key": str, "evidence": str, "score": float | None}
+_ORDER: Mapping[str, Any] = {"steps": list, "begins": bool}
 
 
 def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields that a row must have, with their types."""
-    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL, "evidence": _VERIFIED}
+    kinds = {"task": _START, "passes": _PASSES, "collateral": _COLLATERAL, "evidence": _VERIFIED, "steps": _ORDER}
     return next((fields for name, fields in kinds.items() if name in row), _STEP)
 
 

@@ -12,6 +12,7 @@ from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
+    HandedOut,
     next_key,
     outcome_key,
     read_recording,
@@ -41,8 +42,12 @@ class RecordedWorld:
     fingerprint: Fingerprint = field(init=False)
     """The fingerprint of the recorded world."""
 
+    order: list[list[HandedOut]] = field(init=False)
+    """The steps that the recorded run handed out together, batch by batch; empty where it stepped in whole waves."""
+
     def __post_init__(self) -> None:
-        self.fingerprint, self._rows = read_recording(self.path)
+        recording = read_recording(self.path)
+        self.fingerprint, self._rows, self.order = recording.fingerprint, recording.rows, recording.order
         self._actions: dict[str, list[str]] = {}
         for row in self._rows.values():
             if "parent" in row:

@@ -19,10 +19,11 @@ from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.recordings.format import (
     FORMAT,
+    HandedOut,
     next_key,
     outcome_key,
     packed,
-    read_rows,
+    read_recording,
     start_key,
     tests_key,
     unpacked,
@@ -53,13 +54,15 @@ class RecordingWorld:
         self.deterministic = inner.deterministic
         self._rows: dict[str, dict[str, Any]] = {}
         self._last = ""
+        self._ordered = False
         self._file = JsonlWriter(path)
         if not self._file.empty:
-            recorded, self._rows, self._last = read_rows(path)
-            if recorded.digest != self.fingerprint.digest:
+            recorded = read_recording(path)
+            self._rows, self._last = recorded.rows, recorded.last
+            if recorded.fingerprint.digest != self.fingerprint.digest:
                 self._file.close()
                 raise RecordingError(
-                    f"{path} records world {recorded.digest}, this world is {self.fingerprint.digest}; "
+                    f"{path} records world {recorded.fingerprint.digest}, this world is {self.fingerprint.digest}; "
                     "record to another file"
                 )
         else:
@@ -104,6 +107,15 @@ class RecordingWorld:
             self._write(self._keep({"key": key, "parent": session.key, "action": action.raw, **packed(answer)}))
             session.go_on(key, answer.text)
         return answer
+
+    def record_order(self, steps: Sequence[HandedOut]) -> None:
+        """Record which steps were handed out together, in their order.
+
+        Raises:
+            TraceError: The file cannot be written.
+        """
+        self._write([{"steps": list(steps), "begins": not self._ordered}])
+        self._ordered = True
 
     def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         if row["key"] in self._rows:

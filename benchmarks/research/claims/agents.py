@@ -68,7 +68,8 @@ class Tasks:
 
     def env(self, world: str, members: int, seed: int, bootstrap_at_limit: bool = True) -> AgentWorldVecEnv:
         """The environment to learn in, on training tasks."""
-        cut = {"sampling": {"max_tokens": self.max_tokens}} if self.max_tokens and world != "grounded" else {}
+        shortened = self.max_tokens and world != "grounded"
+        cut = {"language": {"sampling": {"max_tokens": self.max_tokens}}} if shortened else {}
         options = {**self.options(), **cut}
         learning = {"backplay": self.backplay, "bootstrap_at_limit": bootstrap_at_limit}
         return make_sb3_env(self.env_id, members, 1000 * seed, world=world, **learning, **options)

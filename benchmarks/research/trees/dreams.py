@@ -14,6 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 
+import agentworld_gym
 from agentworld_gym import AgentWorldError, ChatRequest, Completion, register_world
 from trees.sizes import DOMAINS, Size
 
@@ -69,10 +70,15 @@ def play(size: Size) -> None:
             for form in ("full", "change"):
                 answers = _answers(Path(f"samples/{profile}-{form}-turn.jsonl"))
                 for kind, more in KINDS.items():
-                    options = {"world": "two_trees", "profile": profile, "form": form, **more}
+                    options = {"world": "two_trees", **_of_language({"profile": profile, "form": form, **more})}
                     with open(f"dreams/{domain}/{profile}-{form}{kind}.jsonl", "w", encoding="utf-8") as file:
                         for line in _lines(domain, options, chosen, answers):
                             file.write(json.dumps(line) + "\n")
+
+
+def _of_language(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of a language world, which stand beside the others in a tree that does not nest them."""
+    return {"language": options} if hasattr(agentworld_gym, "LanguageOptions") else options
 
 
 def _answers(path: Path) -> dict[str, str]:

@@ -161,7 +161,7 @@ def test_the_other_world_knows_what_happened(runner: EpisodeRunner) -> None:
 
 def test_a_world_of_structured_states_knows_the_state_that_the_grounded_world_is_in(runner: EpisodeRunner) -> None:
     still = dream("still", lambda request: SAME)
-    dreamt = EnvOptions(spec="terminal", world=still, profile="compact", form="state", task=TASK).runner()
+    dreamt = EnvOptions(spec="terminal", world=still, language={"form": "state"}, task=TASK).runner()
     planner = Planner(runner, BestOfN(n=1, depth=1), imagination=OtherWorld(dreamt))
     [(episode, _, _)] = runner.start([0], {})
     plan = planner.begin(episode)

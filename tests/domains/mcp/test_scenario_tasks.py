@@ -71,7 +71,7 @@ def write(folder: Path, name: str = "rooms", tasks: int = 1) -> Path:
 
 
 def test_a_folder_is_played_without_any_python(tmp_path: Path) -> None:
-    env = gym.make("AgentWorld/MCP-v0", scenario=str(write(tmp_path)))
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(write(tmp_path))})
     observation, info = env.reset(seed=3)
     assert observation.startswith("Book room 1 for Bo on 2026-03-06.\n\nConnected to server rooms. Signed in as desk.")
     assert [tool["name"] for tool in info["tools"]] == ["rooms-list_bookings", "rooms-book_room"]
@@ -102,7 +102,7 @@ def test_seeds_walk_through_scenarios_and_then_through_their_tasks(tmp_path: Pat
 
 
 def test_what_other_changes_an_agent_makes_costs_it_the_success(tmp_path: Path) -> None:
-    env = gym.make("AgentWorld/MCP-v0", scenario=str(write(tmp_path)))
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(write(tmp_path))})
     env.reset(seed=0)
     env.step(BOOK)
     env.step(BOOK.replace("Bo", "Cy"))
@@ -114,7 +114,7 @@ def test_another_scenario_is_another_world(tmp_path: Path) -> None:
     place = write(tmp_path)
 
     def digest() -> str:
-        env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+        env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(place)})
         return str(env.unwrapped.world.fingerprint.digest)  # type: ignore[attr-defined]
 
     before = digest()
@@ -123,7 +123,7 @@ def test_another_scenario_is_another_world(tmp_path: Path) -> None:
     assert digest() == before
     (place / "tools.yaml").write_text((place / "tools.yaml").read_text().replace("Booked.", "Done."))
     assert digest() != before
-    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(place)})
     env.reset(seed=0)
     assert env.step(BOOK)[0] == "Done."
 
@@ -136,16 +136,16 @@ def test_a_language_world_is_told_all_rows(tmp_path: Path) -> None:
 
 def test_errors_say_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(MissingFile, match="a scenario, or a folder with folders of scenarios"):
-        gym.make("AgentWorld/MCP-v0", scenario="shop")
+        gym.make("AgentWorld/MCP-v0", world_options={"scenario": "shop"})
     with pytest.raises(MissingFile, match="at least one task of a scenario"):
-        gym.make("AgentWorld/MCP-v0", scenario=str(scenario_folder() / "shop"))
+        gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(scenario_folder() / "shop")})
     with pytest.raises(SpecError, match="None: scenarios belong to mcp, not to terminal"):
-        gym.make("AgentWorld/Terminal-v0", scenario=str(tmp_path))
+        gym.make("AgentWorld/Terminal-v0", world_options={"scenario": str(tmp_path)})
     place = write(tmp_path)
     (place / "tasks" / "1.yaml").write_text(
         yaml.safe_dump({**TASK, "menu": ['{"name": "rooms-burn", "arguments": {}}']})
     )
-    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(place)})
     with pytest.raises(SpecError, match=r"1.yaml: menu.0: .* an action that can be read"):
         env.reset(seed=0)
 
@@ -176,7 +176,7 @@ def test_a_tool_with_an_odd_schema_is_left_out_and_named_and_the_others_are_play
     spoil(place, **parameters)
     alone = {**TASK, "success": [{"answer": {"equals": "done"}}], "expert": ["finish: done"]}
     (place / "tasks" / "1.yaml").write_text(yaml.safe_dump(alone), encoding="utf-8")
-    env = gym.make("AgentWorld/MCP-v0", scenario=str(place))
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(place)})
     _, info = env.reset(seed=0)
     assert [tool["name"] for tool in info["tools"]] == ["rooms-book_room"]
     assert "rooms: 1 of 2 tools are left out: list_bookings (" in caplog.text
@@ -195,7 +195,7 @@ def test_a_scenario_that_cannot_be_played_does_not_stop_the_others_of_its_folder
     spoil(tmp_path / "attic", type="array")
     (tmp_path / "barn" / "schema.sql").write_text("CREATE NOTHING")
     (tmp_path / "cellar" / "rows.yaml").unlink()
-    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=8, scenario=str(tmp_path))
+    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=8, world_options={"scenario": str(tmp_path)})
     _, infos = envs.reset(seed=0)
     assert set(infos["task_id"]) == {"rooms-1", "rooms-2"}
     for name in ("attic-1", "attic-2", "barn-1", "barn-2", "cellar-1", "cellar-2"):

@@ -291,7 +291,7 @@ def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(d
         pytest.skip("only screens are written as changes")
     rows = recorded(domain)
     world = dream(f"right_{domain}_{form}", knowing(domain, form, rows))
-    given = EnvOptions(spec=domain, world=world, split="test", profile="compact", form=form)
+    given = EnvOptions(spec=domain, world=world, split="test", language={"profile": "compact", "form": form})
     found, _ = measure(given, FidelityPlan(rows))
     assert found.stale == 0
     for run in (found.taught, found.free):
@@ -304,7 +304,7 @@ def test_a_model_that_is_right_is_exact_with_the_true_history_and_with_its_own(d
 @pytest.mark.parametrize("world", ["grounded", "that_looked"])
 def test_a_look_at_a_page_that_took_the_place_of_an_observation_is_taken_again(world: str):
     (row,) = record("web", 1, seed=2, families=("buy_goods", "join_thread"), levels=(3,))
-    given = EnvOptions(spec="web", world="grounded", split="test", profile="compact")
+    given = EnvOptions(spec="web", world="grounded", split="test", language={"profile": "compact"})
     with closing(given.runner()) as grounded:
         (case,) = cases_of([row], grounded)
     assert case and case.looked == {1, 5}
@@ -343,7 +343,7 @@ def test_a_forward_pass_says_what_decoding_writes():
 def test_a_forward_pass_tells_sessions_of_one_name_apart(tmp_path: Path):
     pytest.importorskip("transformers")
     model = f"transformers:{write_tiny_model(tmp_path, context=4096)}"
-    given = options(model, profile="compact", sampling={"thinking": False, "temperature": 0})
+    given = options(model, language={"profile": "compact", "sampling": {"thinking": False, "temperature": 0}})
     short, *_, long = sorted(ROWS, key=lambda row: len(row.actions))
     found, _ = measure(given, FidelityPlan([short, long.model_copy(update={"id": short.id})], quick=True))
     assert found.taught and found.taught.measures and len(short.actions) < len(long.actions)
@@ -359,7 +359,7 @@ def test_options_that_a_forward_pass_needs_are_named(tmp_path: Path):
         ({}, "expected --profile compact, --sampling thinking=false with it"),
     ):
         with pytest.raises(SpecError, match=named):
-            measure(options(model, **asked), FidelityPlan(_untouched(), quick=True))
+            measure(options(model, language=asked), FidelityPlan(_untouched(), quick=True))
 
 
 def test_a_world_without_a_model_in_this_process_has_no_forward_pass():
@@ -608,6 +608,6 @@ def test_what_was_asked_for_stands_in_the_result(tmp_path: Path, monkeypatch: py
 
 
 def test_options_of_the_dream_do_not_reach_the_grounded_world():
-    compact = options("grounded").changed(profile="compact", sampling={"temperature": 0})
+    compact = options("grounded").changed(language={"profile": "compact", "sampling": {"temperature": 0}})
     found, _ = measure(compact, FidelityPlan(ROWS[:2]))
     assert found.free and found.free.measures and found.free.measures.exact.share == 1.0

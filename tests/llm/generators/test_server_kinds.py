@@ -442,7 +442,7 @@ def test_a_step_on_a_server_of_each_kind_shows_what_its_user_expects(serve, name
     server = serve(kind)
     options = {"retries": 2, "backoff_s": 0.01, "deadline_s": 30, **kind.options}
     sampling = {"max_tokens": 4096} if name == "one without end" else {}
-    env = gym.make("AgentWorld/Terminal-v0", world=server.url, generator=options, sampling=sampling)
+    env = gym.make("AgentWorld/Terminal-v0", world=server.url, language={"generator": options, "sampling": sampling})
     env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step("pwd")
     assert len(server.bodies) == kind.asked

@@ -307,5 +307,5 @@ def test_a_server_without_a_list_of_models_needs_none_where_a_model_is_named(ser
     server.models = lambda: web.Response(status=status, body=body)
     named = connect(server, "mine", retries=0)
     assert named.describe()["model"] == ("mine", False) and ask(named).text == "mine"
-    with pytest.raises(GeneratorError, match=r"#NAME.*generator=\{\"model\": \"NAME\"\}"):
+    with pytest.raises(GeneratorError, match=r"#NAME.*\"generator\": \{\"model\": \"NAME\"\}"):
         connect(server, None, retries=0).describe()

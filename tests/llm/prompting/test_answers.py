@@ -23,8 +23,9 @@ from agentworld_gym.llm.prompting.answers import (
     ScreenAnswers,
     WholeAnswers,
     answer_codec,
+    as_marked,
+    as_meant,
 )
-from agentworld_gym.llm.prompting.blank_answers import as_marked, as_meant
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
 

@@ -485,7 +485,7 @@ class TestWorld:
         session = self.session(recording)
         texts = [observed.text for _ in range(2) for observed in recording.step([session], [self.ACT])]  # type: ignore[union-attr]
         recording.close()
-        rows = list(read_recording(path)[1].values())
+        rows = list(read_recording(path).rows.values())
         assert [row["text"] for row in rows] == [self.FIRST, *texts]
         assert rows[1]["completion"] == predicted("@@ change\n1~ 12 => 24")
         replay = open_world(f"recorded:{path}", WorldOptions(load_spec("web")))
@@ -502,11 +502,11 @@ class TestWorld:
         register_world(
             "dream_of_changes", lambda options: options.language(ScriptedGenerator(lambda _: predicted(SAME)))
         )
-        runner = EnvOptions(spec="web", world="dream_of_changes", form="change", judge="none").runner()
+        runner = EnvOptions(spec="web", world="dream_of_changes", language={"form": "change"}, judge="none").runner()
         assert runner.world.prompts.form == "change"  # type: ignore[attr-defined]
         runner.close()
         with pytest.raises(SpecError, match="form: got 'delta', expected one of full, change"):
-            EnvOptions(spec="web", form="delta").runner()  # type: ignore[arg-type]
+            EnvOptions(spec="web", language={"form": "delta"}).runner()
 
     def test_on_the_command_line(self) -> None:
         register_world("dream_of_same", lambda options: options.language(ScriptedGenerator(lambda _: predicted(SAME))))

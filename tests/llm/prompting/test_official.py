@@ -97,12 +97,12 @@ def test_an_environment_says_where_the_folder_may_be_named(monkeypatch: pytest.M
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("AGENTWORLD_CACHE", str(tmp_path))
     with pytest.raises(SpecError, match=VARIABLE):
-        gym.make("AgentWorld/Terminal-v0", world="tiny", prompts="official")
+        gym.make("AgentWorld/Terminal-v0", world="tiny", language={"prompts": "official"})
 
 
 @pytest.mark.parametrize("judge", ["same", "none"])
 def test_prompts_that_nobody_reads_are_refused(judge: str, folder: Path) -> None:
-    options = EnvOptions(spec="terminal", world="grounded", prompts=f"official:{folder}", judge=judge)
+    options = EnvOptions(spec="terminal", world="grounded", language={"prompts": f"official:{folder}"}, judge=judge)
     with pytest.raises(SpecError, match="only a language world, or a judge, reads prompts, not grounded"):
         options.runner()
 
@@ -128,8 +128,8 @@ def test_an_option_names_a_folder_or_takes_that_of_the_environment(
     assert OfficialPrompts.named("official") == OfficialPrompts.named(f"official:{folder}") == OfficialPrompts(folder)
     assert OfficialPrompts.named("official:~/prompts") == OfficialPrompts(Path.home() / "prompts")
     assert OfficialPrompts.named("prompts") is OfficialPrompts.named(None) is OfficialPrompts.named(folder) is None
-    options = EnvOptions(spec="terminal", prompts="official")
-    assert options.keywords()["prompts"] == "official"
+    options = EnvOptions(spec="terminal", language={"prompts": "official"})
+    assert options.keywords()["language"] == {"prompts": "official"}
     world = WorldOptions(load_spec("terminal"), prompts="official")
     assert world.folder is None
     assert world.templates().system(load_spec("terminal").handwritten_tasks()[0]).startswith("# You are {terminal}\n")

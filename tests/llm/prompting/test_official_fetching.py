@@ -145,6 +145,6 @@ def test_a_user_of_the_model_that_was_trained_with_them_is_told_once(
     _advise.cache_clear()
     caplog.clear()
     fetch_official(site[0])
-    gym.make("AgentWorld/Terminal-v0", world=server.url, prompts="official").close()
-    gym.make("AgentWorld/Terminal-v0", world=server.url, system_prompt="You are.").close()
+    gym.make("AgentWorld/Terminal-v0", world=server.url, language={"prompts": "official"}).close()
+    gym.make("AgentWorld/Terminal-v0", world=server.url, language={"system_prompt": "You are."}).close()
     assert "official prompts" not in caplog.text and caplog.get_records("call") == caplog.records

@@ -280,7 +280,9 @@ def test_an_environment_takes_the_option():
         seen.append(request.messages[-1]["content"])
         return predicted("dev@box:~$")
 
-    env = make(world=dream("retrieving", answer), retrieval={"path": str(index().folder), "k": 1}, split="test")
+    env = make(
+        world=dream("retrieving", answer), language={"retrieval": {"path": str(index().folder), "k": 1}}, split="test"
+    )
     env.reset(seed=1)
     env.step("ls")
     assert "Recorded steps that resemble this one" in seen[0]
@@ -290,7 +292,7 @@ def test_an_environment_takes_the_option():
 @pytest.mark.parametrize("world", ["grounded", "scripted"])
 def test_a_world_that_is_no_language_world_refuses_it(world):
     with pytest.raises(SpecError, match=r"retrieval.*only a language world is shown recorded steps"):
-        gym.make("AgentWorld/Terminal-v0", world=world, retrieval=str(index().folder))
+        gym.make("AgentWorld/Terminal-v0", world=world, language={"retrieval": str(index().folder)})
 
 
 @pytest.mark.parametrize(
@@ -300,13 +302,13 @@ def test_a_world_that_is_no_language_world_refuses_it(world):
 def test_a_wrong_option_is_named(option, named):
     name = dream("unasked", lambda request: predicted("x"))
     with pytest.raises(SpecError, match=named):
-        gym.make("AgentWorld/Terminal-v0", world=name, retrieval=option)
+        gym.make("AgentWorld/Terminal-v0", world=name, language={"retrieval": option})
 
 
 def test_an_index_without_the_domain_is_refused():
     name = dream("unasked", lambda request: predicted("x"))
     with pytest.raises(SpecError, match="an index with steps of mcp"):
-        gym.make("AgentWorld/MCP-v0", world=name, retrieval=str(index().folder))
+        gym.make("AgentWorld/MCP-v0", world=name, language={"retrieval": str(index().folder)})
 
 
 @pytest.mark.parametrize("profile", ["full", "compact"])

@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from agentworld_gym.cli.app import app
+from agentworld_gym.llm.bundled_models import carded_model
 from agentworld_gym.llm.rows.pools import PostPool, SessionPool
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.rows.row_reading import read_rows
@@ -242,7 +243,9 @@ def test_own_recordings_become_a_model_that_is_measured_and_served(source: str, 
     trained = run("train", "cpt", file, "--out", tmp_path / "run")
     assert trained.exit_code == 0, trained.output
     model = tmp_path / "run" / "model"
-    assert f'world="transformers:{model}", sampling=' in said(trained), "the prompts of imported sessions are whole"
+    assert f'world="transformers:{model}")' in said(trained)
+    card = carded_model(f"transformers:{model}")
+    assert card is not None and card.profile == "full", "the prompts of imported sessions are whole"
     measured = run(
         *("eval", "bench", rows, "--model", f"transformers:{model}", "--limit", "2", "--out", tmp_path / "bench"),
         *("--sampling", "max_tokens=8", "--sampling", "thinking=false"),

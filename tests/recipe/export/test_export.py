@@ -224,6 +224,19 @@ class TestTraces:
         assert [message["train"] for message in line["messages"][2:]] == [False, False, True]
         assert line["messages"][3]["content"] == said
 
+    def test_hand_written_tasks_have_their_own_tools(self, tmp_path: Path) -> None:
+        tasks = {task.id: task for task in load_spec("mcp").handwritten_tasks()}
+        assert len({len(task.tools) for task in tasks.values()}) > 1
+        env: Any = gym.make("AgentWorld/MCP-v0", world="grounded", traces=str(tmp_path / "run"))
+        for name in tasks:
+            env.reset(seed=0, options={"task": name})
+            env.step("finish")
+        env.close()
+        export(recordings([tmp_path / "run"]), "tools", tmp_path / "out", "all")
+        for line in lines(tmp_path / "out"):
+            names = {tool["function"]["name"] for tool in line["tools"]}
+            assert names == {tool["name"] for tool in tasks[line["task_id"]].tools} | {"finish"}
+
     def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
         env: Any = gym.make("AgentWorld/Terminal-v0", world="scripted", traces=str(tmp_path))
         env.reset(seed=0)

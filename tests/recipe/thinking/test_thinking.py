@@ -22,8 +22,8 @@ from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, engine_trace
+from agentworld_gym.recipe.thinking.queries import CLASSES, TurnPicker, change_class
 from agentworld_gym.recipe.thinking.reasoning_trace import FEWEST, MOST
-from agentworld_gym.recipe.thinking.turn_picker import CLASSES, TurnPicker, change_class
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
 QUOTED = re.compile(r"(`+) ?(.+?) ?\1(?!`)")

@@ -173,7 +173,7 @@ class AndroidMachine(RestorableMachine[Phone]):
         fields["above"] = [_without_transient(screen) for screen in model["above"]]
         return flat(fields)
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"stored": sorted(self._stored), "seen": sorted(self._seen)}
         return {**hidden_state(self.phone), **own}
 

@@ -109,7 +109,7 @@ def _launcher(canvas: Canvas, nodes: Sequence[ScreenNode]) -> None:
                 canvas.words(below, node.text, SMALL, style.WHITE, align="centre")
         elif node.description == "Search" or "earch" in node.label:
             canvas.box(box, style.WHITE, box.height // 2)
-            glyph(canvas, Box(box.x + 48, box.y + box.height // 2 - 28, 56, 56), "search", style.PHONE_ACCENT)
+            glyph(canvas, Box(box.x + 48, box.y + box.height // 2 - 28, 56, 56), "magnifier", style.PHONE_ACCENT)
             canvas.words(inset(box, 140, 20), node.label, TEXT, style.MUTED)
         else:
             canvas.words(box, node.label, TITLE, style.WHITE)

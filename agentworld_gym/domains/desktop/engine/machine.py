@@ -144,7 +144,7 @@ class DesktopMachine(RestorableMachine[Desktop]):
         """Return the fields of a state as outcomes are compared: a spreadsheet is what its cells show."""
         return compared(state)
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         own = {"problem": self.problem, "spans": self._span_tracker.fields()}
         return {"desktop": hidden_state(self._open(), shown), **own}
 

@@ -33,12 +33,16 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
     named, _, dreamer = place.partition("+")
     if dreamer and (options.guard or {}).get("remedy") == "ground":
         # The grounded world of the domain does not know these tasks.
-        raise SpecError("options", "guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM")
+        raise SpecError(
+            "options", "language.guard.remedy", "ground", "'end': no guard grounds the steps of a world of AWM"
+        )
     if dreamer == TINY or dreamer in bundled_models():
         unknown = "no small model knows the tools of these worlds, and nothing prints their answers from a state"
         raise WorldNotConfigured(f"world='{handle}': {unknown}")
     if dreamer and options.form == "state":
-        raise SpecError("options", "form", "state", "full: nothing prints the answers of a world of AWM from a state")
+        raise SpecError(
+            "options", "language.form", "state", "full: nothing prints the answers of a world of AWM from a state"
+        )
     folder = Path(named)
     files = AwmFiles(folder)
     chosen = AwmOptions(**(options.world_options or {}))
@@ -46,7 +50,7 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
         engine = AwmEngine(files, chosen.processes, chosen.loaded, chosen.worlds, chosen.beginning)
     except EngineError as error:
         raise WorldNotConfigured(f"world='awm:{folder}' cannot run here: {error}") from error
-    world = AwmWorld(engine, options.spec, options.scenario, chosen)
+    world = AwmWorld(engine, options.spec, chosen)
     if not dreamer:
         return world
     try:

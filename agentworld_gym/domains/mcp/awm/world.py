@@ -37,11 +37,14 @@ DIALECT = "awm"
 
 
 class AwmOptions(Options):
-    """How the worlds of AWM are played.
+    """How the worlds of AWM are played: the option `world_options` of `gym.make`.
 
     >>> AwmOptions(meta_tools=True).verifier
     'code'
     """
+
+    scenario: Annotated[str | None, ExpectedValue("the name of a scenario of AWM's")] = None
+    """The only scenario whose tasks are played. None plays those of all."""
 
     meta_tools: Annotated[bool, ExpectedValue("True or False")] = False
     """Whether the agent has AWM's two meta tools, `list_tools` and `call_tool`, in place of the tools themselves."""
@@ -80,6 +83,11 @@ class AwmOptions(Options):
     def _is_time(cls, now: str) -> str:
         moment_of(now)
         return now
+
+    @classmethod
+    def named(cls, field: str) -> str:
+        """Return the name that errors have for a field."""
+        return f"world_options.{field}"
 
     @property
     def beginning(self) -> Beginning:
@@ -122,7 +130,6 @@ class AwmWorld:
     Args:
         engine: The engine of the folder.
         spec: The domain of tool servers.
-        scenario: The only scenario to draw tasks from; None draws from all.
         options: How the worlds are played.
 
     Raises:
@@ -135,9 +142,7 @@ class AwmWorld:
 
     deterministic = True
 
-    def __init__(
-        self, engine: AwmEngine, spec: DomainSpec, scenario: str | None = None, options: AwmOptions | None = None
-    ) -> None:
+    def __init__(self, engine: AwmEngine, spec: DomainSpec, options: AwmOptions | None = None) -> None:
         if spec.id != DOMAIN:
             raise SpecError("options", "world", f"awm:{engine.files.folder}", f"a world of {spec.env_id}")
         self.options = options or AwmOptions()
@@ -146,7 +151,7 @@ class AwmWorld:
         if spec.dialect == DIALECT:
             require_repair()
             self._meta = "awm"
-        self.tasks = AwmTasks(engine, scenario, self._meta, self.options.verifier == "judge")
+        self.tasks = AwmTasks(engine, self.options.scenario, self._meta, self.options.verifier == "judge")
         self.fingerprint = Fingerprint(
             {
                 "world": Part("awm", True),

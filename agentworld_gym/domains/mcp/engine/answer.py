@@ -93,7 +93,7 @@ def text_of(
     ((name, given),) = said.items()
     if _REFUSAL.fullmatch(name):
         if not isinstance(given, str):
-            raise TypeError(f"a refusal is told in words, and not by {given!r}")
+            raise TypeError(f"a refusal needs words, and not {given!r}")
         return str(ToolRefusal(int(name), given))
     result = _result(service, context, name, given)
     assert isinstance(result.tool.call, SqlCall)

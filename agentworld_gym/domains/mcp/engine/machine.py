@@ -205,7 +205,7 @@ class ToolMachine(RestorableMachine[Database]):
         """Write the database as an SQLite file."""
         path.write_bytes(self.database())
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         before = None if self._before is None else plain_image(self._service, self._before)
         return {
             "sequences": plain_image(self._service, self.database())["sequences"],

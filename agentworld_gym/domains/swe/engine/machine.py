@@ -187,7 +187,7 @@ class SweMachine(RestorableMachine[RepositoryEpisode]):
         """Return every file by its path, the to-do list, version control and the processes in the background."""
         return flat_state(self._open())
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         last = {"result": plain_result(self._result), "name": self._name, "arguments": self._arguments}
         return {**kept_episode(self._open()), **last, "note": self._note}
 

@@ -61,7 +61,7 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         """Return the state that is left an hour after the last action."""
         return self._machine.last_state()
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         controls = self._controls
         return {
             "machine": self._machine.fields(),

@@ -132,7 +132,7 @@ class TerminalMachine(RestorableMachine[Shell]):
                 fields[path] = _describe_content(files.read_file(path))
         return fields
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         return self.fields()
 
     def visible_state(self) -> dict[str, Any]:

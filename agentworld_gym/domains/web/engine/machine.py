@@ -153,7 +153,7 @@ class WebMachine(RestorableMachine[Browser]):
         """Return the tabs with their fields, the cookies, and what the sites store, as flat fields."""
         return flat_state.state(self.browser)
 
-    def _kept(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+    def _hidden_state(self, shown: Mapping[str, Any]) -> dict[str, Any]:
         result = self._result
         own = {
             "action": plain(self._action),

@@ -105,7 +105,7 @@ def entry(flow: PageColumn, element: PictureElement) -> None:
             x, y = box.x + box.width - 16, box.y + box.height // 2
             flow.canvas.draw.polygon([(x - 6, y - 3), (x + 6, y - 3), (x, y + 5)], fill=style.MUTED)
         if node.role == "searchbox":
-            glyph(flow.canvas, Box(box.x + box.width - 28, box.y + 9, 17, 17), "search", style.MUTED)
+            glyph(flow.canvas, Box(box.x + box.width - 28, box.y + 9, 17, 17), "magnifier", style.MUTED)
         if "\n" in value:
             flow.canvas.paragraph(Box(inner.x, box.y + 6, inner.width, box.height - 8), value, TEXT)
         else:

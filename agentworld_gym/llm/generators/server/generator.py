@@ -52,7 +52,7 @@ _KEEPALIVE_S = 60.0
 _OTHER_FILES = 128
 _LONGEST_PAUSE_S = 30.0
 _LOOKUP_S = 10.0
-_NAME_ONE = 'name one, as in http://HOST:PORT/v1#NAME or generator={"model": "NAME"}'
+_NAME_ONE = 'name one, as in http://HOST:PORT/v1#NAME or language={"generator": {"model": "NAME"}}'
 _LESSONS = 8
 """The number of times that one request may be refused for another limit or field of the server."""
 

@@ -12,13 +12,13 @@ import pytest
 from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.phones import droidbot
 from agentworld_gym.core.contracts import ActionKind, Failure
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError, Multilingual
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.core.screens.sight import on_screen
+from agentworld_gym.domains.android.actions import droidbot
 from agentworld_gym.domains.android.engine import AndroidMachine
 from agentworld_gym.domains.android.engine.apps import apps
 from agentworld_gym.domains.android.engine.dialects import WRITERS
@@ -142,7 +142,7 @@ def test_a_world_model_is_told_the_dialect(dialect: str) -> None:
 def test_events_without_a_screen_mean_the_same(text: str) -> None:
     action = reads("droidbot").parse(text)
     assert action.error is None
-    written = droidbot.write(action.parsed, "")
+    written = droidbot.write(action.parsed, [])
     again: Any = droidbot.read(written)
     assert again["action_type"] == action.parsed["action_type"]
 

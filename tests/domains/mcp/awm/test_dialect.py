@@ -23,7 +23,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorldEnv]:
         pytest.skip(reason)
     pytest.importorskip("json_repair")
     folder = awm_worlds.write(tmp_path_factory.mktemp("awm"), awm_worlds.library())
-    made = AgentWorldEnv(spec="mcp:awm", world=f"awm:{folder}", scenario="Corner Library")
+    made = AgentWorldEnv(spec="mcp:awm", world=f"awm:{folder}", world_options={"scenario": "Corner Library"})
     yield made
     made.close()
 

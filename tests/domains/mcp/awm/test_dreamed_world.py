@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import awm_worlds
 import pytest
@@ -58,6 +59,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return awm_worlds.write(tmp_path_factory.mktemp("awm"), awm_worlds.library(), awm_worlds.harbor(60))
 
 
+def dreamt(folder: Path, name: str, scenario: str = "corner_library", **language: Any) -> AgentWorldEnv:
+    """The tasks of a scenario in a language world, without a judge."""
+    world, options = f"awm:{folder}+{name}", {"scenario": scenario}
+    return AgentWorldEnv(spec="mcp", world=world, world_options=options, judge="none", language=language)
+
+
 @pytest.fixture(scope="module")
 def knowing(folder: Path) -> Iterator[Knowing]:
     """Return a generator that knows the world, which plays the world `knowing`."""
@@ -75,7 +82,7 @@ def test_a_model_that_never_saw_the_tools_of_a_world_says_so(folder: Path) -> No
         return world
 
     register_world("learned", learned)
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+learned", scenario="corner_library", judge="none")
+    env = dreamt(folder, "learned")
     with closing(env), pytest.warns(UnseenWarning, match=r"learned held no such tools as .*\(it held those of bank\)"):
         env.reset(seed=0)
         *_, info = env.step(BORROW)
@@ -84,7 +91,7 @@ def test_a_model_that_never_saw_the_tools_of_a_world_says_so(folder: Path) -> No
 
 
 def test_a_small_database_is_told_whole_and_success_is_that_of_the_calls(folder: Path, knowing: Knowing) -> None:
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+knowing", scenario="corner_library", judge="none")
+    env = dreamt(folder, "knowing")
     observation, info = env.reset(options={"task": "corner_library-0"})
     assert observation.startswith("Borrow the book Emma.\n\nConnected to server corner_library. Signed in as user 1.")
     assert [tool["name"] for tool in info["tools"]] == ["list_books", "get_book", "borrow_book", "return_book"]
@@ -97,7 +104,7 @@ def test_a_small_database_is_told_whole_and_success_is_that_of_the_calls(folder:
 
 
 def test_of_a_large_database_each_call_is_shown_the_rows_that_it_may_touch(folder: Path, knowing: Knowing) -> None:
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+knowing", scenario="harbor_logistics", judge="none")
+    env = dreamt(folder, "knowing", "harbor_logistics")
     env.reset(options={"task": "harbor_logistics-0"})
     env.step('{"name": "get_port", "arguments": {"number": 57}}')
     *_, last = knowing.asked[-1].messages
@@ -111,7 +118,7 @@ def test_of_a_large_database_each_call_is_shown_the_rows_that_it_may_touch(folde
 
 def test_what_a_dream_says_of_a_call_does_not_make_it_one(folder: Path) -> None:
     register_world("boasting", lambda options: options.language(ScriptedGenerator(lambda request: '{"book_id": 1}')))
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+boasting", scenario="corner_library", judge="none")
+    env = dreamt(folder, "boasting")
     env.reset(options={"task": "corner_library-0"})
     env.step('{"name": "borrow_book", "arguments": {"book_id": 99}}')
     assert env.step("finish")[1] == 0.0
@@ -143,13 +150,12 @@ def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
 ) -> None:
     doubtful = ScriptedGenerator(lambda request: Completion("**Environment Observation:**\n{}", logprob=-5.0))
     monkeypatch.setitem(REGISTRY.factories, "doubting", lambda options: options.language(doubtful))
-    world = {"spec": "mcp", "world": f"awm:{folder}+doubting", "scenario": "corner_library", "judge": "none"}
-    env = AgentWorldEnv(**world, guard={"least": 0.9})
+    env = dreamt(folder, "doubting", guard={"least": 0.9})
     env.reset(options={"task": "corner_library-0"})
     assert env.step(BORROW)[4]["failure"]["kind"] == "unlikely"
     env.close()
     with pytest.raises(SpecError, match=r"guard\.remedy: got 'ground', expected 'end'"):
-        AgentWorldEnv(**world, guard={"least": 0.9, "remedy": "ground"})
+        dreamt(folder, "doubting", guard={"least": 0.9, "remedy": "ground"})
 
 
 def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
@@ -157,12 +163,12 @@ def test_a_model_that_prefers_to_write_states_writes_whole_answers_here(
 ) -> None:
     told = ScriptedGenerator(lambda request: "**Environment Observation:**\n{}")
     monkeypatch.setitem(REGISTRY.factories, "stately", lambda options: options.language(told, "compact", "state"))
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", scenario="corner_library", judge="none")
+    env = dreamt(folder, "stately")
     env.reset(options={"task": "corner_library-0"})
     assert env.step(BORROW)[0] == "{}"
     env.close()
     with pytest.raises(SpecError, match=r"form: got 'state', expected full"):
-        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", form="state")
+        AgentWorldEnv(spec="mcp", world=f"awm:{folder}+stately", language={"form": "state"})
 
 
 def test_behind_the_plus_stands_a_language_world(folder: Path) -> None:

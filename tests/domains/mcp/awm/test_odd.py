@@ -60,7 +60,7 @@ def test_the_odd_tools_are_left_out_and_named_and_the_others_are_played(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="odd")
+        env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"scenario": "odd"})
         _, info = env.reset(options={"task": "odd-0"})
     assert [tool["name"] for tool in info["tools"]] == KEPT
     assert set(env.world.tasks.left_out["odd"]) == LEFT_OUT  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ def test_the_server_refuses_an_odd_tool_as_that_of_awm_does(engine: AwmEngine) -
 
 
 def test_a_pattern_that_only_python_knows_is_left_to_the_server(folder: Path) -> None:
-    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="odd")
+    env = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"scenario": "odd"})
     env.reset(options={"task": "odd-0"})
     call = {"name": "end_in_python", "arguments": {"number": 7}}
     assert json.loads(env.step(json.dumps(call))[0]) == {"number": 7}

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def env(folder: Path) -> Iterator[AgentWorldEnv]:
     """Return an environment of the easy world."""
-    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library")
+    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"scenario": "Corner Library"})
     yield made
     made.close()
 
@@ -78,7 +78,9 @@ def test_tasks_that_the_start_satisfies_are_dropped_and_counted(env: AgentWorldE
 
 
 def test_a_vector_run_without_a_judge_meets_no_task_that_needs_one(folder: Path) -> None:
-    envs = gym.make_vec("AgentWorld/MCP-v0", num_envs=8, world=f"awm:{folder}", scenario="corner_library")
+    envs = gym.make_vec(
+        "AgentWorld/MCP-v0", num_envs=8, world=f"awm:{folder}", world_options={"scenario": "corner_library"}
+    )
     for _ in range(2):
         envs.reset(seed=0)
         infos = envs.step(["finish"] * 8)[4]
@@ -87,7 +89,9 @@ def test_a_vector_run_without_a_judge_meets_no_task_that_needs_one(folder: Path)
 
 
 def test_with_a_judge_all_tasks_are_played(folder: Path) -> None:
-    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", judge="http://localhost:1/v1")
+    made = AgentWorldEnv(
+        spec="mcp", world=f"awm:{folder}", world_options={"scenario": "corner_library"}, judge="http://localhost:1/v1"
+    )
     assert "corner_library-4" in {made.runner.source.pick(seed, {}).id for seed in range(8)}
     made.close()
 
@@ -112,7 +116,7 @@ def test_a_judge_reads_what_the_code_found(folder: Path) -> None:
 
     spec = load_spec("mcp")
     world = open_world(
-        f"awm:{folder}", WorldOptions(spec, scenario="corner_library", world_options={"verifier": "judge"})
+        f"awm:{folder}", WorldOptions(spec, world_options={"scenario": "corner_library", "verifier": "judge"})
     )
     assert isinstance(world, AwmWorld)
     judge = RubricJudge(Prompts(spec), ScriptedGenerator(verdict), spec.sampling.sampling())
@@ -145,7 +149,7 @@ def test_a_judge_names_a_class_of_awm_and_an_error_of_the_server_is_no_reward(
 ) -> None:
     spec = load_spec("mcp")
     world = open_world(
-        f"awm:{folder}", WorldOptions(spec, scenario="corner_library", world_options={"verifier": "judge"})
+        f"awm:{folder}", WorldOptions(spec, world_options={"scenario": "corner_library", "verifier": "judge"})
     )
     judge = RubricJudge(Prompts(spec), ScriptedGenerator(lambda _: judged_as(classification)), spec.sampling.sampling())
     runner = EpisodeRunner(spec, world, TaskSource(spec, pool=world.tasks), judge=judge)  # type: ignore[attr-defined]
@@ -225,7 +229,7 @@ def test_many_environments_step_as_one_wave_over_all_scenarios(folder: Path) -> 
 
 def test_the_meta_tools_list_and_call(folder: Path) -> None:
     made = AgentWorldEnv(
-        spec="mcp", world=f"awm:{folder}", scenario="corner_library", world_options={"meta_tools": True}
+        spec="mcp", world=f"awm:{folder}", world_options={"scenario": "corner_library", "meta_tools": True}
     )
     _, info = made.reset(options={"task": "corner_library-0"})
     assert [tool["name"] for tool in info["tools"]] == ["list_tools", "call_tool"]
@@ -239,7 +243,7 @@ def test_the_meta_tools_list_and_call(folder: Path) -> None:
 
 def test_databases_before_and_after_are_kept_where_that_is_asked_for(folder: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"snapshots": str(tmp_path)}
-    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="corner_library", world_options=options)
+    made = AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"scenario": "corner_library", **options})
     made.reset(options={"task": "corner_library-0"})
     made.step(BORROW)
     made.step("finish")
@@ -255,7 +259,7 @@ def test_databases_before_and_after_are_kept_where_that_is_asked_for(folder: Pat
 def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     options = {"scenario": "corner_library"}
-    made = AgentWorldEnv(spec="mcp", world=f"record:{path}+awm:{folder}", **options)
+    made = AgentWorldEnv(spec="mcp", world=f"record:{path}+awm:{folder}", world_options=options)
     made.reset(seed=3, options={"task": "corner_library-0"})
     shown = [made.step(action)[:3] for action in (BORROW, "finish")]
     task = made.task
@@ -269,7 +273,7 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scenario": "nowhere"}, "scenario: got 'nowhere', expected one of 2"),
+        ({"world_options": {"scenario": "nowhere"}}, "scenario: got 'nowhere', expected one of 2"),
         ({"world_options": {"meta": True}}, "meta"),
         ({"world_options": {"processes": 0}}, "processes: got 0, expected an integer of at least 1"),
         ({"world_options": {"loaded": 1.5}}, r"loaded: got 1\.5, expected an integer of at least 1"),
@@ -279,7 +283,7 @@ def test_a_recording_replays_observations_and_verdicts_without_the_sandbox(folde
         ({"split": "test"}, "split: got 'test', expected its default: the world brings its tasks"),
         ({"task": "corner_library-99"}, "got 'corner_library-99', expected the id of a task that the world brings, "),
         ({"spec": "terminal"}, r"world: got 'awm:.*', expected a world of AgentWorld/Terminal-v0"),
-        ({"form": "change"}, "form: got 'change', expected None"),
+        ({"language": {"form": "change"}}, "form: got 'change', expected None"),
     ],
 )
 def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message: str) -> None:
@@ -289,7 +293,7 @@ def test_wrong_options_are_named(folder: Path, options: dict[str, Any], message:
 
 def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(folder: Path) -> None:
     def made(**options: int) -> AgentWorldEnv:
-        return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", scenario="Corner Library", world_options=options)
+        return AgentWorldEnv(spec="mcp", world=f"awm:{folder}", world_options={"scenario": "Corner Library", **options})
 
     few, usual = made(processes=2, loaded=1, worlds=3), made()
     server = few.world.engine.server("corner_library")  # type: ignore[attr-defined]
@@ -299,7 +303,7 @@ def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(fo
 
 
 def test_options_of_these_worlds_are_refused_in_another_one() -> None:
-    with pytest.raises(SpecError, match=r"world_options: got .*, expected None: only a world that brings its tasks"):
+    with pytest.raises(SpecError, match=r"world_options\.meta_tools: got True, expected scenario alone: only a world"):
         AgentWorldEnv(spec="mcp", world_options={"meta_tools": True})
 
 

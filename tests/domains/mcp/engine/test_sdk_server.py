@@ -99,7 +99,7 @@ def test_over_http_too_and_a_signal_ends_it_with_everything_saved(
     tmp_path: Path, port: int, end: signal.Signals
 ) -> None:
     after = tmp_path / "after.db"
-    options = ["--transport", "http", "--port", str(port), "--save-final", str(after)]
+    options = ["--http", str(port), "--save-final", str(after)]
     with served([*COMMAND, *options], port) as process:
         check(*asyncio.run(talk(f"http://127.0.0.1:{port}/mcp")))
         process.send_signal(end)

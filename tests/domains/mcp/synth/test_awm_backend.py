@@ -56,7 +56,7 @@ def run(backend: AwmBackend, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_made_world_is_played_as_a_world_of_awm(run: Path) -> None:
-    env = gym.make("AgentWorld/MCP-v0", world=f"awm:{run / WORLDS}", scenario=WORLD)
+    env = gym.make("AgentWorld/MCP-v0", world=f"awm:{run / WORLDS}", world_options={"scenario": WORLD})
     for number, task in enumerate(synth_author.sheet(WORLD)["tasks"]):
         env.reset(seed=number)
         for call in task["solution"]:

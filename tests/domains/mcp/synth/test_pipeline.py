@@ -52,7 +52,7 @@ def verifier(**changes: Any) -> Fault:
 def test_a_made_world_is_played_by_gym_make(tmp_path: Path) -> None:
     report = synthesis(tmp_path, Author([WORLD, "vet_clinic"]), 2).run()
     assert report.made == (WORLD, "vet_clinic") and not report.given_up
-    env = gym.make("AgentWorld/MCP-v0", scenario=tmp_path / WORLDS)
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": tmp_path / WORLDS})
     seen = set()
     for seed in range(4):
         env.reset(seed=seed)
@@ -66,7 +66,7 @@ def test_a_made_world_is_played_by_gym_make(tmp_path: Path) -> None:
 
 def test_doing_nothing_does_not_pay_in_a_made_world(tmp_path: Path) -> None:
     synthesis(tmp_path, Author([WORLD])).run()
-    env = gym.make("AgentWorld/MCP-v0", scenario=tmp_path / WORLDS / WORLD)
+    env = gym.make("AgentWorld/MCP-v0", world_options={"scenario": tmp_path / WORLDS / WORLD})
     env.reset(seed=0)
     assert env.step("finish")[1] == 0.0
 

@@ -28,8 +28,8 @@ class ClientTools(NamedTuple):
 def client_tools(told: Sequence[Any]) -> ClientTools:
     r"""Return the tools that a server told of, and whose words nobody vouches for.
 
-    Patterns are those of Python there, and of ECMAScript here. A tool with a pattern that cannot be read here is told
-    without its patterns.
+    Patterns are those of Python there, and of ECMAScript here. A tool with a pattern that cannot be read here loses its
+    patterns.
 
     >>> number = {"type": "string", "pattern": r"\d+\Z"}
     >>> found = client_tools([{"name": "get", "parameters": {"properties": {"number": number}}}])

@@ -45,7 +45,8 @@ def grown_faults(file: Path, service: Service) -> list[str]:
     """
     folder = file.parent.parent
     try:
-        options = EnvOptions(spec="mcp", scenario=str(folder), task=f"{folder.resolve().name}-{file.stem}")
+        name = f"{folder.resolve().name}-{file.stem}"
+        options = EnvOptions(spec="mcp", world_options={"scenario": str(folder)}, task=name)
         with closing(options.changed(world="grounded").runner()) as runner:
             return list(_faults(runner, {tool.name for tool in service.tools.values() if tool.writes}))
     except AgentWorldError as error:

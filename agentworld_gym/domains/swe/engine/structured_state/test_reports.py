@@ -207,7 +207,7 @@ def _outcome(report: _PlainReport, id: str, phase: str, text: str, path: str) ->
         where = f"{report.plan.root.rstrip('/')}/{at[1] or path}" if not (at[1] or path).startswith("/") else at[1]
         frames.append(Frame(where, int(at[2]), report.function(where, int(at[2]))))
     if not frames or not rows:
-        raise ValueError("a failure is told by a line and its words")
+        raise ValueError("a failure needs a line and its words")
     report.words[id] = rows
     kind, message = "AssertionError", ""
     if not rows[0].startswith("assert ") and (found := _KIND.fullmatch("\n".join(rows))):

@@ -40,7 +40,7 @@ def grants(task: Task) -> list[str]:
 def prove(folder: Path, count: int) -> None:
     """Play each task three times: as its expert, idly, and, where the rules decide, without regard to them."""
     ruled = {family.__name__ for family in RULED.values()}
-    env: Any = gym.make("AgentWorld/MCP-v0", scenario=str(folder)).unwrapped
+    env: Any = gym.make("AgentWorld/MCP-v0", world_options={"scenario": str(folder)}).unwrapped
     for seed in range(count):
         env.reset(seed=seed)
         task = env.task

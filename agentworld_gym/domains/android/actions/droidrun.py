@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.actions.phones.gestures import (
+from agentworld_gym.core.actions.syntaxes import DomainSyntax
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
+from agentworld_gym.core.screens import ScreenNode
+from agentworld_gym.domains.android.actions.gestures import (
     BUTTONS,
     HEIGHT,
     OPPOSITE,
@@ -17,8 +20,6 @@ from agentworld_gym.core.actions.phones.gestures import (
     swipe_end,
     swiped,
 )
-from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.screens import ScreenNode, read_screen
 
 _INVOKE = re.compile(r'<invoke name="([\w-]+)">(.*?)</invoke>', re.DOTALL)
 _PARAMETER = re.compile(r'<parameter name="([\w-]+)">(.*?)</parameter>', re.DOTALL)
@@ -26,7 +27,7 @@ _NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,6})?")
 _PRESSES = {action: button for button, action in BUTTONS.items()}
 
 
-def read(text: str) -> dict[str, Any] | None:
+def read(text: str, _tools: Toolset | None = None) -> dict[str, Any] | None:
     """Read one call of the phone; calls of `remember`, which has no effect on it, may stand beside it.
 
     >>> read('<invoke name="phone">\\n<parameter name="action">click</parameter>\\n'
@@ -52,27 +53,26 @@ def read(text: str) -> dict[str, Any] | None:
     return reader(call)
 
 
-def write(parsed: Mapping[str, Any], screen: str) -> str:
-    """Write an action as a call; the screen tells where the element lies that a swipe begins at.
+def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+    """Write an action as a call; the elements of the screen tell where the one lies that a swipe begins at.
 
-    >>> print(write({"action_type": "input_text", "text": "tea"}, ""))
+    >>> print(write({"action_type": "input_text", "text": "tea"}, []))
     <invoke name="phone">
     <parameter name="action">type</parameter>
     <parameter name="text">tea</parameter>
     </invoke>
     """
-    arguments = _call(parsed, screen).items()
+    arguments = _call(parsed, nodes).items()
     parameters = "".join(f'<parameter name="{name}">{value}</parameter>\n' for name, value in arguments)
     return f'<invoke name="phone">\n{parameters}</invoke>'
 
 
-def _call(parsed: Mapping[str, Any], screen: str) -> dict[str, Any]:
+def _call(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> dict[str, Any]:
     kind = parsed["action_type"]
     if kind in _PRESSES:
         return {"action": "system_button", "button": _PRESSES[kind]}
     if kind == "open_app":
         return {"action": "open_app", "text": parsed["app_name"]}
-    nodes: Sequence[ScreenNode] = read_screen("android", screen)
     if kind in ("scroll", "swipe"):
         start = place_of(parsed, nodes) or (WIDTH // 2, HEIGHT // 2)
         direction = parsed["direction"] if kind == "swipe" else OPPOSITE[parsed["direction"]]
@@ -131,3 +131,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "system_button": lambda call: pressed(call.get("button", "")),
     "wait": lambda call: {"action_type": "wait"},
 }
+
+
+SYNTAX = DomainSyntax(read, 'a call <invoke name="phone">', write)
+"""The syntax `droidrun_call`."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentworld_gym.core.actions.phones.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
-from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.screens import Box, ScreenNode, read_screen
+from agentworld_gym.core.actions.syntaxes import DomainSyntax
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
+from agentworld_gym.core.screens import Box, ScreenNode
+from agentworld_gym.domains.android.actions.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
 
 _EVENT = re.compile(
     r"(?P<verb>touch|double_touch|long_touch|select|unselect|set_text|scroll (?P<way>up|down|left|right)) "
@@ -28,7 +29,7 @@ _CHECKED = ("CheckBox", "RadioButton", "Switch")
 _KEYS = {action: button.upper() for button, action in BUTTONS.items()}
 
 
-def read(text: str) -> dict[str, Any] | None:
+def read(text: str, _tools: Toolset | None = None) -> dict[str, Any] | None:
     """Read an event; the middle of its box is the point that is touched.
 
     >>> read("touch <button id=3 bound_box=108,1133,972,1266>Sign in</button>")
@@ -57,10 +58,10 @@ def read(text: str) -> dict[str, Any] | None:
     return {"action_type": _TOUCHES[verb], **target}
 
 
-def write(parsed: Mapping[str, Any], screen: str) -> str:
-    """Write an action as an event on the element that it names on the screen.
+def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+    """Write an action as an event on the element that it names among those of the screen.
 
-    >>> write({"action_type": "click", "x": 5, "y": 5}, '[ 0] | a.Button | text="OK" | bounds=[0,0][10,10] | clickable')
+    >>> write({"action_type": "click", "x": 5, "y": 5}, [ScreenNode("Button", "OK", box=Box(0, 0, 10, 10))])
     'touch <button bound_box=0,0,10,10>OK</button>'
     """
     kind = parsed["action_type"]
@@ -70,7 +71,6 @@ def write(parsed: Mapping[str, Any], screen: str) -> str:
         return f"intent am start {parsed['app_name']}"
     if kind not in (*_VERBS, "input_text", "scroll", "swipe"):
         return str(kind)
-    nodes = read_screen("android", screen)
     node = node_of(parsed, nodes)
     if kind in ("scroll", "swipe"):
         way = parsed["direction"] if kind == "scroll" else OPPOSITE[parsed["direction"]]
@@ -99,3 +99,7 @@ def _target(attributes: str) -> dict[str, int]:
         left, top, right, bottom = map(int, box.groups())
         return {"x": (left + right) // 2, "y": (top + bottom) // 2}
     return {"index": int(number[1])} if (number := _ID.search(attributes)) else {}
+
+
+SYNTAX = DomainSyntax(read, "an event such as touch <button …>…</button>", write)
+"""The syntax `droidbot_event`."""

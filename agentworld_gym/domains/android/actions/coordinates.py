@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.actions.phones.gestures import point_of, pressed, swiped
-from agentworld_gym.core.actions.toolset import UnreadableAction
+from agentworld_gym.core.actions.syntaxes import DomainSyntax, json_object
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
+from agentworld_gym.domains.android.actions.gestures import point_of, pressed, swiped
+
+
+def read(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a JSON object with an `action` on points of the screen."""
+    call = json_object(text, tools)
+    return None if call is None else canonical(call)
 
 
 def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -41,3 +48,7 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
         case "system_button":
             return pressed(str(call.get("button")))
     raise UnreadableAction(f"{name!r} is not one of click, long_press, swipe, type, wait, system_button")
+
+
+SYNTAX = DomainSyntax(read, "an action on points")
+"""The syntax `phone_coordinates`."""

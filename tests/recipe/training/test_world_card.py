@@ -1,0 +1,50 @@
+"""A trained model says itself what its worlds ask of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.bundled_models import carded_model
+from agentworld_gym.recipe.collect.config import CollectConfig, SmallModelSessions
+from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.recipe.data.preparation import Preparation
+from agentworld_gym.recipe.training.world_card import world_card, write_card
+
+DOMAINS = ["android", "search"]
+
+
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sessions of two domains, in compact prompts and, where a domain restates its state, in changes."""
+    path = tmp_path_factory.mktemp("sessions") / "compact.jsonl"
+    collect([load_spec(domain) for domain in DOMAINS], path, 4, 0, SmallModelSessions(max_turns=2))
+    return path
+
+
+def test_a_card_names_the_prompts_and_forms_of_the_sessions(sessions: Path, tmp_path: Path) -> None:
+    write_card(tmp_path, world_card([sessions], DOMAINS, Preparation()))
+    card = carded_model(f"transformers:{tmp_path}")
+    assert card is not None
+    assert (card.domains, card.profile, card.forms) == (("android", "search"), "compact", {"android": "change"})
+    assert not card.sampling["thinking"]
+
+
+def test_what_the_preparation_renders_anew_counts(sessions: Path) -> None:
+    card = world_card([sessions], ["android"], Preparation(form="state"))
+    assert card is not None and (card["domains"], card["forms"]) == (["android"], {"android": "state"})
+
+
+def test_sessions_of_several_profiles_say_nothing(sessions: Path, tmp_path: Path) -> None:
+    other = tmp_path / "full.jsonl"
+    collect([load_spec("terminal")], other, 2, 0, CollectConfig(max_turns=2))
+    assert world_card([sessions, other], [], Preparation()) is None
+    assert world_card([], [], Preparation()) is None
+
+
+def test_a_card_that_somebody_wrote_stays(sessions: Path, tmp_path: Path) -> None:
+    (tmp_path / "world.yaml").write_text("domains: [web]\n")
+    write_card(tmp_path, world_card([sessions], DOMAINS, Preparation()))
+    assert (tmp_path / "world.yaml").read_text() == "domains: [web]\n"
