@@ -90,7 +90,7 @@ class TestChat:
         assert {line["split"] for line in lines(tmp_path / "out", "test")} == {"test"}
         assert {line["split"] for line in lines(tmp_path / "out")} == {"train"}
 
-    @pytest.mark.parametrize("source", ["swe:claude-code", "web:browsergym", "android:droidrun", "mcp:mcpmark"])
+    @pytest.mark.parametrize("source", ["web:browsergym", "android:droidrun", "mcp:mcpmark"])
     def test_actions_are_written_in_the_dialect_of_the_session(self, source: str, tmp_path: Path) -> None:
         spec, file = load_spec(source), tmp_path / "rows.jsonl"
         collect([spec], file, 1, 0, CollectConfig(policies={"expert": 1.0}, levels={1: 1.0}))
