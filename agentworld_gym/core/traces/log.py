@@ -153,6 +153,34 @@ def read_trace(path: Path) -> Iterator[TraceEpisode]:
         yield from _episodes(agent)
 
 
+def stream_trace(agent_log: Path) -> Iterator[TraceEpisode]:
+    """Yield the episodes of a run as they end, and at last those that did not, without the rows of the world log.
+
+    Memory holds the episodes that are under way, however long the log is. A step that was tried again after a failure
+    is there once, as it went the last time.
+
+    Raises:
+        TraceError: It is no trace, or a line is no row of one; the error names file and line.
+    """
+    read_header(agent_log)
+    starts: dict[str, dict[str, Any]] = {}
+    steps: dict[str, list[TraceStep]] = {}
+    for number, row in _rows(agent_log):
+        _check(row, agent_log, number)
+        episode = row["episode"]
+        if row["turn"] == 0:
+            starts[episode], steps[episode] = row, []
+        elif episode in steps:
+            step, taken = _step(row, None), steps[episode]
+            if taken and taken[-1].turn == step.turn and "failure" in taken[-1].info:
+                taken.pop()
+            taken.append(step)
+            if (step.terminated or step.truncated) and not step.info.get("failure", {}).get("retryable"):
+                yield TraceEpisode(episode, starts.pop(episode), "", tuple(steps.pop(episode)))
+    for episode, start in starts.items():
+        yield TraceEpisode(episode, start, "", tuple(steps[episode]))
+
+
 def agent_logs(path: Path) -> list[Path]:
     """Return the agent logs of all runs in a folder, in the order in which the runs began, or that of one run.
 
@@ -203,36 +231,48 @@ def _episodes(agent_file: Path) -> Iterator[TraceEpisode]:
     starts: dict[str, dict[str, Any]] = {}
     steps: dict[str, list[TraceStep]] = {}
     for number, row in _rows(agent_file):
-        check_fields(row, _START if row.get("turn") == 0 else _STEP, agent_file, number)
+        _check(row, agent_file, number)
         episode = row["episode"]
         if row["turn"] == 0:
-            if "parent" in row:
-                check_fields(row, _FORK, agent_file, number)
             starts[episode], steps[episode] = row, []
             continue
         if episode not in steps:
             raise TraceError(
                 f"{agent_file}: line {number}: a step of episode {episode}, whose start is not in the trace"
             )
-        steps[episode].append(
-            TraceStep(
-                row["turn"],
-                row["action"],
-                row["observation"],
-                row["reward"],
-                row["terminated"],
-                row["truncated"],
-                row["info"],
-                worlds.get((episode, row["turn"])),
-                row.get("agent"),
-                row.get("kind", "act"),
-                row.get("at"),
-                row.get("checks_s", 0.0),
-            )
-        )
+        steps[episode].append(_step(row, worlds.get((episode, row["turn"]))))
     for episode, start in starts.items():
         begun = worlds.get((episode, 0), {})
         yield TraceEpisode(episode, start, begun.get("system", ""), tuple(steps[episode]), begun.get("observation", ""))
+
+
+def _check(row: Mapping[str, Any], file: Path, number: int) -> None:
+    """Check that a row of an agent log has what it must have.
+
+    Raises:
+        TraceError: It has not: the error names file, line and field.
+    """
+    check_fields(row, _START if row.get("turn") == 0 else _STEP, file, number)
+    if row["turn"] == 0 and "parent" in row:
+        check_fields(row, _FORK, file, number)
+
+
+def _step(row: Mapping[str, Any], world: Mapping[str, Any] | None) -> TraceStep:
+    """Return the step of a row of the agent log, with its row of the world log."""
+    return TraceStep(
+        row["turn"],
+        row["action"],
+        row["observation"],
+        row["reward"],
+        row["terminated"],
+        row["truncated"],
+        row["info"],
+        world,
+        row.get("agent"),
+        row.get("kind", "act"),
+        row.get("at"),
+        row.get("checks_s", 0.0),
+    )
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import chain, repeat
 
 import pytest
 from worlds import dream, make, predicted
@@ -15,7 +16,7 @@ from worlds import dream, make, predicted
 from agentworld_gym import TraceError
 from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
 from agentworld_gym.base.errors import MissingFile
-from agentworld_gym.core.traces import read_header, read_trace
+from agentworld_gym.core.traces import agent_logs, read_header, read_trace, stream_trace
 
 
 def test_a_run_can_be_read_again_from_both_logs(tmp_path):
@@ -51,6 +52,23 @@ def test_a_fork_is_an_episode_that_says_where_it_comes_from(tmp_path):
     first, second = read_trace(tmp_path)
     assert (second.start["parent"], second.start["parent_turn"]) == (first.id, 1)
     assert [step.action for step in second.steps] == ["pwd"]
+
+
+def test_a_stream_of_episodes_holds_a_step_that_was_tried_again_once(tmp_path):
+    from agentworld_gym import Failure, FailureKind
+
+    answers = chain([Failure(FailureKind.TIMEOUT, "late", retryable=True)], repeat(predicted("fine")))
+    env = make(world=dream("late", lambda request: next(answers)), traces=str(tmp_path))
+    env.reset(seed=3)
+    env.step("ls")
+    env.step("ls")
+    env.step("finish")
+    env.reset(seed=4)
+    env.close()
+    ended, under_way = stream_trace(*agent_logs(tmp_path))
+    assert [(step.turn, step.action, "failure" in step.info) for step in ended.steps][:1] == [(1, "ls", False)]
+    assert [step.action for step in ended.steps] == ["ls", "finish"]
+    assert under_way.start["seed"] == 4 and not under_way.steps
 
 
 def test_failures_are_logged_and_a_retry_takes_their_place(tmp_path):
