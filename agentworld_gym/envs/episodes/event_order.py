@@ -99,10 +99,11 @@ class RecordedOrder:
         """Go on to the next batch."""
         if not self._batches:
             return
-        pairs = zip(self._batches[self._place].steps, steps, strict=True)
+        replayed, recorded = dict(steps), self._batches[self._place].steps
         self._place += 1
-        if wrong := next(((*one, other[1]) for one, other in pairs if one != other), None):
-            self._leave("step {1} of {0} is step {2} in the replay".format(*wrong))
+        if wrong := next(((name, number) for name, number in recorded if replayed.get(name) != number), None):
+            name, number = wrong
+            self._leave(f"step {number} of {name} is step {replayed.get(name)} in the replay")
 
     def _leave(self, why: str) -> None:
         where = f"{self._world.path}: the replay leaves the recorded order at batch {self._place + 1}"
