@@ -24,9 +24,11 @@ from agentworld_gym import (
     WorldNotConfigured,
     register_world,
 )
+from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.worlds.scripted import ScriptedWorld
 
 TASK = {
     "instruction": "Write hello into a.txt.",
@@ -317,6 +319,57 @@ def test_a_recorder_has_a_form_only_where_its_world_has_one(tmp_path):
     with pytest.raises(SpecError, match="only a language world has a form"):
         make(world=f"record:{tmp_path / 'episodes.jsonl'}+scripted", language={"form": "change"})
     make(world=f"record:{tmp_path / 'dreams.jsonl'}+{dream('any', str)}", language={"form": "change"}).close()
+
+
+class WorldWithTasks(ScriptedWorld):
+    """A world that brings one task, and is its own pool of it."""
+
+    truth, versions = None, {}
+    task = Task(id="own-0", domain="terminal", **TASK)
+
+    @property
+    def tasks(self):
+        return self
+
+    def foreseen(self):
+        return [self.task]
+
+    def pick(self, seed):
+        return self.task
+
+    def find(self, name):
+        return self.task if name == self.task.id else None
+
+    def without_judge(self):
+        pass
+
+
+@pytest.mark.parametrize("handle", ["own", "record:{}+own"])
+def test_a_registered_world_may_bring_its_tasks_and_takes_options_of_its_own(handle, tmp_path):
+    given = []
+
+    def factory(options):
+        given.append(options.world_options)
+        return WorldWithTasks(parts={"world": Part("own", True)})
+
+    register_world("own", factory)
+    env = make(world=handle.format(tmp_path / "r.jsonl"), world_options={"speed": 2}, task="own-0")
+    assert given == [{"speed": 2}]
+    env.reset(seed=3)
+    assert env.task.id == "own-0"
+    env.close()
+
+
+def test_a_registered_world_without_tasks_takes_options_of_its_own_beside_the_tasks_of_the_domain():
+    register_world("own", lambda options: ScriptedWorld())
+    env = make(world="own", world_options={"speed": 2}, families=["archive"])
+    assert env.reset(seed=3)[1]["task_id"].startswith("archive-")
+    env.close()
+
+
+def test_a_domain_without_scenarios_takes_no_options_of_worlds():
+    with pytest.raises(SpecError, match=r"world_options\.speed: got 2, expected None: .* in terminal"):
+        make(world="grounded", world_options={"speed": 2})
 
 
 def test_every_seed_of_one_family_and_level_gives_another_task():
