@@ -48,6 +48,13 @@ _ONLY_IN_LANGUAGE_WORLDS = {
     "guard": "is guarded",
 }
 
+_ELSEWHERE = {
+    "scenario": "world_options={'scenario': …}",
+    "order": "world='record:PATH+WORLD', whose replay world='recorded:PATH' hands out steps in the same order",
+    "demonstrations": "recorded calls that the spec names, in action.demonstrations",
+}
+"""What to write in place of names that are no options."""
+
 
 def _with_paths_as_texts(given: Any) -> Any:
     """Return a mapping whose paths are texts, so that it can be written as JSON."""
@@ -86,7 +93,8 @@ class EnvOptions(Options):
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
 
     language: LanguageOptions = LanguageOptions()
-    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name."""
+    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name. None has
+    none of them."""
 
     judge: Annotated[
         str | Callable[[JudgedEpisode], float],
@@ -157,7 +165,7 @@ class EnvOptions(Options):
             UnknownOption: An option does not exist; the error names the owner.
             SpecError: A value does not fit, or a custom environment has no spec.
         """
-        _check_names(owner, options)
+        _check_names(owner, options, ["render_mode"])
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)
@@ -366,14 +374,19 @@ class EnvOptions(Options):
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)
 
 
-def _check_names(owner: str, options: Mapping[str, Any]) -> None:
-    """Raise an error where an option does not exist, or stands beside the option that holds it."""
-    names = EnvOptions.model_fields.keys()
-    holders = {**dict.fromkeys(LanguageOptions.model_fields, "language"), "scenario": "world_options"}
+def _check_names(owner: str, options: Mapping[str, Any], beside: Sequence[str] = ()) -> None:
+    """Raise an error where an option does not exist, or has its place elsewhere.
+
+    Args:
+        owner: The name of the class that was given the options.
+        options: The options.
+        beside: What the class takes beside them.
+    """
+    names = {*EnvOptions.model_fields, *beside}
     for name, value in options.items():
         if name not in names:
-            instead = f"{holders[name]}={{{name!r}: …}}" if name in holders else ""
-            raise UnknownOption(owner, name, value, {*names, "render_mode"}, instead)
+            instead = _ELSEWHERE.get(name, f"language={{{name!r}: …}}" if name in LanguageOptions.model_fields else "")
+            raise UnknownOption(owner, name, value, names, instead)
 
 
 def _expected_world_option(spec: DomainSpec, name: str) -> str:

@@ -24,10 +24,13 @@ from agentworld_gym import (
     WorldNotConfigured,
     register_world,
 )
+from agentworld_gym.base.errors import UnknownOption
 from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.worlds.options import LanguageOptions, WorldOptions
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 TASK = {
@@ -268,6 +271,8 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
     [
         ({"wrld": "grounded"}, "wrld.*did you mean world"),
         ({"guard": {"least": 0.9}}, r"guard: got .*, expected language=\{'guard': …\}"),
+        ({"order": "run.jsonl"}, r"order: got 'run\.jsonl', expected world='record:PATH\+WORLD'"),
+        ({"demonstrations": True}, r"demonstrations: got True, expected recorded calls that the spec names"),
         ({"scenario": "shop"}, r"scenario: got 'shop', expected world_options=\{'scenario': …\}"),
         ({"language": {"gaurd": {"least": 0.9}}}, r"language\.gaurd: got .*, expected one of .*; did you mean guard\?"),
         ({"language": {3: 4}}, r"language\.3"),
@@ -313,6 +318,29 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
 def test_a_wrong_option_names_itself(options, key):
     with pytest.raises(SpecError, match=key):
         make(**{"world": dream("any", str), **options})
+
+
+def test_an_unknown_option_is_the_same_error_on_each_level():
+    for make_options in (lambda: LanguageOptions(gaurd=1), lambda: EnvOptions(spec="terminal", language={"gaurd": 1})):
+        with pytest.raises(UnknownOption, match=r"options: language\.gaurd: got 1, .*; did you mean guard\?") as caught:
+            make_options()
+        assert caught.value.key == "language.gaurd"
+
+
+def test_only_an_environment_takes_a_render_mode():
+    with pytest.raises(UnknownOption, match="render_mode") as caught:
+        EnvOptions(spec="terminal", render_mode="ansi")
+    assert "render_mode" not in caught.value.expected
+    with pytest.raises(UnknownOption, match=r"one of .* render_mode.*; did you mean render_mode\?"):
+        EnvOptions.of("AgentWorldEnv", {"spec": "terminal", "rendermode": "ansi"})
+
+
+def test_no_options_of_language_worlds_and_those_of_a_factory_are_language_options():
+    assert EnvOptions(spec="terminal", language=None).language == LanguageOptions()
+    given = WorldOptions(load_spec("terminal"), form="change", world_options={"speed": 2})
+    options = EnvOptions(spec="terminal", language=given, world=dream("any", str))
+    assert type(options.language) is LanguageOptions and options.language.form == "change"
+    options.runner().close()
 
 
 def test_a_recorder_has_a_form_only_where_its_world_has_one(tmp_path):
