@@ -112,7 +112,12 @@ class RecordedOrder:
 
 
 def order_of(world: World[Any]) -> EventOrder | None:
-    """Return what records the order of steps in a world, or gives a recorded one again; None leaves it to time."""
+    """Return what records the order of steps in a world, or gives a recorded one again; None leaves it to time.
+
+    >>> from agentworld_gym.worlds.scripted import ScriptedWorld
+    >>> order_of(ScriptedWorld()) is None
+    True
+    """
     if isinstance(world, RecordingWorld):
         return OrderRecording(world)
     if isinstance(world, RecordedWorld) and world.orders:
