@@ -68,7 +68,7 @@ def test_a_tree_equals_itself(tmp_path: Path, works: tuple[str, ...]) -> None:
             *("*.py", "Unknown tool: ", "Unknown tool; ", ("record", "replay"), {"sessions", "recordings", "replays"}),
             marks=pytest.mark.slow,
         ),
-        ("*.py", "agentworld-recording-2", "agentworld-recording-3", ("record", "replay"), {"recordings", "others"}),
+        ("*.py", "agentworld-recording-3", "agentworld-recording-4", ("record", "replay"), {"recordings", "others"}),
     ],
     ids=["a prompt", "an engine's message", "the format of recordings"],
 )

@@ -13,13 +13,14 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BeforeValidator, Field, SkipValidation
 
 from agentworld_gym.base.documents.options import ExpectedValue, Options
-from agentworld_gym.base.errors import SpecError, UnknownOption
+from agentworld_gym.base.errors import SpecError, UnknownOption, one_of
 from agentworld_gym.base.fingerprint import Fingerprint, Part
 from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.core.lock import Lock
+from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.function_judge import FunctionJudge
@@ -34,7 +35,7 @@ from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOption
 from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
-from agentworld_gym.worlds.registry import open_world
+from agentworld_gym.worlds.registry import is_registered, open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,13 @@ _ONLY_IN_LANGUAGE_WORLDS = {
     "retrieval": "is shown recorded steps",
     "guard": "is guarded",
 }
+
+_ELSEWHERE = {
+    "scenario": "world_options={'scenario': …}",
+    "order": "world='record:PATH+WORLD', whose replay world='recorded:PATH' hands out steps in the same order",
+    "demonstrations": "recorded calls that the spec names, in action.demonstrations",
+}
+"""What to write in place of names that are no options."""
 
 
 def _with_paths_as_texts(given: Any) -> Any:
@@ -85,7 +93,8 @@ class EnvOptions(Options):
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
 
     language: LanguageOptions = LanguageOptions()
-    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name."""
+    """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name. None has
+    none of them."""
 
     judge: Annotated[
         str | Callable[[JudgedEpisode], float],
@@ -117,7 +126,7 @@ class EnvOptions(Options):
     """What only some worlds take, by name. In a domain that plays on scenarios, `scenario` is the folder of one of your
     own, or of several, whose tasks are played instead of the shipped ones; see
     `agentworld_gym.domains.mcp.scenario_tasks`. A world that brings its tasks has options of its own: those of
-    `awm:DIR` are `agentworld_gym.domains.mcp.awm.world.AwmOptions`."""
+    `awm:DIR` are `agentworld_gym.domains.mcp.awm.world.AwmOptions`. The factory of a registered world takes any."""
 
     controls: SkipValidation[Mapping[str, float] | None] = None
     """The controls of every episode: name → strength."""
@@ -156,7 +165,7 @@ class EnvOptions(Options):
             UnknownOption: An option does not exist; the error names the owner.
             SpecError: A value does not fit, or a custom environment has no spec.
         """
-        _check_names(owner, options)
+        _check_names(owner, options, ["render_mode"])
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)
@@ -208,8 +217,9 @@ class EnvOptions(Options):
             FingerprintMismatch: The world is another one than expected or locked.
         """
         spec = self.domain_spec()
-        # An error in a choice of tasks is raised before a world is opened, unless the tasks come with the world.
-        source = None if brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
+        # An error in a choice of tasks is raised before a world is opened, unless the tasks may come with the world.
+        own = is_registered(self.world)
+        source = None if own or brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
         options = WorldOptions(spec, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
@@ -223,6 +233,8 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, BringsTasks):
                 source = self._source(spec, inner.tasks)
+            elif own:
+                source = self._source(spec, self._scenario_tasks(spec))
             if source is None:
                 raise SpecError("options", "world", self.world, "a world that brings its tasks")
             if isinstance(inner, LanguageWorld) and inner.unseen is not None:
@@ -329,9 +341,9 @@ class EnvOptions(Options):
         """
         given = dict(self.world_options or {})
         folder = given.pop("scenario", None)
-        for name, value in given.items():
-            expected = "scenario alone: only a world that brings its tasks has other options"
-            raise SpecError("options", f"world_options.{name}", value, expected)
+        if given and not is_registered(self.world):
+            name, value = next(iter(given.items()))
+            raise SpecError("options", f"world_options.{name}", value, _expected_world_option(spec, str(name)))
         if folder is None:
             return None
         if not isinstance(folder, str):
@@ -362,14 +374,28 @@ class EnvOptions(Options):
         return RubricJudge(options.templates(), open_generator(self.judge), sampling)
 
 
-def _check_names(owner: str, options: Mapping[str, Any]) -> None:
-    """Raise an error where an option does not exist, or stands beside the option that holds it."""
-    names = EnvOptions.model_fields.keys()
-    holders = {**dict.fromkeys(LanguageOptions.model_fields, "language"), "scenario": "world_options"}
+def _check_names(owner: str, options: Mapping[str, Any], beside: Sequence[str] = ()) -> None:
+    """Raise an error where an option does not exist, or has its place elsewhere.
+
+    Args:
+        owner: The name of the class that was given the options.
+        options: The options.
+        beside: What the class takes beside them.
+    """
+    names = {*EnvOptions.model_fields, *beside}
     for name, value in options.items():
         if name not in names:
-            instead = f"{holders[name]}={{{name!r}: …}}" if name in holders else ""
-            raise UnknownOption(owner, name, value, {*names, "render_mode"}, instead)
+            instead = _ELSEWHERE.get(name, f"language={{{name!r}: …}}" if name in LanguageOptions.model_fields else "")
+            raise UnknownOption(owner, name, value, names, instead)
+
+
+def _expected_world_option(spec: DomainSpec, name: str) -> str:
+    """Return what was expected in place of an option that the worlds of a domain do not take."""
+    domain = find_domain(spec.id)
+    if domain is None or domain.scenario_tasks is None:
+        return f"None: only a world that brings its tasks, or one that you registered, has options in {spec.id}"
+    _, sign, like = one_of(name, ["scenario"]).partition("; ")
+    return f"scenario alone: only a world that brings its tasks, or one that you registered, has others{sign}{like}"
 
 
 def _innermost(world: World[Any]) -> World[Any]:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 
 from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError, one_of
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Generator
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
@@ -99,22 +99,22 @@ class LanguageOptions(Options):
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """Return the options that a mapping holds by name, or options that are made already.
+        """Return the options that a mapping holds by name, or those that are made already; None has none.
 
         Raises:
-            SpecError: It is neither, a value does not fit, or there is no such option.
+            SpecError: It is neither, or a value does not fit.
+            UnknownOption: There is no such option.
 
         >>> LanguageOptions.of({"guard": {"least": 0.9}}).guard
         {'least': 0.9}
         """
-        if isinstance(given, cls):
-            return given
+        if given is None:
+            return cls()
+        if isinstance(given, LanguageOptions):
+            return given if type(given) is cls else cls(**given.chosen())
         if not isinstance(given, Mapping):
             raise SpecError("options", "language", given, "options by name, as in {'guard': {'least': 0.9}}")
-        for name, value in given.items():
-            if name not in cls.model_fields:
-                raise SpecError("options", f"language.{name}", value, one_of(str(name), cls.model_fields))
-        return cls(**given)
+        return cls(**{str(name): value for name, value in given.items()})
 
     def chosen(self) -> dict[str, Any]:
         """Return the options that have a value, by name.
@@ -126,8 +126,8 @@ class LanguageOptions(Options):
 
     @classmethod
     def named(cls, field: str) -> str:
-        """Return the name that errors have for a field."""
-        return f"language.{field}" if field in LanguageOptions.model_fields else field
+        """Return the name that errors have for a field, or for one that does not exist."""
+        return field if field in cls.model_fields and field not in LanguageOptions.model_fields else f"language.{field}"
 
 
 class WorldOptions(LanguageOptions):

@@ -71,6 +71,18 @@ def register_world(name: str, factory: WorldFactory) -> None:
     REGISTRY.register(name, factory)
 
 
+def is_registered(handle: str) -> bool:
+    """Return whether a handle names a registered world, or a recording of one.
+
+    >>> is_registered("grounded"), is_registered("record:a.jsonl+scripted")
+    (False, False)
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD", "")
+    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    return inner in REGISTRY.factories
+
+
 def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 

@@ -24,9 +24,14 @@ from agentworld_gym import (
     WorldNotConfigured,
     register_world,
 )
+from agentworld_gym.base.errors import UnknownOption
+from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import engine_names
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.worlds.options import LanguageOptions, WorldOptions
+from agentworld_gym.worlds.scripted import ScriptedWorld
 
 TASK = {
     "instruction": "Write hello into a.txt.",
@@ -266,6 +271,8 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
     [
         ({"wrld": "grounded"}, "wrld.*did you mean world"),
         ({"guard": {"least": 0.9}}, r"guard: got .*, expected language=\{'guard': …\}"),
+        ({"order": "run.jsonl"}, r"order: got 'run\.jsonl', expected world='record:PATH\+WORLD'"),
+        ({"demonstrations": True}, r"demonstrations: got True, expected recorded calls that the spec names"),
         ({"scenario": "shop"}, r"scenario: got 'shop', expected world_options=\{'scenario': …\}"),
         ({"language": {"gaurd": {"least": 0.9}}}, r"language\.gaurd: got .*, expected one of .*; did you mean guard\?"),
         ({"language": {3: 4}}, r"language\.3"),
@@ -313,10 +320,84 @@ def test_a_wrong_option_names_itself(options, key):
         make(**{"world": dream("any", str), **options})
 
 
+def test_an_unknown_option_is_the_same_error_on_each_level():
+    for make_options in (lambda: LanguageOptions(gaurd=1), lambda: EnvOptions(spec="terminal", language={"gaurd": 1})):
+        with pytest.raises(UnknownOption, match=r"options: language\.gaurd: got 1, .*; did you mean guard\?") as caught:
+            make_options()
+        assert caught.value.key == "language.gaurd"
+
+
+def test_only_an_environment_takes_a_render_mode():
+    with pytest.raises(UnknownOption, match="render_mode") as caught:
+        EnvOptions(spec="terminal", render_mode="ansi")
+    assert "render_mode" not in caught.value.expected
+    with pytest.raises(UnknownOption, match=r"one of .* render_mode.*; did you mean render_mode\?"):
+        EnvOptions.of("AgentWorldEnv", {"spec": "terminal", "rendermode": "ansi"})
+
+
+def test_no_options_of_language_worlds_and_those_of_a_factory_are_language_options():
+    assert EnvOptions(spec="terminal", language=None).language == LanguageOptions()
+    given = WorldOptions(load_spec("terminal"), form="change", world_options={"speed": 2})
+    options = EnvOptions(spec="terminal", language=given, world=dream("any", str))
+    assert type(options.language) is LanguageOptions and options.language.form == "change"
+    options.runner().close()
+
+
 def test_a_recorder_has_a_form_only_where_its_world_has_one(tmp_path):
     with pytest.raises(SpecError, match="only a language world has a form"):
         make(world=f"record:{tmp_path / 'episodes.jsonl'}+scripted", language={"form": "change"})
     make(world=f"record:{tmp_path / 'dreams.jsonl'}+{dream('any', str)}", language={"form": "change"}).close()
+
+
+class WorldWithTasks(ScriptedWorld):
+    """A world that brings one task, and is its own pool of it."""
+
+    truth, versions = None, {}
+    task = Task(id="own-0", domain="terminal", **TASK)
+
+    @property
+    def tasks(self):
+        return self
+
+    def foreseen(self):
+        return [self.task]
+
+    def pick(self, seed):
+        return self.task
+
+    def find(self, name):
+        return self.task if name == self.task.id else None
+
+    def without_judge(self):
+        pass
+
+
+@pytest.mark.parametrize("handle", ["own", "record:{}+own"])
+def test_a_registered_world_may_bring_its_tasks_and_takes_options_of_its_own(handle, tmp_path):
+    given = []
+
+    def factory(options):
+        given.append(options.world_options)
+        return WorldWithTasks(parts={"world": Part("own", True)})
+
+    register_world("own", factory)
+    env = make(world=handle.format(tmp_path / "r.jsonl"), world_options={"speed": 2}, task="own-0")
+    assert given == [{"speed": 2}]
+    env.reset(seed=3)
+    assert env.task.id == "own-0"
+    env.close()
+
+
+def test_a_registered_world_without_tasks_takes_options_of_its_own_beside_the_tasks_of_the_domain():
+    register_world("own", lambda options: ScriptedWorld())
+    env = make(world="own", world_options={"speed": 2}, families=["archive"])
+    assert env.reset(seed=3)[1]["task_id"].startswith("archive-")
+    env.close()
+
+
+def test_a_domain_without_scenarios_takes_no_options_of_worlds():
+    with pytest.raises(SpecError, match=r"world_options\.speed: got 2, expected None: .* in terminal"):
+        make(world="grounded", world_options={"speed": 2})
 
 
 def test_every_seed_of_one_family_and_level_gives_another_task():

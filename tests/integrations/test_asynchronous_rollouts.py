@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from latencies import held_world
+from latencies import held_world, register_held, steady
 
 from agentworld_gym.base.errors import SpecError, UnderWayError
 
@@ -21,6 +21,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from agentworld_gym.agents.policies.menu_policy import MenuPolicy
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.sb3.asynchronous_rollouts import asynchronous
 from agentworld_gym.integrations.sb3.ppo import train_ppo
 from agentworld_gym.integrations.sb3.vec_env import AgentWorldVecEnv, make_sb3_env
@@ -72,6 +73,25 @@ def test_each_member_fills_its_own_column_whatever_the_order_of_answers(seed):
             steps = [row for row in range(1, 5) if not watching.columns["episode_starts"][row, member]]
             assert all((observations[row, member] != observations[row - 1, member]).any() for row in steps)
         assert np.array_equal(model._last_obs, env._vectors) and env.under_way == 0
+
+
+def test_a_replay_of_a_recorded_world_hands_out_members_in_the_recorded_order(tmp_path):
+    path = tmp_path / "world.jsonl"
+
+    def handed_out(world: str) -> list[list[int]]:
+        register_held(random.Random(1), steady)
+        env = AgentWorldVecEnv(EnvOptions(spec="terminal", world=world).runner(), 4, seed=0)
+        env.reset()
+        env.send(np.zeros(4, int), np.arange(4))
+        order = []
+        for _ in range(8):
+            members, *_ = env.recv()
+            order.append(members.tolist())
+            env.send(np.zeros(len(members), int), members)
+        env.close()
+        return order
+
+    assert handed_out(f"record:{path}+held") == handed_out(f"recorded:{path}") != [[0, 1, 2, 3]] * 8
 
 
 def test_a_callback_that_ends_a_rollout_leaves_nothing_under_way():

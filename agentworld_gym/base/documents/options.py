@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentworld_gym.base.documents.strict import expectation
-from agentworld_gym.base.errors import SpecError, UnknownOption
+from agentworld_gym.base.errors import SpecError, UnknownOption, one_of
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,15 @@ class Options(BaseModel):
             key = str(first["loc"][0])
             field = type(self).model_fields.get(key)
             if field is None:
-                raise UnknownOption(type(self).__name__, key, options[key], type(self).model_fields) from error
+                known = type(self).model_fields
+                raise UnknownOption(
+                    type(self).__name__, self.named(key), options[key], known, one_of(key, known)
+                ) from error
             words = [part.words for part in field.metadata if isinstance(part, ExpectedValue)]
             expected = words[0] if words else expectation(first)
             raise SpecError("options", self.named(key), options.get(key), expected) from error
 
     @classmethod
     def named(cls, field: str) -> str:
-        """Return the name that errors have for a field."""
+        """Return the name that errors have for a field, or for one that does not exist."""
         return field

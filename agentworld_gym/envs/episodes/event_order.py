@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from agentworld_gym.core.contracts import World
-from agentworld_gym.worlds.recordings.format import HandedOut
+from agentworld_gym.worlds.recordings.format import Batch, HandedOut
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 
@@ -27,8 +26,13 @@ class EventOrder(Protocol):
         """
         ...
 
-    def handed_out(self, steps: Sequence[HandedOut]) -> None:
-        """Take notice of the steps that are handed out together, in their order."""
+    def handed_out(self, steps: Sequence[HandedOut], under_way: int) -> None:
+        """Take notice of the steps that are handed out together.
+
+        Args:
+            steps: The steps, in their order.
+            under_way: How many steps were under way before, these included.
+        """
         ...
 
 
@@ -45,64 +49,77 @@ class OrderRecording:
     def due(self, under_way: Collection[str], least: int) -> None:
         """Leave the order to time."""
 
-    def handed_out(self, steps: Sequence[HandedOut]) -> None:
+    def handed_out(self, steps: Sequence[HandedOut], under_way: int) -> None:
         """Write a line of the recording.
 
         Raises:
             TraceError: The file cannot be written.
         """
-        self._world.record_order(steps)
+        self._world.record_order(steps, under_way)
 
 
 class RecordedOrder:
     """Hands out steps in the batches and in the order of a recording, however long the answers take.
 
-    A replay that sends something else than the recorded run leaves the order, and a line of the log says where. From
-    there on steps are handed out as they end.
+    A recording may hold several runs. The replay follows the last one that had begun the same episodes before its first
+    step was handed out. Where there is none, and where the replay later does something else than that run, it leaves
+    the order, and a line of the log says why. From there on steps are handed out as they end.
 
     Args:
-        path: The file of the recording, for the log.
-        batches: The steps that were handed out together, batch by batch.
-
-    >>> order = RecordedOrder(Path("run.jsonl"), [[("e1", 1)], [("e0", 1), ("e1", 2)]])
-    >>> order.due(["e0", "e1"], 1)
-    ['e1']
+        world: The recorded world.
     """
 
-    def __init__(self, path: Path, batches: Sequence[Sequence[HandedOut]]) -> None:
-        self._path, self._batches, self._place = path, batches, 0
+    def __init__(self, world: RecordedWorld) -> None:
+        self._world, self._place = world, 0
+        self._batches: Sequence[Batch] | None = None  # None until the first batch is due.
 
     def due(self, under_way: Collection[str], least: int) -> list[str] | None:
         """Return the episodes of the next batch; equal calls return the same one until it was handed out."""
-        if self._place >= len(self._batches):
+        if self._batches is None:
+            self._batches = self._world.orders.get(tuple(self._world.begun), ())
+            if not self._batches:
+                self._leave("no run in it that took steps as they came began with the same episodes")
+        elif self._batches and self._place == len(self._batches):
+            self._leave("it ends here")
+        if not self._batches:
             return None
-        names = [name for name, _ in self._batches[self._place]]
+        batch = self._batches[self._place]
+        names = [name for name, _ in batch.steps]
         if missing := [name for name in names if name not in under_way]:
             self._leave(f"{missing[0]} has no step under way in the replay")
+        elif len(under_way) != batch.under_way:
+            self._leave(f"{len(under_way)} steps are under way in the replay, and {batch.under_way} were in the run")
         elif len(names) < min(least, len(under_way)):
             self._leave(f"the replay waits for {least} steps")
         else:
             return names
         return None
 
-    def handed_out(self, steps: Sequence[HandedOut]) -> None:
+    def handed_out(self, steps: Sequence[HandedOut], under_way: int) -> None:
         """Go on to the next batch."""
-        if self._place >= len(self._batches):
+        if not self._batches:
             return
-        pairs = zip(self._batches[self._place], steps, strict=True)
+        replayed, recorded = dict(steps), self._batches[self._place].steps
         self._place += 1
-        if wrong := next(((*one, other[1]) for one, other in pairs if one != other), None):
-            self._leave("step {1} of {0} is step {2} in the replay".format(*wrong))
+        if wrong := next(((name, number) for name, number in recorded if replayed.get(name) != number), None):
+            name, number = wrong
+            self._leave(f"step {number} of {name} is step {replayed.get(name)} in the replay")
 
     def _leave(self, why: str) -> None:
-        log.warning("%s: the replay leaves the recorded order at batch %d: %s", self._path, self._place + 1, why)
+        where = f"{self._world.path}: the replay leaves the recorded order at batch {self._place + 1}"
+        log.warning("%s: %s; steps are handed out as they end", where, why)
         self._batches = ()
 
 
 def order_of(world: World[Any]) -> EventOrder | None:
-    """Return what records the order of steps in a world, or gives a recorded one again; None leaves it to time."""
+    """Return what records the order of steps in a world, or gives a recorded one again; None leaves it to time.
+
+    >>> from agentworld_gym.worlds.scripted import ScriptedWorld
+    >>> order_of(ScriptedWorld()) is None
+    True
+    """
     if isinstance(world, RecordingWorld):
         return OrderRecording(world)
-    if isinstance(world, RecordedWorld) and world.order:
-        return RecordedOrder(world.path, world.order)
+    if isinstance(world, RecordedWorld) and world.orders:
+        return RecordedOrder(world)
     return None

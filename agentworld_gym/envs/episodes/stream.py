@@ -71,7 +71,8 @@ class EpisodeStream:
         due = None if order is None else order.due(self._under_way, min_ready)
         ended = self._flow.recv(min_ready) if due is None else self._flow.recv_of(due)
         if order is not None:
-            order.handed_out([(name, turn_of(step)) for name, (step, _) in ended if step is not None])
+            steps = [(name, turn_of(step)) for name, (step, _) in ended if step is not None]
+            order.handed_out(steps, len(self._under_way))
         self._runner.log([(step, transition) for _, (step, transition) in ended if step is not None])
         return [(self._over(name), transition) for name, (_, transition) in ended]
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from agentworld_gym.base.errors import SpecError, UnderWayError, install
 from agentworld_gym.envs.env import MAX_SEED
 from agentworld_gym.envs.episodes.episode import Episode
+from agentworld_gym.envs.episodes.event_order import order_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.envs.episodes.stream import EpisodeStream
@@ -45,7 +46,8 @@ class AgentWorldVecEnv(VecEnv):
     """Many episodes as Stable-Baselines3 expects them; a step is one wave of the world.
 
     With `send` and `recv` every member goes on as its own answer comes, and none waits for another
-    (`agentworld_gym.integrations.sb3.asynchronous_rollouts` trains so).
+    (`agentworld_gym.integrations.sb3.asynchronous_rollouts` trains so). A recording of the world holds the order in
+    which members were handed out, and its replay gives it again.
 
     An episode that ends is followed by the next one in the same step. `infos[i]["episode"]` holds return, length and
     time of an episode that ended, and `infos[i]["is_success"]` whether it succeeded, if that was tested. An episode
@@ -84,6 +86,8 @@ class AgentWorldVecEnv(VecEnv):
             raise SpecError("options", "backplay", backplay, "a share from 0 to 1")
         self.runner, self.encoder, self.backplay = runner, encoder or TextEncoder(), backplay
         self.bootstrap_at_limit = bootstrap_at_limit
+        if runner.order is None:
+            runner.order = order_of(runner.world)
         self._attributes: dict[str, Any] = {"render_mode": None, "spec": None}
         super().__init__(num_envs, *menu_spaces(self.encoder))
         self._rngs = [np.random.default_rng(None if seed is None else seed + index) for index in range(num_envs)]

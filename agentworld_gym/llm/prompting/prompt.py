@@ -42,7 +42,8 @@ class Prompts:
 
     Templates are `<folder>/<spec.prompts>/{system,turn,judge}.j2`; the compact profile takes the first two from the
     folder `compact` in there. Where the domain has none, that of the folder `shared` serves. `observation.j2` beside
-    `turn.j2` is optional.
+    `turn.j2` is optional. In the profile `full` system messages end with one recorded call of each tool, where the spec
+    names some; see `agentworld_gym.llm.prompting.few_shots`.
 
     Args:
         spec: The domain.
@@ -57,8 +58,6 @@ class Prompts:
         index: The index of the domain, which ranks and prints the hits of searches in the profile `compact`.
         official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
             `full`); see `agentworld_gym.llm.prompting.official`.
-        demonstrations: Whether system messages end with one recorded call of each tool; None shows them in the profile
-            `full` where the spec names some. See `agentworld_gym.llm.prompting.few_shots`.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -79,7 +78,6 @@ class Prompts:
         system: str | None = None,
         form: Form | None = None,
         wording: int = 0,
-        demonstrations: bool | None = None,
         official: OfficialPrompts | None = None,
         view: View | None = None,
         index: IndexBuilder | None = None,
@@ -92,10 +90,7 @@ class Prompts:
             raise SpecError(spec.path, "observation.form", self.form, "full or change in this dialect")
         parser = ActionParser(spec) if view is not None else None
         self.answers = answer_codec(spec.id, profile, self.form, view, index, parser)
-        self._arguments = (
-            *(spec, folder, profile, system, form, wording, demonstrations, official),
-            *(view, index),
-        )
+        self._arguments = (spec, folder, profile, system, form, wording, official, view, index)
         folders = [Path(folder)] if folder is not None else []
         folders += [spec.path.parent / "prompts", data_folder("prompts")]
         self._templates = templates = Templates(spec, folders, profile, wording)
@@ -108,7 +103,6 @@ class Prompts:
             profile=profile,
             ready=system,
             form=self.form,
-            demonstrations=demonstrations,
             official=official,
         )
         inner = "" if profile == "full" else "compact/"

@@ -37,8 +37,6 @@ class SystemMessage:
         profile: How much the prompts explain.
         ready: A ready system prompt that stands in for the template, as it is.
         form: How a model writes a next state.
-        demonstrations: Whether the message ends with one recorded call of each tool; None shows them in the profile
-            `full` where the spec names some.
         official: The official prompts, whose system prompt stands in for the template.
 
     Raises:
@@ -54,7 +52,6 @@ class SystemMessage:
         profile: Profile,
         ready: str | None,
         form: Form,
-        demonstrations: bool | None,
         official: OfficialPrompts | None,
     ) -> None:
         self._spec, self._blocks, self._ready = spec, blocks, ready
@@ -76,9 +73,7 @@ class SystemMessage:
             name: templates.inline(control.sentence, f"controls.{name}.sentence")
             for name, control in spec.controls.items()
         }
-        if demonstrations is None:
-            demonstrations = profile == "full" and ready is None and spec.action.demonstrations is not None
-        self._calls: tuple[Demonstration, ...] = calls_of(spec) if demonstrations else ()
+        self._calls: tuple[Demonstration, ...] = calls_of(spec) if profile == "full" and ready is None else ()
         self._few_shots = templates.load(FEW_SHOTS) if self._calls else None
         self.digests = self._digests()
 

@@ -3,8 +3,9 @@
 A transition is keyed by a chain of digests: the world's fingerprint (model, spec, prompts, sampling), the task and the
 seed, then each action.
 
-Where steps did not wait for each other, lines between the transitions say which were handed out together:
-`{"steps": [["e3", 1], ["e0", 2]], "begins": false}`. One that `begins` is the first of a run.
+Where steps did not wait for each other, lines between the transitions say which were handed out together, and how many
+were under way: `{"steps": [["e3", 1], ["e0", 2]], "under_way": 4, "begins": null}`. The first line of a run `begins`
+with the keys of the episodes that the run had begun, so that a replay finds the order of its own run.
 
 Each line carries the digest of what it holds and of the line before, so that a line that was edited, damaged or taken
 out is noticed when the recording is read. A digest has no secret: whoever makes all of them again can write what was
@@ -25,10 +26,21 @@ from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.core.contracts import Action, AnswerSource, Observation, Usage
 from agentworld_gym.core.domain.task import Task
 
-FORMAT = "agentworld-recording-2"
+FORMAT = "agentworld-recording-3"
 
 HandedOut = tuple[str, int]
 """The name of an episode and the number of its step, from 1 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Steps that were handed out together."""
+
+    steps: tuple[HandedOut, ...]
+    """The steps, in their order."""
+
+    under_way: int
+    """How many steps were under way before, these included."""
 
 
 def start_key(digest: str, task: Task, seed: int) -> str:
@@ -66,8 +78,9 @@ class Recording:
     rows: dict[str, dict[str, Any]]
     """Its rows by key, the first of equal keys."""
 
-    order: list[list[HandedOut]]
-    """The steps that the last run handed out together, batch by batch; empty where it stepped in whole waves."""
+    orders: dict[tuple[str, ...], list[Batch]]
+    """The batches of each run whose steps did not wait for each other, by the keys of the episodes that it had begun
+    before the first batch; the last run of equal keys."""
 
     last: str
     """The digest of the last line."""
@@ -92,16 +105,28 @@ def read_recording(path: Path) -> Recording:
         raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
     last = _checked(header, _HEADER, path, 1, "")
     rows: dict[str, dict[str, Any]] = {}
-    order: list[list[HandedOut]] = []
+    orders: dict[tuple[str, ...], list[Batch]] = {}
+    order: list[Batch] | None = None
     for number, row in lines:
         last = _checked(row, _kinds_of(row), path, number, last)
         if "steps" not in row:
             rows.setdefault(row["key"], row)
             continue
-        if row["begins"]:
-            order = []
-        order.append([(str(name), int(number)) for name, number in row["steps"]])
-    return Recording(Fingerprint.from_dict(header["fingerprint"]), rows, order, last)
+        if row["begins"] is not None:
+            order = orders[tuple(map(str, row["begins"]))] = []
+        if order is None:
+            raise RecordingError(f"{path}: line {number}: begins: got None, expected the keys of the run's episodes")
+        order.append(Batch(_handed_out(row["steps"], path, number), row["under_way"]))
+    return Recording(Fingerprint.from_dict(header["fingerprint"]), rows, orders, last)
+
+
+def _handed_out(steps: list[Any], path: Path, line: int) -> tuple[HandedOut, ...]:
+    for step in steps:
+        match step:
+            case [str(), int(number)] if not isinstance(number, bool):
+                continue
+        raise RecordingError(f"{path}: line {line}: steps: got {step!r}, expected the name of an episode and a number")
+    return tuple((name, number) for name, number in steps)
 
 
 _HEADER: Mapping[str, Any] = {"fingerprint": dict}
@@ -113,7 +138,7 @@ _STEP = {**_STEP, "completion": str, "reasoning": str, "seed": int | None}
 _PASSES: Mapping[str, Any] = {"key": str, "passes": bool}
 _COLLATERAL: Mapping[str, Any] = {"key": str, "collateral": list | None}
 _VERIFIED: Mapping[str, Any] = {"key": str, "evidence": str, "score": float | None}
-_ORDER: Mapping[str, Any] = {"steps": list, "begins": bool}
+_ORDER: Mapping[str, Any] = {"steps": list, "under_way": int, "begins": list | None}
 
 
 def _kinds_of(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
-    HandedOut,
+    Batch,
     next_key,
     outcome_key,
     read_recording,
@@ -42,12 +42,15 @@ class RecordedWorld:
     fingerprint: Fingerprint = field(init=False)
     """The fingerprint of the recorded world."""
 
-    order: list[list[HandedOut]] = field(init=False)
-    """The steps that the recorded run handed out together, batch by batch; empty where it stepped in whole waves."""
+    orders: dict[tuple[str, ...], list[Batch]] = field(init=False)
+    """The batches of each recorded run whose steps did not wait for each other; see `Recording.orders`."""
+
+    begun: list[str] = field(default_factory=list, init=False)
+    """The keys of the episodes that the replay has begun, in their order."""
 
     def __post_init__(self) -> None:
         recording = read_recording(self.path)
-        self.fingerprint, self._rows, self.order = recording.fingerprint, recording.rows, recording.order
+        self.fingerprint, self._rows, self.orders = recording.fingerprint, recording.rows, recording.orders
         self._actions: dict[str, list[str]] = {}
         for row in self._rows.values():
             if "parent" in row:
@@ -61,6 +64,7 @@ class RecordedWorld:
         key = start_key(self.fingerprint.digest, task, seed)
         row = self._rows.get(key)
         if row is not None:
+            self.begun.append(key)
             return RecordedSession(key, unescape(row["text"]), row.get("system", ""))
         return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
 

@@ -54,7 +54,7 @@ class RecordingWorld:
         self.deterministic = inner.deterministic
         self._rows: dict[str, dict[str, Any]] = {}
         self._last = ""
-        self._ordered = False
+        self._begun: list[str] | None = []  # None once the first line of the order was written.
         self._file = JsonlWriter(path)
         if not self._file.empty:
             recorded = read_recording(path)
@@ -77,6 +77,8 @@ class RecordingWorld:
                 sessions.append(inner)
                 continue
             key = start_key(self.fingerprint.digest, task, seed)
+            if self._begun is not None:
+                self._begun.append(key)
             session = RecordedSession(key, inner.observation, inner.system, inner)
             sessions.append(session)
             row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
@@ -108,14 +110,18 @@ class RecordingWorld:
             session.go_on(key, answer.text)
         return answer
 
-    def record_order(self, steps: Sequence[HandedOut]) -> None:
+    def record_order(self, steps: Sequence[HandedOut], under_way: int) -> None:
         """Record which steps were handed out together, in their order.
+
+        Args:
+            steps: The steps.
+            under_way: How many steps were under way before, these included.
 
         Raises:
             TraceError: The file cannot be written.
         """
-        self._write([{"steps": list(steps), "begins": not self._ordered}])
-        self._ordered = True
+        self._write([{"steps": list(steps), "under_way": under_way, "begins": self._begun}])
+        self._begun = None
 
     def _keep(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         if row["key"] in self._rows:

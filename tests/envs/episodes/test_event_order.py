@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from latencies import held_world, steady
 
-from agentworld_gym.worlds.recordings.format import read_recording
+from agentworld_gym.base.documents.json_lines import sealed
+from agentworld_gym.base.errors import RecordingError
+from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.worlds.recordings.format import FORMAT, read_recording
 
 ACTIONS = ("ls", "pwd", "cat notes.txt", "date", "finish")
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
@@ -57,8 +60,8 @@ def test_without_the_recorded_order_other_latencies_give_other_batches():
 
 def test_the_recording_names_the_steps_of_every_batch(tmp_path):
     played(f"record:{tmp_path}/world.jsonl+held", 1, count=4)
-    order = read_recording(tmp_path / "world.jsonl").order
-    steps = [step for batch in order for step in batch]
+    (order,) = read_recording(tmp_path / "world.jsonl").orders.values()
+    steps = [step for batch in order for step in batch.steps]
     assert len(order) == 4 and len(set(steps)) == len(steps) >= 8
     for name in {name for name, _ in steps}:
         numbers = [number for other, number in steps if other == name]
@@ -69,7 +72,7 @@ def test_a_recording_of_whole_waves_holds_no_order(tmp_path):
     with held_world(random.Random(1), 2, world=f"record:{tmp_path}/world.jsonl+held", answer=steady) as (envs, _):
         envs.reset(seed=3)
         envs.step(["ls", "pwd"])
-    assert read_recording(tmp_path / "world.jsonl").order == []
+    assert read_recording(tmp_path / "world.jsonl").orders == {}
 
 
 def test_a_recording_that_is_continued_gives_the_order_of_the_last_run(tmp_path):
@@ -77,6 +80,47 @@ def test_a_recording_that_is_continued_gives_the_order_of_the_last_run(tmp_path)
     first, last = (played(f"record:{path}+held", latencies) for latencies in (1, 2))
     assert first != last
     assert played(f"recorded:{path}", 3) == last
+
+
+def test_a_replay_takes_the_order_of_its_own_run_and_not_of_a_later_one_with_other_episodes(tmp_path):
+    path = tmp_path / "world.jsonl"
+
+    def training(world: str, latencies: int) -> list[bytes]:
+        with held_world(random.Random(latencies), 4, world=world, answer=steady) as (envs, _):
+            return batches(envs, 12)
+
+    recorded = training(f"record:{path}+held", 1)
+    with held_world(random.Random(2), 2, world=f"record:{path}+held", answer=steady) as (envs, _):
+        evaluated = batches(envs, 6)
+    with held_world(random.Random(3), 3, world=f"record:{path}+held", answer=steady) as (envs, _):
+        envs.reset(seed=9)
+        envs.step(["ls", "pwd", "date"])
+    assert training(f"recorded:{path}", 4) == recorded
+    with held_world(random.Random(5), 2, world=f"recorded:{path}") as (envs, _):
+        assert batches(envs, 6) == evaluated
+
+
+def test_a_replay_that_begins_with_other_episodes_than_any_recorded_order_leaves_it_and_says_so(recording, caplog):
+    with held_world(random.Random(1), 1, world=recording) as (envs, _):
+        envs.reset(seed=3)
+        envs.send(["ls"])
+        envs.recv()
+    assert caplog.text.count("leaves the recorded order at batch 1: no run in it") == 1
+
+
+def test_no_member_starves_that_the_recorded_run_never_sent(tmp_path, caplog):
+    path = tmp_path / "world.jsonl"
+    with held_world(random.Random(1), 2, world=f"record:{path}+held", answer=steady) as (envs, _):
+        envs.reset(seed=3)
+        for action in ACTIONS[:4]:
+            envs.send([action], [0])
+            envs.recv()
+        envs.step(["ls", "ls"])
+    with held_world(random.Random(1), 2, world=f"recorded:{path}") as (envs, _):
+        envs.reset(seed=3)
+        envs.send(["ls", "ls"])
+        assert envs.recv()[-1]["env_id"].tolist() == [0, 1]
+    assert "2 steps are under way in the replay, and 1 were in the run" in caplog.text
 
 
 @pytest.fixture
@@ -90,7 +134,8 @@ def recording(tmp_path) -> str:
 def test_a_replay_that_goes_another_way_leaves_the_order_and_says_where(recording, caplog):
     with held_world(random.Random(1), 2, world=recording) as (envs, _):
         envs.reset(seed=3)
-        (name, _), *_ = envs.runner.world.order[0]
+        (order,) = envs.runner.world.orders.values()
+        name, _ = order[0].steps[0]
         envs.send(["ls"], [1 if name == "e0" else 0])
         assert len(envs.recv()[0]) == 1
     assert f"leaves the recorded order at batch 1: {name} has no step under way" in caplog.text
@@ -104,8 +149,27 @@ def test_a_replay_that_waits_for_more_members_leaves_the_order(recording, caplog
     assert "leaves the recorded order at batch 1: the replay waits for 2 steps" in caplog.text
 
 
-def test_a_replay_goes_on_behind_the_end_of_the_order(recording, caplog):
+def test_a_replay_goes_on_behind_the_end_of_the_order_and_says_so(recording, caplog):
     with held_world(random.Random(1), 2, world=recording) as (envs, _):
         batches(envs, 3)
+        assert "leaves" not in caplog.text
         assert len(envs.recv(2)[0]) == 2
-    assert "leaves" not in caplog.text
+    assert caplog.text.count("leaves the recorded order at batch 4: it ends here") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ({"begins": ["a"], "steps": [["e0"]]}, r"line 2: steps: got \['e0'\], expected the name of an episode and"),
+        ({"begins": ["a"], "steps": [[0, 1]]}, r"steps: got \[0, 1\]"),
+        ({"begins": ["a"], "steps": 3}, "steps: got '3', expected list"),
+        ({"begins": None, "steps": [["e0", 1]]}, "begins: got None"),
+    ],
+)
+def test_a_line_of_the_order_that_is_malformed_is_named(tmp_path, line, error):
+    path = tmp_path / "world.jsonl"
+    header = sealed({"format": FORMAT, "fingerprint": Fingerprint({}).as_dict()})
+    lines = [header, sealed({"under_way": 1, **line}, header["digest"])]
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in lines))
+    with pytest.raises(RecordingError, match=error):
+        read_recording(path)

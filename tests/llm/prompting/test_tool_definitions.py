@@ -87,7 +87,8 @@ class TestDemonstrations:
     TASK = SPEC.handwritten_tasks()[0]
 
     def test_one_recorded_call_of_each_tool_stands_at_the_end(self) -> None:
-        shown, plain = Prompts(self.SPEC), Prompts(self.SPEC, demonstrations=False)
+        without = self.SPEC.action.model_copy(update={"demonstrations": None})
+        shown, plain = Prompts(self.SPEC), Prompts(self.SPEC.model_copy(update={"action": without}))
         system = shown.system(self.TASK)
         end = system.removeprefix(plain.system(self.TASK))
         assert end.startswith("\n---\n\n# Few-shot Examples\n\n")
@@ -110,10 +111,6 @@ class TestDemonstrations:
     def test_small_models_and_ready_prompts_are_shown_none(self) -> None:
         assert "# Few-shot Examples" not in Prompts(self.SPEC, profile="compact").system(self.TASK)
         assert Prompts(self.SPEC, system="You are a server.").system(self.TASK) == "You are a server."
-
-    def test_a_domain_without_recorded_calls_says_so(self) -> None:
-        with pytest.raises(SpecError, match="demonstrations"):
-            Prompts(load_spec("terminal"), demonstrations=True)
 
     @pytest.mark.parametrize(("text", "error"), [(None, MissingFile), ("{", SpecError), ('{"tool": "a"}', SpecError)])
     def test_a_broken_file_is_a_typed_error(self, tmp_path: Path, text: str | None, error: type[Exception]) -> None:

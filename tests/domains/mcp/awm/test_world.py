@@ -305,6 +305,8 @@ def test_how_many_processes_there_may_be_is_no_part_of_what_the_world_answers(fo
 def test_options_of_these_worlds_are_refused_in_another_one() -> None:
     with pytest.raises(SpecError, match=r"world_options\.meta_tools: got True, expected scenario alone: only a world"):
         AgentWorldEnv(spec="mcp", world_options={"meta_tools": True})
+    with pytest.raises(SpecError, match=r"world_options\.scenarios: got 'x', .*; did you mean scenario\?"):
+        AgentWorldEnv(spec="mcp", world_options={"scenarios": "x"})
 
 
 def test_without_bubblewrap_the_world_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
