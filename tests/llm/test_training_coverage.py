@@ -91,7 +91,7 @@ def test_what_options_name_is_told_as_a_world_is_made_and_not_again(own_server: 
     (folder / "tasks").mkdir()
     (folder / "tasks" / "1.yaml").write_text("instruction: Count the firings.\nsuccess: [{answer: {number: 2}}]\n")
     known = r"held no such tools as .*kiln-.* \(it held those of bank, hr, office, shop, tracker\)"
-    for options in ({"scenario": str(folder)}, {"task": own_server}):
+    for options in ({"world_options": {"scenario": str(folder)}}, {"task": own_server}):
         with pytest.warns(UnseenWarning, match=known) as told:
             runner = EnvOptions(spec="mcp", world="tiny", **options).runner()
         assert len(told) == 1

@@ -123,7 +123,7 @@ def test_a_recorded_session_is_without_its_snapshots() -> None:
     task = generate("web", "buy_goods", 2, 3)
     world = open_world("grounded", WorldOptions(SPEC))
     recording = SessionRecording(EpisodeRunner(SPEC, world, TaskSource(SPEC)), Prompts(SPEC), task)
-    script = Script((action for action in [LOOK, *task.expert]), task.domain)
+    script = Script(action for action in [LOOK, *task.expert])
     assert in_one_wave([recording.playing(script)]) == [True]
     fields = recording.fields()
     recording.close()

@@ -105,7 +105,7 @@ def test_an_episode_of_a_world_and_its_forks_are_one_conversation(serve):
 @pytest.mark.parametrize("how", ["dead", "broken"])
 def test_the_episodes_of_a_replica_that_is_gone_move_and_nothing_fails(serve, caplog, how):
     some = [serve(shell), serve(shell)]
-    options = {"world": handle(*some), "generator": {"backoff_s": 0.01}, "max_steps": 50}
+    options = {"world": handle(*some), "language": {"generator": {"backoff_s": 0.01}}, "max_steps": 50}
     envs: Any = gym.make_vec("AgentWorld/Terminal-v0", 4, **options)
     envs.reset(seed=0)
     first = envs.step(["ls"] * 4)[0]
