@@ -10,11 +10,12 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
-from agentworld_gym.core.registration import find_domain
+from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.llm.bundled_models import CARD
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.rerendering import is_of, prompts_for
 from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.recipe.data.data_files import holds_samples
 from agentworld_gym.recipe.data.preparation import Preparation
 
 SAMPLING = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
@@ -24,10 +25,10 @@ SAMPLING = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
 def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Preparation) -> dict[str, Any] | None:
     """Return what a model that was trained from scratch knows: its domains, and the prompts and forms that it read.
 
-    The first session of each domain decides.
+    The first session of each domain decides. Reading stops where no further session can change the card.
 
     Args:
-        files: The files of recorded sessions.
+        files: The files to learn from. Those of samples are passed over, as samples do not name their prompts.
         domains: The domains to learn from; empty for all that the files hold.
         preparation: How sessions became samples.
 
@@ -36,17 +37,20 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
         the profile of their prompts.
     """
     found: dict[str, Prompts] = {}
-    for row in chain.from_iterable(map(read_rows, files)):
+    wanted = len({name.partition(":")[0] for name in domains} or all_domains())
+    recorded = (path for path in files if not holds_samples(path))
+    for row in chain.from_iterable(map(read_rows, recorded)):
         if row.domain in found or find_domain(row.domain) is None or (domains and not is_of(row, domains)):
             continue
         found[row.domain] = prompts_for(row, preparation.profile, preparation.form)
-        if domains and len(found) == len({name.partition(":")[0] for name in domains}):
+        if len({prompts.profile for prompts in found.values()}) > 1:
+            return None
+        if len(found) == wanted:
             break
-    profiles = {prompts.profile for prompts in found.values()}
-    if len(profiles) != 1:
+    if not found:
         return None
     forms = {domain: prompts.form for domain, prompts in found.items() if prompts.form != "full"}
-    card = {"domains": list(found), "profile": profiles.pop(), "sampling": dict(SAMPLING)}
+    card = {"domains": list(found), "profile": next(iter(found.values())).profile, "sampling": dict(SAMPLING)}
     return {**card, "forms": forms} if forms else card
 
 
@@ -54,3 +58,9 @@ def write_card(model: Path, card: Mapping[str, Any] | None) -> None:
     """Write a card into the folder of a model, unless it has one."""
     if card is not None and not (model / CARD).exists():
         write_atomically(model / CARD, yaml.safe_dump(dict(card), sort_keys=False))
+
+
+def copy_card(source: Path, model: Path) -> None:
+    """Copy the card of a folder, if it has one, into the folder of a model, unless that has one."""
+    if (source / CARD).is_file() and not (model / CARD).exists():
+        write_atomically(model / CARD, (source / CARD).read_text(encoding="utf-8"))
