@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.core.domain.spec import Form, Profile, load_spec
+from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.llm.bundled_models import CARD
 from agentworld_gym.llm.prompting.prompt import Prompts
@@ -49,9 +51,40 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
             break
     if not found:
         return None
-    forms = {domain: prompts.form for domain, prompts in found.items() if prompts.form != "full"}
-    card = {"domains": list(found), "profile": next(iter(found.values())).profile, "sampling": dict(SAMPLING)}
-    return {**card, "forms": forms} if forms else card
+    profile = next(iter(found.values())).profile
+    return _card(profile, {domain: prompts.form for domain, prompts in found.items()})
+
+
+def stated_card(domains: Sequence[str], profile: Profile | None, form: Form | None) -> dict[str, Any] | None:
+    """Return the card of a model that learned from samples alone, which do not say how they were made.
+
+    Args:
+        domains: The domains to learn from.
+        profile: The prompts of the samples, as the configuration states them.
+        form: How they write a next state; None for `full`. A domain that has no such form has `full`.
+
+    Returns:
+        The keys, as `world_card` does; None where the configuration states no domain or no profile.
+
+    >>> stated_card(["android", "search"], "compact", "change")["forms"]
+    {'android': 'change'}
+    >>> stated_card(["android"], None, None) is None
+    True
+    """
+    if not domains or profile is None:
+        return None
+    names = dict.fromkeys(name.partition(":")[0] for name in domains)
+    return _card(profile, {name: form if form is not None and _has(name, form) else "full" for name in names})
+
+
+def _has(domain: str, form: Form) -> bool:
+    return has_view(domain) if form == "state" else load_spec(domain).turn.restates
+
+
+def _card(profile: Profile, forms: Mapping[str, Form]) -> dict[str, Any]:
+    card = {"domains": list(forms), "profile": profile, "sampling": dict(SAMPLING)}
+    other = {domain: form for domain, form in forms.items() if form != "full"}
+    return {**card, "forms": other} if other else card
 
 
 def write_card(model: Path, card: Mapping[str, Any] | None) -> None:

@@ -12,7 +12,7 @@ from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.recipe.training.world_card import world_card, write_card
+from agentworld_gym.recipe.training.world_card import stated_card, world_card, write_card
 
 SAMPLE = Sample(
     id="a",
@@ -69,3 +69,10 @@ def test_no_session_is_read_that_cannot_change_the_card(sessions: Path, tmp_path
     collect([load_spec("terminal")], full, 1, 0, CollectConfig(max_turns=1))
     broken.write_text("no row\n", encoding="utf-8")
     assert world_card([sessions, full, broken], [], Preparation()) is None
+
+
+def test_a_model_that_learned_from_samples_alone_is_asked_as_its_configuration_says(tmp_path: Path) -> None:
+    write_card(tmp_path, stated_card(["android", "search", "swe:claude-code"], "compact", "state"))
+    card = carded_model(f"transformers:{tmp_path}")
+    assert card is not None and card.domains == ("android", "search", "swe")
+    assert "search" not in card.forms and card.forms["android"] == "state"
