@@ -116,7 +116,7 @@ def fit(
     with sole_process(out) if processes.main else nullcontext():
         if processes.main:
             _prepare(config, out, samples, held_out)
-            if card is not None:
+            if card is not None and not (out / CARD).exists():
                 write_card(out, card())  # before training, so that an error costs no trained model
         processes.wait()
         tokenizer = tokenizer_of_run(out)

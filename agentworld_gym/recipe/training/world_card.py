@@ -10,10 +10,11 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
-from agentworld_gym.core.domain.spec import Form, Profile, load_spec
+from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec, load_spec
 from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.registration import all_domains, find_domain
-from agentworld_gym.llm.bundled_models import CARD
+from agentworld_gym.llm.bundled_models import CARD, carded_model
+from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.rerendering import is_of, prompts_for
 from agentworld_gym.llm.rows.row_reading import read_rows
@@ -75,6 +76,54 @@ def stated_card(domains: Sequence[str], profile: Profile | None, form: Form | No
         return None
     names = dict.fromkeys(name.partition(":")[0] for name in domains)
     return _card(profile, {name: form if form is not None and _has(name, form) else "full" for name in names})
+
+
+def base_card(path: str | None, thinking: bool | None = None) -> dict[str, Any] | None:
+    """Return what the card of the model that a stage begins with says of the model that it trains.
+
+    The number of sessions does not count, as the stage learns from further ones. A card that says otherwise whether
+    the model thinks says nothing of how it samples.
+
+    Args:
+        path: The folder of the model, or its name; None for a model from scratch.
+        thinking: Whether the stage trains answers with thinking; None where that is as before.
+
+    Returns:
+        The keys, as `world_card` does; None where the model has no card.
+
+    Raises:
+        GeneratorError: The path is the name of a public model that was not fetched.
+        SpecError: The card is wrong.
+    """
+    base = None if path is None else carded_model(f"transformers:{model_source(path)}")
+    if base is None:
+        return None
+    card = base.model_dump(mode="json", exclude={"folder", "sessions"}, exclude_unset=True)
+    default = SamplingSpec().thinking
+    if thinking is not None and base.sampling.get("thinking", default) != thinking:
+        card["sampling"] = {"thinking": thinking}
+    return {**card, "profile": base.profile}
+
+
+def joined_card(base: Mapping[str, Any] | None, learned: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the card of a model that learned from sessions after what its base had learned.
+
+    It knows the domains of both where both read the same prompts, and otherwise those of its sessions alone. What it
+    has not seen is not known.
+
+    >>> base = {"domains": ["android"], "profile": "compact", "forms": {"android": "state"}, "sampling": {}}
+    >>> joined_card(base, {"domains": ["search"], "profile": "compact", "sampling": {}})["domains"]
+    ['android', 'search']
+    """
+    if base is None or learned is None:
+        return dict(base or learned or {}) or None
+    if base["profile"] != learned["profile"]:
+        return dict(learned)
+    domains = list(dict.fromkeys([*base["domains"], *learned["domains"]]))
+    earlier = {domain: form for domain, form in base.get("forms", {}).items() if domain not in learned["domains"]}
+    card = {**learned, "domains": domains}
+    forms = {**earlier, **learned.get("forms", {})}
+    return {**card, "forms": forms} if forms else card
 
 
 def _has(domain: str, form: Form) -> bool:

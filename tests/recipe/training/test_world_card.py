@@ -12,7 +12,7 @@ from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.recipe.training.world_card import stated_card, world_card, write_card
+from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card, write_card
 
 SAMPLE = Sample(
     id="a",
@@ -76,3 +76,15 @@ def test_a_model_that_learned_from_samples_alone_is_asked_as_its_configuration_s
     card = carded_model(f"transformers:{tmp_path}")
     assert card is not None and card.domains == ("android", "search", "swe")
     assert "search" not in card.forms and card.forms["android"] == "state"
+
+
+def test_a_later_stage_takes_the_card_of_its_base_over(tmp_path: Path) -> None:
+    lines = "domains: [android]\nforms: {android: state}\nsessions: 9\nsampling: {thinking: false, max_tokens: 64}\n"
+    (tmp_path / "world.yaml").write_text(lines)
+    kept = {"domains": ["android"], "profile": "compact", "forms": {"android": "state"}}
+    assert base_card(str(tmp_path), thinking=False) == {**kept, "sampling": {"thinking": False, "max_tokens": 64}}
+    assert base_card(str(tmp_path), thinking=True) == {**kept, "sampling": {"thinking": True}}
+    assert base_card(None) is None
+    other = {"domains": ["search"], "profile": "full", "sampling": {}}
+    assert joined_card(base_card(str(tmp_path)), other) == other, "what the base read is unlearned"
+    assert joined_card(None, None) is None
