@@ -22,7 +22,7 @@ from agentworld_gym.core.actions.writing import WRITERS, with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.screens import is_graphical, read_screen
+from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.locate import has_whole_locator
 
 _CACHED_TOOLSETS = 256
@@ -94,7 +94,7 @@ class ActionParser:
         if parsed is not None and self._on_screen is not None:
             if self._is_own(action.raw):
                 return self.raw(action)
-            return self._on_screen(with_component(parsed, spec), read_screen(self.spec.id, screen))
+            return self._on_screen(with_component(parsed, spec), screen)
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
