@@ -183,7 +183,7 @@ def any_text(text: str, _tools: Toolset) -> str | None:
     return text if text.strip() else None
 
 
-READERS: Mapping[Syntax, tuple[Reader, str]] = {
+READERS: Mapping[str, tuple[Reader, str]] = {
     "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
     "command_line": (command_line, "a command line"),
     "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
@@ -213,6 +213,10 @@ class DomainSyntax(NamedTuple):
     write: Callable[[Any, str], str] | None = None
     """A writer that also gets the text of the screen on which the agent acts. It writes only actions of other dialects;
     what was written in the syntax itself is shown as it stands."""
+
+    as_written: bool = False
+    """Whether a full prompt shows the JSON of an action with the keys that the agent wrote, where reading gives others.
+    It counts wherever the syntax stands among those of a spec."""
 
 
 def find_syntax(name: Syntax) -> DomainSyntax:
