@@ -249,7 +249,7 @@ class TestErrors:
             (
                 ["rollout", "terminal", "--world", "tiny", "--sampling", "temp=0"],
                 2,
-                "temp: got 0, expected no such key",
+                "Error: command line: --sampling temp: got 0, expected no such key",
             ),
             (["serve", "./nowhere", "--dry-run"], 2, "MODEL: ./nowhere: no such folder"),
             (["play", "terminal", "--world", "transformers:./nowhere"], 2, "nowhere: no such folder"),
