@@ -82,7 +82,8 @@ EvaluatedSeedOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
+    str | None,
+    typer.Option("--profile", help="Prompts: full or compact; else those that the card of the model names, or full."),
 ]
 PromptsOption = Annotated[
     str | None,
