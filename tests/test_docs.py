@@ -23,6 +23,7 @@ from agentworld_gym.core.tasks import families
 from agentworld_gym.domains.android.engine import scenario as android_scenario
 from agentworld_gym.domains.desktop.engine.state import DesktopState
 from agentworld_gym.domains.web.engine.sites import initial_state as web_start
+from agentworld_gym.worlds import LanguageOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "docs" / "_hooks"))
@@ -250,3 +251,9 @@ def test_readme_tells_of_every_grounded_world(domain: str) -> None:
     [line] = [line for line in text.splitlines() if line.startswith(f"| `{load_spec(domain).env_id}` |")]
     assert f"(docs/worlds/{domain}.md)" in line
     assert f"{len(families(domain))} families" in line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_options_of_a_language_world_stand_under_language(page: Path) -> None:
+    names = "|".join(LanguageOptions.model_fields)
+    assert re.findall(rf"`(?:{names})=[^`]+`", page.read_text(encoding="utf-8")) == []

@@ -82,7 +82,8 @@ EvaluatedSeedOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    str | None, typer.Option("--profile", help="Prompts: full or compact; a small model of your own wants compact.")
+    str | None,
+    typer.Option("--profile", help="Prompts: full or compact; else those that the card of the model names, or full."),
 ]
 PromptsOption = Annotated[
     str | None,
@@ -223,10 +224,14 @@ class Commands(TyperGroup):
     def _as_typed(self, ctx: Any, error: AgentWorldError) -> AgentWorldError:
         """Return the error of an environment's option under the name by which the user gave it to the command."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
-        if command is None or type(error) is not SpecError or error.file != "options":
+        if command is None or type(error) is not SpecError:
+            return error
+        place, _, part = str(error.file).partition(".language.")
+        if place != "options":
             return error
         names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
-        key, _, rest = error.key.removeprefix("language.").removeprefix("world_options.").partition(".")
+        whole = f"{part}.{error.key}" if part else error.key.removeprefix("language.").removeprefix("world_options.")
+        key, _, rest = whole.partition(".")
         option = names.get(_PARAMETERS.get(key, key))
         if option is None:
             return error

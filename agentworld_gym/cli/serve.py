@@ -137,7 +137,7 @@ def serve(
     a CPU the size of the cache (2 GiB) and, on two cores, the cores are set where VLLM_CPU_KVCACHE_SPACE and
     VLLM_CPU_OMP_THREADS_BIND do not. Options after `--` go to `vllm serve` as they are.
     """
-    from agentworld_gym.llm.bundled_models import TINY, bundled_models
+    from agentworld_gym.llm.bundled_models import TINY, bundled_models, carded_model
 
     models = bundled_models()
     if model == TINY:
@@ -146,7 +146,9 @@ def serve(
     env_id, options = "AgentWorld/Terminal-v0", ""
     if (bundled := models.get(model)) is not None:
         model, name = str(bundled.folder), name or bundled.name
-        env_id, options = _usage(bundled)
+    card = bundled or carded_model(f"transformers:{model}")
+    if card is not None:
+        env_id, options = _usage(card)
     model = ordinary_folder(model_source(model))
     must_be_there(model, "MODEL", "a model's folder, or the name of one on the hub")
     command = server_command(model, host, port, name, max_model_len, context.args)
@@ -165,7 +167,7 @@ def serve(
 
 
 def _usage(model: BundledModel) -> tuple[str, str]:
-    """The first environment that a bundled model plays, and the options of `gym.make` with it."""
+    """The first environment that a model with a card plays, and the options of `gym.make` with it."""
     from agentworld_gym.core.domain.spec import load_spec
 
     spec = load_spec(model.domains[0])

@@ -221,7 +221,17 @@ def _tell(out: Path, steps: int, model: Path | None) -> None:
         raise typer.Exit(INTERRUPTED)
     if _main():
         text = f'{out}: {steps} steps; gym.make(ID, world="transformers:{model}"), or: agentworld serve {model}'
-        stdout().print(text, markup=False, highlight=False, soft_wrap=True)
+        stdout().print(text + _without_card(model), markup=False, highlight=False, soft_wrap=True)
+
+
+def _without_card(model: Path) -> str:
+    """What a user has to pass for a model whose folder does not say how it is asked; nothing where it does."""
+    from agentworld_gym.llm.bundled_models import CARD, carded_model
+
+    if carded_model(f"transformers:{model}") is not None:
+        return ""
+    options = 'language={"profile": …, "form": …, "sampling": {"thinking": …}}'
+    return f"; the folder has no {CARD}, so pass what the samples were made with: {options}"
 
 
 def register(app: typer.Typer) -> None:

@@ -33,7 +33,7 @@ PARTINGS = 50
 """The most parting episodes that a result lists; the traces hold all of them."""
 
 SAID_APART = ("spec", "world", "split", "traces", "language")
-"""Options that have a place of their own in the result."""
+"""Options that have a place of their own in the result, and `language`, whose options stand beside the others."""
 
 Progress = Callable[[str, int], None]
 

@@ -25,6 +25,7 @@ from agentworld_gym.agents.teams.shipped import shipped_names
 from agentworld_gym.agents.teams.team import load_team
 from agentworld_gym.cli.app import app
 from agentworld_gym.cli.common import printable
+from agentworld_gym.cli.train import _tell
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import load_engine
@@ -248,7 +249,7 @@ class TestErrors:
             (
                 ["rollout", "terminal", "--world", "tiny", "--sampling", "temp=0"],
                 2,
-                "temp: got 0, expected no such key",
+                "Error: command line: --sampling temp: got 0, expected no such key",
             ),
             (["serve", "./nowhere", "--dry-run"], 2, "MODEL: ./nowhere: no such folder"),
             (["play", "terminal", "--world", "transformers:./nowhere"], 2, "nowhere: no such folder"),
@@ -540,6 +541,26 @@ class TestServe:
         command = agentworld("serve", str(tmp_path), "--dry-run").stdout
         assert "--reasoning-parser qwen3 --language-model-only" in command
 
+    @pytest.mark.parametrize(
+        ("card", "stated"),
+        [
+            ("", 'gym.make("AgentWorld/Terminal-v0", world="http://localhost:8000/v1")'),
+            ("domains: [search]\n", "language={'profile': 'compact', 'sampling': {}})"),
+        ],
+    )
+    def test_a_folder_is_asked_as_its_card_says(
+        self, card: str, stated: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "config.json").write_text("{}")
+        (tmp_path / "chat_template.jinja").write_text("{{ messages }}")
+        if card:
+            (tmp_path / "world.yaml").write_text(card)
+        monkeypatch.setattr("agentworld_gym.cli.serve.server_program", lambda: ["vllm"])
+        monkeypatch.setattr("os.execve", lambda *_: None)
+        done = agentworld("serve", str(tmp_path))
+        assert stated in done.stdout, done.output
+        assert ("AgentWorld/Search-v0" in done.stdout) == bool(card)
+
     def test_a_folder_without_a_model_is_an_error(self, tmp_path: Path) -> None:
         done = agentworld("serve", str(tmp_path), "--dry-run")
         assert done.exit_code == 1
@@ -675,6 +696,16 @@ def test_train_records_trains_and_exports(tmp_path: Path) -> None:
     card = carded_model(f"transformers:{model}")
     assert card and (card.domains, card.profile, card.sampling["thinking"]) == (("terminal",), "compact", False)
     assert "vllm serve" in agentworld("serve", str(model), "--dry-run").stdout
+
+
+def test_the_end_of_a_training_says_what_to_pass_for_a_model_without_a_card(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _tell(tmp_path, 5, tmp_path)
+    assert "no world.yaml" in capsys.readouterr().out
+    (tmp_path / "world.yaml").write_text("domains: [search]\n")
+    _tell(tmp_path, 5, tmp_path)
+    assert "no world.yaml" not in capsys.readouterr().out
 
 
 def test_controls_are_set_by_name_and_strength(tmp_path: Path) -> None:

@@ -272,6 +272,6 @@ def register(group: typer.Typer) -> None:
     group.command(
         epilog=examples(
             "agentworld eval fidelity terminal --world tiny",
-            "agentworld eval fidelity --world transformers:runs/mine/model --profile compact --out mine.json",
+            "agentworld eval fidelity --world transformers:runs/mine/model --out mine.json",
         )
     )(fidelity)

@@ -22,7 +22,7 @@ from agentworld_gym.core.actions.writing import WRITERS, with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.screens import is_graphical, read_screen
+from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.locate import has_whole_locator
 
 _CACHED_TOOLSETS = 256
@@ -52,6 +52,7 @@ class ActionParser:
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
         self._expected = " or ".join(find_syntax(syntax).called for syntax in spec.action.syntax)
         self._on_screen = find_syntax(spec.action.syntax[0]).write
+        self._as_written = any(find_syntax(syntax).as_written for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
         self._finishing = {rule.text for rule in spec.action.finish_when if not rule.confirm}
         self._graphical = is_graphical(spec.id)
@@ -94,7 +95,7 @@ class ActionParser:
         if parsed is not None and self._on_screen is not None:
             if self._is_own(action.raw):
                 return self.raw(action)
-            return self._on_screen(with_component(parsed, spec), read_screen(self.spec.id, screen))
+            return self._on_screen(with_component(parsed, spec), screen)
         if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
             return write(parsed)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
@@ -103,8 +104,7 @@ class ActionParser:
             parsed = _json_in(action.raw)  # A call that a tool refuses is a call all the same.
         if spec.fence != "json" or parsed is None or isinstance(parsed, str):
             return self.raw(action)
-        if "phone_coordinates" in spec.syntax and action.raw.lstrip().startswith("{"):
-            # An action on points is read into other keys.
+        if self._as_written and action.raw.lstrip().startswith("{"):
             with suppress(UnreadableAction):
                 parsed = read_json(action.raw)
         if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):

@@ -9,7 +9,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from agentworld_gym.base.errors import SpecError
@@ -20,7 +20,6 @@ from agentworld_gym.core.actions.claude_code_calls import canonical
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction, first_line
 from agentworld_gym.core.domain.action_spec import Syntax
 from agentworld_gym.core.registration import all_domains, resolved
-from agentworld_gym.core.screens.node import ScreenNode
 
 MAX_DEPTH = 64
 """How deep the JSON of an action may nest."""
@@ -184,7 +183,7 @@ def any_text(text: str, _tools: Toolset) -> str | None:
     return text if text.strip() else None
 
 
-READERS: Mapping[Syntax, tuple[Reader, str]] = {
+READERS: Mapping[str, tuple[Reader, str]] = {
     "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
     "command_line": (command_line, "a command line"),
     "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
@@ -211,9 +210,13 @@ class DomainSyntax(NamedTuple):
     called: str
     """How the syntax is called in an error."""
 
-    write: Callable[[Any, Sequence[ScreenNode]], str] | None = None
-    """A writer that looks at the elements of the screen on which the agent acts. It writes only actions of other
-    dialects; what was written in the syntax itself is shown as it stands."""
+    write: Callable[[Any, str], str] | None = None
+    """A writer that also gets the text of the screen on which the agent acts. It writes only actions of other dialects;
+    what was written in the syntax itself is shown as it stands."""
+
+    as_written: bool = False
+    """Whether a full prompt shows the JSON of an action with the keys that the agent wrote, where reading gives others.
+    It counts wherever the syntax stands among those of a spec."""
 
 
 def find_syntax(name: Syntax) -> DomainSyntax:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import jsonschema_rs
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
+from agentworld_gym.base.documents.keys import nearest
 from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.core.registration import all_domains
 
-Syntax = Literal[
+SharedSyntax = Literal[
     "keystroke_batch",
     "command_line",
     "tool_call",
@@ -20,19 +22,26 @@ Syntax = Literal[
     "playwright_call",
     "browsergym_call",
     "json_object",
-    "phone_coordinates",
-    "droidrun_call",
-    "droidbot_event",
     "python_code",
     "agent_code",
     "plain_text",
 ]
-"""Ways an agent may write an action: a JSON array of keystrokes; a command line; `{"name": …, "arguments": {…}}`;
-the same between tags, loosely written JSON included; any other text, which is an answer and ends the episode; such a
-call with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of Playwright's tools,
-or of BrowserGym; a JSON object; gestures of a phone as JSON with points, as calls in XML, and as events in a line;
-Python source; Python source whose single clicks and keys are calls such as `Agent.click(coordinates=[12, 40])`; any
-text."""
+"""The ways to write an action that all domains have: a JSON array of keystrokes; a command line; `{"name": …,
+"arguments": {…}}`; the same between tags, loosely written JSON included; any other text, which is an answer and ends
+the episode; such a call with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of
+Playwright's tools, or of BrowserGym; a JSON object; Python source; Python source whose single clicks and keys are calls
+such as `Agent.click(coordinates=[12, 40])`; any text."""
+
+
+def _known(name: str) -> str:
+    shared = get_args(SharedSyntax)
+    if name in shared or name in (brought := [own for domain in all_domains().values() for own in domain.syntaxes]):
+        return name
+    raise ValueError(f"one of {', '.join(map(repr, nearest(name, [*shared, *brought])))}")
+
+
+Syntax = Annotated[str, AfterValidator(_known)]
+"""A way to write an action: a shared one, or one of `Domain.syntaxes` of any domain."""
 
 
 class FinishRule(Strict):

@@ -49,7 +49,7 @@ def samples_of_files(
         SpecError: A dialect is to be kept of a file that holds samples, which do not name theirs.
     """
     for path in paths:
-        if preparation is None or _holds_samples(path):
+        if preparation is None or holds_samples(path):
             if spoken := next((name for name in domains if ":" in name), None):
                 raise SpecError(path, "data.domains", spoken, "domains alone: samples do not name their dialects")
             wanted = {*domains, KNOWLEDGE}
@@ -91,7 +91,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
-def _holds_samples(path: Path) -> bool:
+def holds_samples(path: Path) -> bool:
+    """Return whether a file holds samples; otherwise it holds rows."""
     with path.open("rb") as file:
         line = file.readline()
     try:

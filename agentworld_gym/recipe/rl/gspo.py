@@ -43,6 +43,7 @@ from agentworld_gym.recipe.training.model import (
     write_model,
 )
 from agentworld_gym.recipe.training.pipeline import INCIDENTAL
+from agentworld_gym.recipe.training.world_card import base_card, write_card
 
 if TYPE_CHECKING:
     from trl.trainer.grpo_config import GRPOConfig
@@ -108,6 +109,7 @@ def train(
     must_have_model(config.model)
     data_files(config.data.rows, "train")
     _official(config)
+    card = base_card(config.model.path, config.sampling.thinking)  # an error in it costs no trained model
     try:
         import torch
         from accelerate import PartialState
@@ -161,6 +163,8 @@ def train(
         if not last["stopped"]:
             with _explain_failures(out):
                 _export(trainer, config, tokenizer, out / "model")
+                if processes.is_main_process:
+                    write_card(out / "model", card)
     return last
 
 

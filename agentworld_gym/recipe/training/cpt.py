@@ -20,14 +20,14 @@ from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
+from agentworld_gym.recipe.data.data_files import data_files, holds_samples, samples_of_files
 from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
 from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
-from agentworld_gym.recipe.training.world_card import world_card
+from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card
 
 logger = logging.getLogger(__name__)
 
@@ -93,11 +93,21 @@ def train(
             yield from prepare(_unseen(config), watched)[0]
 
     def card() -> dict[str, Any] | None:
-        files = data_files(config.data.rows, "train") or [path for path in (out / SESSIONS,) if path.is_file()]
-        return world_card(files, config.data.domains, config.preparation)
+        return joined_card(base_card(config.model.path, thinking=False), _learned(config, out))
 
-    from_scratch = config.model.shape is not None
-    return fit(config, out, samples, held_out, progress, evaluate, card if from_scratch else None)
+    return fit(config, out, samples, held_out, progress, evaluate, card)
+
+
+def _learned(config: CptConfig, out: Path) -> dict[str, Any] | None:
+    """Return what the card of a model says of the sessions and samples of its run."""
+    files = data_files(config.data.rows, "train") or [path for path in (out / SESSIONS,) if path.is_file()]
+    if not all(map(holds_samples, files)):
+        return world_card(files, config.data.domains, config.preparation)
+    # A default says nothing of samples that were made elsewhere.
+    stated = [part for part in (config.preparation, config.collect) if "profile" in part.model_fields_set]
+    profile = next((part.profile for part in stated if part.profile is not None), None)
+    form = next((part.form for part in stated if "form" in part.model_fields_set and part.form is not None), None)
+    return stated_card(config.data.domains, profile, form)
 
 
 def _some(samples: Iterator[Sample], told: Mapping[Path, PreparationReport]) -> Iterator[Sample]:

@@ -1,7 +1,8 @@
 """The pipeline of the stages that learn from samples: from samples to a trained model in the folder of a run.
 
-The folder holds `config.yaml`, `tokenizer`, `tokens` and `held_out` (the samples as tokens), what the trainer writes,
-and in the end `model`. What is there already is used again, so that the same command goes on where a run stopped.
+The folder holds `config.yaml`, `tokenizer`, `tokens` and `held_out` (the samples as tokens), `world.yaml` (the
+card of the model), what the trainer writes, and in the end `model`. What is there already is used again, so that the
+same command goes on where a run stopped.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.llm.bundled_models import CARD
 from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
@@ -40,7 +42,7 @@ from agentworld_gym.recipe.training.stage_config import DataConfig, SessionsConf
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
 from agentworld_gym.recipe.training.validation import validation
-from agentworld_gym.recipe.training.world_card import write_card
+from agentworld_gym.recipe.training.world_card import copy_card, write_card
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -114,6 +116,8 @@ def fit(
     with sole_process(out) if processes.main else nullcontext():
         if processes.main:
             _prepare(config, out, samples, held_out)
+            if card is not None and not (out / CARD).exists():
+                write_card(out, card())  # before training, so that an error costs no trained model
         processes.wait()
         tokenizer = tokenizer_of_run(out)
         store = TokenStore.open(out / TOKENS, tokenizer)
@@ -137,7 +141,7 @@ def fit(
         finished = trainer.spent >= 1
         if finished and processes.main:
             export(out, out / MODEL)
-            write_card(out / MODEL, None if card is None else card())
+            copy_card(out, out / MODEL)
         processes.wait()
         return RunOutcome(metrics, trainer.steps, out / MODEL if finished else None)
 
@@ -168,6 +172,7 @@ def _prepare(config: StageConfig, out: Path, samples: Samples, held_out: Samples
     encoded, watched = out / TOKENS, out / HELD_OUT
     if not (encoded / META).is_file():
         (out / CONFIG).unlink(missing_ok=True)
+        (out / CARD).unlink(missing_ok=True)
         shutil.rmtree(out / TOKENIZER, ignore_errors=True)
 
     def completed(earlier: Mapping[str, Any]) -> Mapping[str, Any]:

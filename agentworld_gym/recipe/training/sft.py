@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
@@ -14,6 +15,7 @@ from agentworld_gym.recipe.training.metrics import Progress
 from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
+from agentworld_gym.recipe.training.world_card import base_card
 
 
 def train(
@@ -38,4 +40,11 @@ def train(
     def held_out() -> Iterator[Sample]:
         yield from samples_of_files(data_files(config.data.held_out, "validation"), config.data.domains)
 
-    return fit(config, out, samples, held_out, progress, evaluate)
+    def card() -> dict[str, Any] | None:
+        if base_card(config.model.path) is None:
+            return None
+        first = next((sample for sample in samples() if sample.weights), None)
+        thinks = first is not None and any("<think>" in message["content"] for message in first.messages)
+        return base_card(config.model.path, thinks)
+
+    return fit(config, out, samples, held_out, progress, evaluate, card)

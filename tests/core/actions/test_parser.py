@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid
+from agentworld_gym.core import registration
 from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.actions.syntaxes import READERS, DomainSyntax
 from agentworld_gym.core.contracts import ActionKind
+from agentworld_gym.core.domain.action_spec import SharedSyntax
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.screens import stand_in
 from agentworld_gym.domains import DOMAINS
@@ -425,3 +428,22 @@ def test_a_broken_batch_of_keys_is_no_command_line(text: str) -> None:
 @pytest.mark.parametrize("text", ["[]", "[ ]", "[\n]"])
 def test_an_empty_batch_asks_to_confirm_with_any_white_space(text: str) -> None:
     assert ActionParser(load_spec("terminal")).parse(text).kind is ActionKind.CONFIRM
+
+
+def test_every_shared_syntax_has_a_reader() -> None:
+    assert set(READERS) == set(get_args(SharedSyntax))
+
+
+SPOKEN = DomainSyntax(lambda text, _tools: {"moved": json.loads(text)["go"]}, "a move", as_written=True)
+
+
+def test_a_domain_brings_a_syntax_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="one of "):
+        parser("spoken_move")
+    syntaxes = {"spoken_move": f"{__name__}:SPOKEN"}
+    domain = registration.Domain(id="eighth", env_id="AgentWorld/Eighth-v0", syntaxes=syntaxes)
+    monkeypatch.setitem(registration._REGISTRY.domains, "eighth", domain)
+    speaks = parser("spoken_move", fence="json")
+    move = speaks.parse('{"go": "north"}')
+    assert move.error is None and move.parsed == {"moved": "north"}
+    assert json.loads(speaks.action_block(move)) == {"go": "north"}, "the keys are those that the agent wrote"

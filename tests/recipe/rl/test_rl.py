@@ -39,6 +39,7 @@ def folder(tmp_path_factory):
     """A model and recorded sessions of two domains."""
     folder = tmp_path_factory.mktemp("rl")
     write_tiny_model(folder / "model", context=4096)
+    (folder / "model" / "world.yaml").write_text("domains: [terminal]\nsampling: {max_tokens: 64}\n")
     specs = [load_spec("terminal"), load_spec("android")]
     config = CollectConfig(profile="compact", controls_share=0.3)
     collect(specs, folder / "rows.jsonl", episodes=SESSIONS, seed=0, config=config)
@@ -189,6 +190,7 @@ def test_training_changes_the_model_goes_on_exactly_and_ends_with_a_model(folder
     with pytest.raises(SpecError, match="another folder"):
         train(config(folder, learning_rate=1.0), parted)
 
+    assert "terminal" in (parted / "model" / "world.yaml").read_text(), "the card of the model is taken over"
     model = AutoModelForCausalLM.from_pretrained(parted / "model")
     tokenizer = AutoTokenizer.from_pretrained(parted / "model")
     assert model.config.vocab_size == len(tokenizer) and tokenizer.chat_template

@@ -119,6 +119,8 @@ def test_fine_tuning_goes_on_from_the_model_of_pretraining(trained: Path, tmp_pa
     assert json.loads((tmp_path / "run" / "held_out" / "meta.json").read_text())["samples"] == 4
     tokenizers = [(folder / "tokenizer.json").read_text() for folder in (base, tmp_path / "run" / "model")]
     assert tokenizers[0] == tokenizers[1]
+    cards = [yaml.safe_load((folder / "world.yaml").read_text()) for folder in (base, tmp_path / "run" / "model")]
+    assert cards[0] == cards[1], "fine-tuning keeps what the model knows"
 
 
 def test_a_public_model_is_trained_by_its_name(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

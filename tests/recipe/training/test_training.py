@@ -459,3 +459,12 @@ def test_an_adapted_run_goes_on_exactly(whole: Path, tmp_path: Path) -> None:
     )
     train(tmp_path / "twice", **options)
     assert equal(weights(tmp_path / "once"), weights(tmp_path / "twice"))
+
+
+def test_an_error_of_the_card_comes_before_the_training(tmp_path: Path) -> None:
+    def broken() -> None:
+        raise SpecError("rows.jsonl", "id", None, "a text")
+
+    with pytest.raises(SpecError, match="rows"):
+        fit(config(), tmp_path, samples, lambda: samples(8, seed=1), card=broken)
+    assert not (tmp_path / METRICS).exists() and not (tmp_path / "model").exists()

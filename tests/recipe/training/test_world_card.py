@@ -8,11 +8,18 @@ import pytest
 
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.bundled_models import carded_model
+from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.recipe.training.world_card import world_card, write_card
+from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card, write_card
 
+SAMPLE = Sample(
+    id="a",
+    domain="android",
+    messages=({"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}),
+    weights=(1.0,),
+)
 DOMAINS = ["android", "search"]
 
 
@@ -48,3 +55,36 @@ def test_a_card_that_somebody_wrote_stays(sessions: Path, tmp_path: Path) -> Non
     (tmp_path / "world.yaml").write_text("domains: [web]\n")
     write_card(tmp_path, world_card([sessions], DOMAINS, Preparation()))
     assert (tmp_path / "world.yaml").read_text() == "domains: [web]\n"
+
+
+def test_files_of_samples_among_the_sessions_are_passed_over(sessions: Path, tmp_path: Path) -> None:
+    samples = tmp_path / "samples.jsonl"
+    samples.write_text(SAMPLE.model_dump_json() + "\n", encoding="utf-8")
+    card = world_card([samples, sessions], DOMAINS, Preparation())
+    assert card is not None and card["domains"] == DOMAINS
+
+
+def test_no_session_is_read_that_cannot_change_the_card(sessions: Path, tmp_path: Path) -> None:
+    full, broken = tmp_path / "full.jsonl", tmp_path / "broken.jsonl"
+    collect([load_spec("terminal")], full, 1, 0, CollectConfig(max_turns=1))
+    broken.write_text("no row\n", encoding="utf-8")
+    assert world_card([sessions, full, broken], [], Preparation()) is None
+
+
+def test_a_model_that_learned_from_samples_alone_is_asked_as_its_configuration_says(tmp_path: Path) -> None:
+    write_card(tmp_path, stated_card(["android", "search", "swe:claude-code"], "compact", "state"))
+    card = carded_model(f"transformers:{tmp_path}")
+    assert card is not None and card.domains == ("android", "search", "swe")
+    assert "search" not in card.forms and card.forms["android"] == "state"
+
+
+def test_a_later_stage_takes_the_card_of_its_base_over(tmp_path: Path) -> None:
+    lines = "domains: [android]\nforms: {android: state}\nsessions: 9\nsampling: {thinking: false, max_tokens: 64}\n"
+    (tmp_path / "world.yaml").write_text(lines)
+    kept = {"domains": ["android"], "profile": "compact", "forms": {"android": "state"}}
+    assert base_card(str(tmp_path), thinking=False) == {**kept, "sampling": {"thinking": False, "max_tokens": 64}}
+    assert base_card(str(tmp_path), thinking=True) == {**kept, "sampling": {"thinking": True}}
+    assert base_card(None) is None
+    other = {"domains": ["search"], "profile": "full", "sampling": {}}
+    assert joined_card(base_card(str(tmp_path)), other) == other, "what the base read is unlearned"
+    assert joined_card(None, None) is None

@@ -50,5 +50,5 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
     raise UnreadableAction(f"{name!r} is not one of click, long_press, swipe, type, wait, system_button")
 
 
-SYNTAX = DomainSyntax(read, "an action on points")
+SYNTAX = DomainSyntax(read, "an action on points", as_written=True)
 """The syntax `phone_coordinates`."""

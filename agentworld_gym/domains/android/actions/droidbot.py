@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.actions.syntaxes import DomainSyntax
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
-from agentworld_gym.core.screens import Box, ScreenNode
+from agentworld_gym.core.screens import Box, ScreenNode, read_screen
 from agentworld_gym.domains.android.actions.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
 
 _EVENT = re.compile(
@@ -58,10 +58,11 @@ def read(text: str, _tools: Toolset | None = None) -> dict[str, Any] | None:
     return {"action_type": _TOUCHES[verb], **target}
 
 
-def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+def write(parsed: Mapping[str, Any], screen: str) -> str:
     """Write an action as an event on the element that it names among those of the screen.
 
-    >>> write({"action_type": "click", "x": 5, "y": 5}, [ScreenNode("Button", "OK", box=Box(0, 0, 10, 10))])
+    >>> screen = '[ 0] | android.widget.Button | text="OK" | bounds=[0,0][10,10]'
+    >>> write({"action_type": "click", "x": 5, "y": 5}, screen)
     'touch <button bound_box=0,0,10,10>OK</button>'
     """
     kind = parsed["action_type"]
@@ -71,6 +72,7 @@ def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
         return f"intent am start {parsed['app_name']}"
     if kind not in (*_VERBS, "input_text", "scroll", "swipe"):
         return str(kind)
+    nodes = read_screen("android", screen)
     node = node_of(parsed, nodes)
     if kind in ("scroll", "swipe"):
         way = parsed["direction"] if kind == "scroll" else OPPOSITE[parsed["direction"]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentworld_gym.core.actions.syntaxes import DomainSyntax
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
-from agentworld_gym.core.screens import ScreenNode
+from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.android.actions.gestures import (
     BUTTONS,
     HEIGHT,
@@ -53,28 +53,28 @@ def read(text: str, _tools: Toolset | None = None) -> dict[str, Any] | None:
     return reader(call)
 
 
-def write(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> str:
+def write(parsed: Mapping[str, Any], screen: str) -> str:
     """Write an action as a call; the elements of the screen tell where the one lies that a swipe begins at.
 
-    >>> print(write({"action_type": "input_text", "text": "tea"}, []))
+    >>> print(write({"action_type": "input_text", "text": "tea"}, ""))
     <invoke name="phone">
     <parameter name="action">type</parameter>
     <parameter name="text">tea</parameter>
     </invoke>
     """
-    arguments = _call(parsed, nodes).items()
+    arguments = _call(parsed, screen).items()
     parameters = "".join(f'<parameter name="{name}">{value}</parameter>\n' for name, value in arguments)
     return f'<invoke name="phone">\n{parameters}</invoke>'
 
 
-def _call(parsed: Mapping[str, Any], nodes: Sequence[ScreenNode]) -> dict[str, Any]:
+def _call(parsed: Mapping[str, Any], screen: str) -> dict[str, Any]:
     kind = parsed["action_type"]
     if kind in _PRESSES:
         return {"action": "system_button", "button": _PRESSES[kind]}
     if kind == "open_app":
         return {"action": "open_app", "text": parsed["app_name"]}
     if kind in ("scroll", "swipe"):
-        start = place_of(parsed, nodes) or (WIDTH // 2, HEIGHT // 2)
+        start = place_of(parsed, read_screen("android", screen)) or (WIDTH // 2, HEIGHT // 2)
         direction = parsed["direction"] if kind == "swipe" else OPPOSITE[parsed["direction"]]
         end = swipe_end(start, direction)
         return {"action": "swipe", "coordinate": list(start), "coordinate2": list(end)}

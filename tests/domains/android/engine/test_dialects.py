@@ -115,6 +115,16 @@ def test_the_expert_succeeds_in_the_words_of_the_dialect(dialect: str, task: Tas
     assert step.info["success"]
 
 
+def test_a_spec_of_another_name_writes_the_elements_of_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = load_spec("android").in_dialect("droidbot").model_copy(update={"id": "mine"})
+    screen = '[ 0] | android.widget.Button | text="OK" | bounds=[0,0][10,10]'
+    parser = ActionParser(own)
+    click = parser.parse('{"action_type": "click", "index": 0}')
+    assert parser.action_block(click, screen) == "touch <button bound_box=0,0,10,10>OK</button>"
+    monkeypatch.setattr(droidbot, "read_screen", lambda *_: pytest.fail("the action names no element"))
+    assert parser.action_block(parser.parse('{"action_type": "navigate_back"}'), screen) == "key BACK"
+
+
 @pytest.mark.parametrize("dialect", OTHERS)
 def test_a_dream_begins_in_the_dialect(dialect: str) -> None:
     spec = load_spec("android").in_dialect(dialect)
@@ -142,7 +152,7 @@ def test_a_world_model_is_told_the_dialect(dialect: str) -> None:
 def test_events_without_a_screen_mean_the_same(text: str) -> None:
     action = reads("droidbot").parse(text)
     assert action.error is None
-    written = droidbot.write(action.parsed, [])
+    written = droidbot.write(action.parsed, "")
     again: Any = droidbot.read(written)
     assert again["action_type"] == action.parsed["action_type"]
 
