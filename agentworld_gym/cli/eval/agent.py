@@ -72,7 +72,7 @@ def agent(
         typer.Option(
             "--world-option",
             metavar="KEY=VALUE",
-            help="An option of `gym.make`, such as judge=none or 'language={\"profile\": \"compact\"}'; repeatable.",
+            help='An option of `gym.make`, such as judge=none or \'language={"profile": "compact"}\'; repeatable.',
         ),
     ] = None,
     family: FamilyOption = None,
