@@ -30,7 +30,9 @@ from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.contracts import FailureKind, Usage
 from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.registration import domain_of_env
 from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.core.traces import episodes_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
@@ -231,6 +233,84 @@ def evaluate_agent(
         samples=samples,
         interrupted=interrupted,
         **_figures(episodes, setup, run.worlds, prices or {}),
+    )
+
+
+def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "") -> AgentResult:
+    """Say how good an agent is that played elsewhere, from the traces of its episodes, such as those of `mcp serve`.
+
+    An episode without a step is left out: programs also connect to list tools. One that did not end is not scored.
+
+    Args:
+        agent: The name of the agent.
+        folder: The folder of the traces, of any number of runs and domains; `agentworld_gym.core.traces.episodes_of`.
+        split: The split of the tasks that were played, which traces do not tell.
+        command: The command that the result names.
+
+    Raises:
+        MissingFile: There are no traces.
+        TraceError: A file is no trace.
+        SpecError: No episode has a step, or a domain was played in several worlds.
+
+    >>> import tempfile
+    >>> import gymnasium as gym
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     env = gym.make("AgentWorld/Terminal-v0", world="grounded", split="test", traces=place)
+    ...     _ = env.reset(seed=0), env.step("finish")
+    ...     env.close()
+    ...     found = evaluated_traces("mine", Path(place), "test")
+    >>> found.whole.success.share, found.ends, found.episodes[0].steps
+    (0.0, {'finished': 1}, 1)
+    """
+    worlds: dict[str, str] = {}
+    episodes: list[AgentEpisode] = []
+    tries: Counter[tuple[str, int]] = Counter()
+    for one in episodes_of(folder):
+        if not one.steps:
+            continue
+        domain = domain_of_env(one.env_id) or one.env_id
+        if (known := worlds.setdefault(domain, one.fingerprint)) != one.fingerprint:
+            expected = f"{known}, the world of other episodes of {domain}: keep a folder for each world"
+            raise SpecError(folder, f"run {one.run}", one.fingerprint, expected)
+        episodes.append(
+            AgentEpisode(
+                domain=domain,
+                seed=one.seed,
+                sample=tries[domain, one.seed],
+                task=one.task_id,
+                family=one.family or "handwritten",
+                level=one.level or 0,
+                success=one.success if one.failure is None else None,
+                score=one.score,
+                steps=one.steps,
+                refused=one.refused,
+                end=one.ending,
+                world_failure=None if one.failure is None else one.ending,
+                message=None if one.failure is None else excerpt(one.failure),
+            )
+        )
+        tries[domain, one.seed] += 1
+    if not episodes:
+        raise SpecError(folder, "episodes", 0, "traces of episodes in which an agent took a step")
+    setup = Setup(
+        agent=agent,
+        options={},
+        world=str(folder),
+        world_options={},
+        domains=tuple(worlds),
+        levels=(),
+        families=(),
+        split=split,
+        seed=min(one.seed for one in episodes),
+        drawn=False,
+    )
+    return AgentResult(
+        agent=agent,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command,
+        package=setup.package,
+        samples=max(tries.values()),
+        **_figures(episodes, setup, worlds, {}),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 from aiohttp import web
 from fault_server import FaultServer, answer
@@ -22,7 +23,7 @@ from agentworld_gym.base.documents.json_lines import read_jsonl
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import Failure, FailureKind
-from agentworld_gym.evaluation.agent import MOST_LOST, Setup, difference, evaluate_agent
+from agentworld_gym.evaluation.agent import MOST_LOST, Setup, difference, evaluate_agent, evaluated_traces
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices
 from agentworld_gym.evaluation.report import read_result
 from agentworld_gym.evaluation.report.page import page
@@ -192,3 +193,38 @@ def test_a_file_that_holds_something_else_is_refused_by_file_and_key(
     file.write_text(json.dumps({**json.loads(file.read_bytes()), **change}))
     with pytest.raises(SpecError, match=rf"found.json: {named}"):
         read_result(file)
+
+
+class TestTraces:
+    """What an agent program left behind is read, and nothing is played."""
+
+    @pytest.fixture
+    def traces(self, tmp_path: Path) -> Path:
+        """Traces of the expert, of an agent that gives up, and of a client that only looked."""
+        folder = tmp_path / "traces"
+        env: Any = gym.make("AgentWorld/Terminal-v0", world="grounded", split="test", levels=[1], traces=folder)
+        env.reset(seed=0)
+        for action in env.unwrapped.episode.task.expert:
+            env.step(action)
+        for seed, actions in ((1, ["<think>unclosed", "finish"]), (2, [])):
+            env.reset(seed=seed)
+            for action in actions:
+                env.step(action)
+        env.close()
+        return folder
+
+    def test_they_become_the_result_of_an_agent(self, traces: Path, tmp_path: Path):
+        out = tmp_path / "mine.json"
+        ran = CliRunner().invoke(app, ["eval", "agent", "--from", str(traces), "--agent", "mine", "--out", str(out)])
+        assert ran.exit_code == 0, ran.output
+        found = read_result(out)
+        assert isinstance(found, AgentResult) and found.agent == "mine"
+        assert [(one.seed, one.success, one.refused) for one in found.episodes] == [(0, True, 0), (1, False, 1)]
+        assert found.whole.success and found.whole.success.share == 0.5
+
+    def test_those_of_two_worlds_are_refused(self, traces: Path):
+        env = gym.make("AgentWorld/Terminal-v0", world="scripted", split="test", traces=traces)
+        env.reset(seed=0), env.step("ls")
+        env.close()
+        with pytest.raises(SpecError, match="keep a folder for each world"):
+            evaluated_traces("mine", traces, "test")

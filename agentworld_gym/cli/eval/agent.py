@@ -44,6 +44,14 @@ if TYPE_CHECKING:
 
 def agent(
     agent: Annotated[str, typer.Option("--agent", help=f"{AGENTS}.")],
+    played: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A folder of traces that the agent left, as of `agentworld mcp serve --env`: they are read, nothing "
+            "is played, and --agent is the agent's name.",
+        ),
+    ] = None,
     world: Annotated[
         str, typer.Option("--world", help="Who plays the environments: grounded, tiny, or a world model's handle.")
     ] = "grounded",
@@ -119,10 +127,14 @@ def agent(
     a server or the world failed again. Such episodes are counted apart and not scored; exit 1 if there are any.
     """
     from agentworld_gym.core.registration import all_domains
-    from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent
+    from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent, evaluated_traces
     from agentworld_gym.worlds.own_tasks import brings_tasks
 
     check_writable(out)
+    command = shlex.join(["agentworld", *sys.argv[1:]])
+    if played is not None:
+        _report(out, evaluated_traces(agent, played, split or "test", command=command))
+        return
     own = brings_tasks(world)
     split = split or ("train" if own else "test")
     records = out.with_suffix(".episodes.jsonl")
@@ -154,12 +166,10 @@ def agent(
             wave=width,
             traces=traces,
             prices={who: token_prices(text, option) for who, (text, option) in prices.items() if text},  # type: ignore[misc]
-            command=shlex.join(["agentworld", *sys.argv[1:]]),
+            command=command,
             on_runner=show,
         )
-    write_result(out, result)
-    _print(result)
-    announce(out, result.interrupted)
+    _report(out, result)
     lost = {"agent's server": result.agent_failures, "world": result.world_failures}
     for who, kinds in lost.items():
         if kinds:
@@ -167,6 +177,12 @@ def agent(
             stderr().print(said, style="red", markup=False, soft_wrap=True)
     if any(lost.values()):
         raise typer.Exit(FAILED)
+
+
+def _report(out: Path, result: AgentResult) -> None:
+    write_result(out, result)
+    _print(result)
+    announce(out, result.interrupted)
 
 
 def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:
@@ -216,6 +232,7 @@ def register(group: typer.Typer) -> None:
             "agentworld eval agent --agent http://localhost:8001/v1 --world http://localhost:8000/v1 --domains web,swe "
             "--tasks 50 --samples 4",
             "agentworld eval agent --agent expert --world tiny --domains terminal --tasks 20",
+            "agentworld eval agent --from runs/traces --agent my-agent --out mine.json",
             "agentworld eval report mine.json other.json --out page.html",
         )
     )(agent)
