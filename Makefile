@@ -43,7 +43,7 @@ test: $(VENV)/.dev ## Run the test suite
 test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share (minutes)
 	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
-notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs two with small sizes
+notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs one with small sizes
 	@$(PYTEST) -n $(JOBS) -m slow -k shows_plots tests/test_notebook.py $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint and types, and run the docstring examples

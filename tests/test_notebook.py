@@ -30,8 +30,8 @@ SMALLER = {
 }
 """Of each notebook, the sizes that take the time, and smaller ones; the cells stay the same."""
 
-QUICK = ("first_steps", "what_the_world_sees")
-"""The notebooks that train nothing; the others run when slow tests are asked for."""
+QUICK = ("first_steps",)
+"""The notebooks that run in seconds; the others run when slow tests are asked for."""
 
 
 def run(notebook: Any, folder: Path) -> None:

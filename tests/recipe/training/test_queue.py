@@ -59,6 +59,7 @@ def invoked(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["train", "queue", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_runs_are_worked_off_in_order_past_one_that_fails_and_finished_ones_are_passed_over(
     queue: Path, tmp_path: Path
 ) -> None:

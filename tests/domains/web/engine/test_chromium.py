@@ -78,6 +78,7 @@ def run(name: str) -> None:
         theirs.close()
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_scripts_end_alike() -> None:
     run_all(SHORT)
