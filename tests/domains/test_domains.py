@@ -40,9 +40,11 @@ train: {max_seconds: 2, batch_tokens: 1024, muon_lr: 0.014, adamw_lr: 2.0e-3}
 
 
 def named_domains(tree: ast.AST) -> list[int]:
-    """The lines of code in which a text is the name of a domain; docstrings are no code."""
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+    """The lines of code in which a text is the name of a domain; docstrings are no code, and packages are named too."""
+    other = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    other |= {id(named) for call in calls if call.func.id in ("install", "find_spec") for named in call.args}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in other]
     return [node.lineno for node in texts if isinstance(node.value, str) and node.value in DOMAINS]
 
 

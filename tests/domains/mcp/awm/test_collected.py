@@ -14,7 +14,6 @@ from agentworld_gym.core.contracts import ChatRequest
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains.mcp.awm.menu import menu_of
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
-from agentworld_gym.recipe.collect import recorder as recorders
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.collect.recording_file import collect
@@ -99,7 +98,8 @@ def test_a_language_model_of_the_users_may_play(world: str, monkeypatch: pytest.
         borrow = '```json\n{"name": "borrow_book", "arguments": {"book_id": 1}}\n```'
         return f"I borrow it.\n{borrow}" if len(request.messages) == 2 else "finish: There are 2 copies."
 
-    monkeypatch.setattr(recorders, "open_generator", lambda handle: ScriptedGenerator(answer))
+    opened = "agentworld_gym.agents.policies.registry.open_generator"
+    monkeypatch.setattr(opened, lambda handle, **options: ScriptedGenerator(answer))
     recorder = Recorder([load_spec("mcp")], CollectConfig(world=world, agent="http://localhost:1/v1"), 0)
     rows = [row for row in (recorder.row(number) for number in range(6)) if row is not None]
     assert {row.policy for row in rows} == {"model"} and all(len(row.actions) == 1 for row in rows)
