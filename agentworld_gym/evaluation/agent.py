@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -115,16 +116,15 @@ class Records:
         self._known: dict[str, str] = {}
         self.episodes: dict[Key, AgentEpisode] = {}
         lines = list(read_jsonl(path))
-        if not lines:
-            self._writer.write([{"setup": setup.model_dump(mode="json")}])
+        self._unwritten = [] if lines else [{"setup": setup.model_dump(mode="json")}]
         for line in lines[1:]:
             if "digest" in line:
                 self._known[str(line["of"])] = str(line["digest"])
             else:
                 episode = validated(AgentEpisode, line, path)
                 self.episodes[episode.key] = episode
-        begun = {} if not lines else validated(Setup, lines[0].get("setup"), path).model_dump()
-        for name, value in setup.model_dump().items():
+        begun = {} if not lines else _setup_of(lines[0], path).model_dump()
+        for name, value in setup.model_dump(exclude={"domains", "drawn"}).items():
             if begun and begun[name] != value:
                 raise SpecError(
                     path, name, value, f"{begun[name]!r}, with which this run was begun; else another --out"
@@ -138,14 +138,16 @@ class Records:
         """
         if what not in self._known:
             self._known[what] = digest
-            self._writer.write([{"of": what, "digest": digest}])
+            self._unwritten.append({"of": what, "digest": digest})
         if (known := self._known[what]) != digest:
             raise SpecError(self._path, what, digest, f"{known}, with which this run was begun; else another --out")
 
     def add(self, episode: AgentEpisode) -> None:
-        """Keep an episode, at once."""
+        """Keep an episode, at once. What the run was begun with is written with the first one, so that a run that could
+        not begin leaves nothing to refuse the next one."""
         self.episodes[episode.key] = episode
-        self._writer.write([episode.model_dump(mode="json")])
+        self._writer.write([*self._unwritten, episode.model_dump(mode="json")])
+        self._unwritten.clear()
 
     def close(self) -> None:
         """Close the file."""
@@ -155,8 +157,16 @@ class Records:
 def begun_seed(path: Path) -> int | None:
     """Return the drawn seed of the run that a file holds, which a second run goes on with; None where there is none."""
     first = next(read_jsonl(path), None) if path.is_file() else None
-    setup = None if first is None else validated(Setup, first.get("setup"), path)
+    setup = None if first is None else _setup_of(first, path)
     return setup.seed if setup is not None and setup.drawn else None
+
+
+def _setup_of(line: Mapping[str, Any], path: Path) -> Setup:
+    if "setup" not in line:
+        raise SpecError(
+            path, "line 1", excerpt(str(dict(line))), "records of `agentworld eval agent`; else another --out"
+        )
+    return validated(Setup, line["setup"], path)
 
 
 @dataclass
@@ -403,6 +413,9 @@ def _describe(run: _Run, policy: Policy, setup: Setup) -> None:
         run.described = {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
     else:
         run.described = {"name": policy.name}
+        kind, _, place = setup.agent.partition(":")
+        if kind == "python" and (source := getattr(sys.modules.get(place.partition(":")[0]), "__file__", None)):
+            run.described["source"] = hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
 def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
@@ -471,7 +484,7 @@ def _cell(episodes: Iterable[AgentEpisode]) -> Cell:
     if not scored:
         return Cell(success=None, score=None, steps=None)
     successes = [bool(one.success) for one in scored]
-    tasks = [f"{one.domain} {one.seed}" for one in scored]
+    tasks = [f"{one.domain} {one.task}" for one in scored]
     return Cell(
         success=proportion(successes) if len(set(tasks)) == len(tasks) else interval(successes, tasks),
         score=sum(one.score or 0.0 for one in scored) / len(scored),
@@ -508,12 +521,14 @@ def _share(some: int, all_of_them: int, k: int) -> float:
 
 
 def difference(first: AgentResult, second: AgentResult) -> AgentDifference:
-    """Compare two agents on the tasks that both were scored on: the same domain, seed and task.
+    """Compare two agents on the tasks that both were scored on: the same domain in the same world, seed and task.
 
     Where each task was played once, the interval is that of Bonett and Price; else it is bootstrapped over tasks.
     """
     one, other = _by_task(first.episodes), _by_task(second.episodes)
-    both = [task for task in one if task in other]
+    worlds = {name: cell.fingerprint for name, cell in second.domains.items()}
+    shared = {name for name, cell in first.domains.items() if worlds.get(name) == cell.fingerprint}
+    both = [task for task in one if task in other and task[0] in shared]
     domains = {task[0] for task in both}
 
     def gap(tasks: Sequence[tuple[str, int, str]]) -> Share | None:

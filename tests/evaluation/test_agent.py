@@ -127,6 +127,38 @@ def test_a_run_goes_on_with_more_tasks_and_samples_and_with_nothing_else_changed
         evaluate("menu")
 
 
+def test_a_run_takes_other_domains_too_and_one_that_could_not_begin_leaves_nothing(evaluate: Ask):
+    with pytest.raises(SpecError, match="policy: got 'exprt'"):
+        evaluate("exprt")
+    assert len(evaluate().episodes) == 3
+    assert {one.domain for one in evaluate(domains=("mcp", "terminal")).episodes} == {"mcp", "terminal"}
+
+
+def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_with(
+    evaluate: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    code = tmp_path / "agent_of_a_user.py"
+    code.write_text("def make(spec):\n    return lambda episode: 'finish'\n")
+    evaluate("python:agent_of_a_user:make", tasks=1)
+    code.write_text("def make(spec):\n    return lambda episode: 'ls'\n")
+    with pytest.raises(SpecError, match=r"agent: got .* with which this run was begun"):
+        evaluate("python:agent_of_a_user:make", tasks=2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (["--domains", ","], "--domains"),
+        (["--out", "page.html"], "--out: got 'page.html', expected a file that ends with .json"),
+        (["--from", "."], "--split"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_named(asked: list[str], named: str):
+    ran = CliRunner().invoke(app, ["eval", "agent", "--agent", "expert", *asked])
+    assert ran.exit_code == 2 and named in " ".join(ran.output.split())
+
+
 def test_a_killed_evaluation_goes_on_with_the_same_command(tmp_path: Path):
     out = tmp_path / "mine.json"
     records = out.with_suffix(".episodes.jsonl")
@@ -160,6 +192,8 @@ def test_agents_are_compared_on_the_same_tasks(evaluate: Ask):
     expert, menu = evaluate(tasks=6, name="a"), evaluate("nothing", tasks=4, name="b")
     gap = difference(expert, menu)
     assert gap.whole and (gap.whole.share, gap.whole.count) == (1.0, 4) and gap.whole.low > 0
+    elsewhere = {name: cell.model_copy(update={"fingerprint": "another"}) for name, cell in menu.domains.items()}
+    assert difference(expert, menu.model_copy(update={"domains": elsewhere})).whole is None
     twice = evaluate("nothing", tasks=4, samples=2, name="c")
     assert difference(twice, expert).domains["terminal"].share == -1.0
     shown = page([menu, expert, twice])
@@ -215,7 +249,9 @@ class TestTraces:
 
     def test_they_become_the_result_of_an_agent(self, traces: Path, tmp_path: Path):
         out = tmp_path / "mine.json"
-        ran = CliRunner().invoke(app, ["eval", "agent", "--from", str(traces), "--agent", "mine", "--out", str(out)])
+        ran = CliRunner().invoke(
+            app, ["eval", "agent", "--from", str(traces), "--split", "test", "--agent", "mine", "--out", str(out)]
+        )
         assert ran.exit_code == 0, ran.output
         found = read_result(out)
         assert isinstance(found, AgentResult) and found.agent == "mine"

@@ -18,6 +18,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.tolerant import TolerantParser
 from agentworld_gym.core.contracts import (
     Action,
+    ActionKind,
     ChatRequest,
     Completion,
     Conversation,
@@ -122,7 +123,7 @@ class LanguageAgent:
     def acting(self, episode: Episode, dialogue: Dialogue) -> Work[Action | Failure]:
         """Ask for the next action, as a piece of work. An agent that stops finishes, so that its task is tested."""
         action: Action | Failure | None = yield from dialogue.act(episode.observation, episode.session.observation)
-        return self.exact.parse(VERB) if action is None else action
+        return Action(VERB, kind=ActionKind.FINISH, written="") if action is None else action
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[Dialogue]) -> list[str]:
         """Ask for the next action of each episode in one wave.

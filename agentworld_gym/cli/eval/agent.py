@@ -49,7 +49,7 @@ def agent(
         typer.Option(
             "--from",
             help="A folder of traces that the agent left, as of `agentworld mcp serve --env`: they are read, nothing "
-            "is played, and --agent is the agent's name.",
+            "is played, and --agent is the agent's name. It needs --split.",
         ),
     ] = None,
     world: Annotated[
@@ -133,13 +133,17 @@ def agent(
     check_writable(out)
     command = shlex.join(["agentworld", *sys.argv[1:]])
     if played is not None:
-        _report(out, evaluated_traces(agent, played, split or "test", command=command))
+        if split is None:
+            raise SpecError("command line", "--split", None, "the split of the tasks, which traces do not tell")
+        _report(out, evaluated_traces(agent, played, split, command=command))
         return
     own = brings_tasks(world)
     split = split or ("train" if own else "test")
     records = out.with_suffix(".episodes.jsonl")
     begun = begun_seed(records) if seed is None else None
     names = list(all_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
+    if not names:
+        raise SpecError("command line", "--domains", domains, f"some of {', '.join(all_domains())}")
     setup = Setup(
         agent=agent,
         options=_options(agent, agent_option, sampling, overflow),
@@ -232,7 +236,7 @@ def register(group: typer.Typer) -> None:
             "agentworld eval agent --agent http://localhost:8001/v1 --world http://localhost:8000/v1 --domains web,swe "
             "--tasks 50 --samples 4",
             "agentworld eval agent --agent expert --world tiny --domains terminal --tasks 20",
-            "agentworld eval agent --from runs/traces --agent my-agent --out mine.json",
+            "agentworld eval agent --from runs/traces --split test --agent my-agent --out mine.json",
             "agentworld eval report mine.json other.json --out page.html",
         )
     )(agent)

@@ -101,7 +101,10 @@ class Pairs:
         self, runner: EpisodeRunner, fork: Episode, rest: Sequence[str | Action], rng: random.Random
     ) -> str | None:
         """Return another action for a turn after which the rest of a session does not win; None where none is found."""
-        others = [action for action in dict.fromkeys((*runner.offers(fork), VERB)) if action != rest[0]]
+        # What the session does later is no mistake: done now, the rest would only do it twice.
+        later = {action if isinstance(action, str) else action.raw for action in rest}
+        offered = dict.fromkeys((*runner.offers(fork), VERB))
+        others = [action for action in offered if action != rest[0] and (finishes(action) or action not in later)]
         rng.shuffle(others)
         # What ends the episode loses wherever it is too early: one of these says as much as all of them.
         ends = [action for action in others if finishes(action)][:1]

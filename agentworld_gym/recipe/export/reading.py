@@ -15,7 +15,7 @@ from agentworld_gym.core.registration import domain_of_env, find_domain
 from agentworld_gym.core.screens import screen_of
 from agentworld_gym.core.tasks import families
 from agentworld_gym.core.tasks.source import TaskSource
-from agentworld_gym.core.traces.log import WORKER, TraceEpisode, read_header, stream_trace
+from agentworld_gym.core.traces.log import TraceEpisode, read_header, stream_trace
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
 from agentworld_gym.llm.rows.pools import GROUNDED
 from agentworld_gym.llm.rows.rerendering import spec_of, task_of
@@ -53,7 +53,7 @@ def session_count(file: Path) -> int:
 
 
 def _inside(folder: Path) -> list[Path]:
-    found = [*folder.glob("*.jsonl"), *folder.glob(f"{WORKER}*/*{_AGENT}")]
+    found = [*folder.glob("*.jsonl"), *folder.glob(f"*/*{_AGENT}")]
     return sorted(file for file in found if not file.name.endswith(_WORLD) and _is_recording(file))
 
 
@@ -170,6 +170,10 @@ class SessionReader:
             return "a fork of another episode"
         if start.get("agents", 1) > 1:
             return "several agents shared it"
+        # An agent that left, or whose context was full, did not write the `finish` that scored it.
+        steps = episode.steps[:-1] if last.info.get("written") == "" else episode.steps
+        if not steps:
+            return "its agent did nothing"
         find_task = partial(_task_of_trace, spec.source, start)
         family, level = start.get("family") or "", start.get("level")
         tools = self._tools_of(spec, family, start["task_id"], find_task)
@@ -187,8 +191,8 @@ class SessionReader:
             tools=tools,
             instruction=instruction,
             first=first,
-            actions=tuple(step.action for step in episode.steps),
-            observations=tuple(step.observation for step in episode.steps),
+            actions=tuple(step.action for step in steps),
+            observations=tuple(step.observation for step in steps),
             success=success,
             score=last.info.get("score"),
             task_id=start["task_id"],

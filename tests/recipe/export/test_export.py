@@ -17,6 +17,8 @@ from agentworld_gym.base.errors import SpecError, TraceError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.integrations.mcp import EpisodeHost
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
@@ -177,6 +179,7 @@ class TestPreference:
         for pair in pairs:
             done = [message["content"] for message in pair["prompt"] if message["role"] == "assistant"]
             rest = list(sessions[pair["id"]][len(done) :])
+            assert pair["rejected"][0]["content"] not in [action for action in rest if "finish" not in action]
             outcomes = []
             for first in ([], [pair["rejected"][0]["content"]]):
                 env: Any = gym.make("AgentWorld/Terminal-v0", world="grounded", max_steps=100)
@@ -195,6 +198,17 @@ class TestPreference:
 
 
 class TestTraces:
+    def test_the_end_of_an_agent_that_left_is_no_action_of_its_own(self, tmp_path: Path) -> None:
+        runner = EnvOptions(spec="terminal", traces=str(tmp_path / "run")).runner()
+        with EpisodeHost(runner, first_seed=7) as host:
+            episode = host.begin().result()
+            host.call(episode, "act", {"action": "ls"}).result()
+            host.leave(episode).result()
+        runner.close()
+        (log,) = recordings([tmp_path / "run"])
+        (session,) = SessionReader(ExportTally(), only_success=False).read(log)
+        assert session.actions == ("ls",)
+
     def test_of_a_run_are_sessions_too(self, tmp_path: Path) -> None:
         env: Any = gym.make("AgentWorld/SWE-v0", world="grounded", dialect="claude-code", traces=str(tmp_path / "run"))
         env.reset(seed=0)
