@@ -116,7 +116,7 @@ class Records:
         self._known: dict[str, str] = {}
         self.episodes: dict[Key, AgentEpisode] = {}
         lines = list(read_jsonl(path))
-        self._unwritten = [] if lines else [{"setup": setup.model_dump(mode="json")}]
+        self._unwritten: list[dict[str, Any]] = [] if lines else [{"setup": setup.model_dump(mode="json")}]
         for line in lines[1:]:
             if "digest" in line:
                 self._known[str(line["of"])] = str(line["digest"])
