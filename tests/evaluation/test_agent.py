@@ -150,7 +150,7 @@ def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_wit
     ("asked", "named"),
     [
         (["--domains", ","], "--domains"),
-        (["--out", "page.html"], "--out: got 'page.html', expected a file that ends with .json"),
+        (["--out", "page.html"], "--out: got 'page.html', expected a .json file"),
         (["--from", "."], "--split"),
     ],
 )

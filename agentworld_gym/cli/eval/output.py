@@ -64,8 +64,8 @@ def existing_file(path: Path, expected: str) -> Path:
 
 def check_writable(out: Path) -> None:
     """Check that a result and its page can be written, before there is any result."""
-    if out.suffix != ".json":
-        raise SpecError("command line", "--out", str(out), "a file that ends with .json; the page lies beside it")
+    if out.suffix == ".html":
+        raise SpecError("command line", "--out", str(out), "a .json file, beside which its .html page will lie")
     for path in (out, out.with_suffix(".html")):
         writable(path, "--out")
 
