@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -329,6 +329,26 @@ def spec_source(name: str) -> str:
             return domain.id
     expected = f"one of {', '.join(all_domains())}, an id, or the path of a .yaml spec"
     raise SpecError("command line", "ENV", name, expected)
+
+
+def refuse_other_options(context: typer.Context, known: Collection[str], expected: str) -> None:
+    """Refuse what was typed and has no meaning beside the rest of a command line.
+
+    Args:
+        context: The context of the command.
+        known: The names of the parameters that have a meaning.
+        expected: What is expected instead of another one.
+
+    Raises:
+        SpecError: Another one was typed.
+    """
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in known:
+            is_argument = parameter.param_type_name == "argument"
+            typed = getattr(parameter, "metavar", None) if is_argument else None
+            raise SpecError("command line", typed or max(parameter.opts, key=len), context.params[name], expected)
 
 
 def source_in_dialect(name: str, dialect: str | None) -> str:

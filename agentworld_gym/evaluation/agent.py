@@ -460,7 +460,7 @@ def _figures(
             **dict(_cell(members)),
         )
     counts = [len({one.seed for one in episodes if one.domain == domain}) for domain in worlds]
-    used = {
+    used: dict[Party, Usage] = {
         "agent": sum((Usage(*one.agent_tokens) for one in episodes), Usage()),
         "world": sum((Usage(*one.world_tokens) for one in episodes), Usage()),
     }
@@ -472,7 +472,7 @@ def _figures(
         "pass_all": _passes(episodes, lambda lost, won, k: _share(won, lost + won, k)),
         "ends": dict(Counter(one.end for one in episodes).most_common()),
         "refused": sum(one.refused for one in episodes),
-        "tokens": {party: priced_tokens(usage, prices.get(party)) for party, usage in used.items()},  # type: ignore[call-overload]
+        "tokens": {party: priced_tokens(usage, prices.get(party)) for party, usage in used.items()},
         "agent_failures": dict(Counter(one.agent_failure for one in episodes if one.agent_failure)),
         "world_failures": dict(Counter(one.world_failure for one in episodes if one.world_failure)),
         "episodes": tuple(episodes),

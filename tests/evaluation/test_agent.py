@@ -152,6 +152,7 @@ def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_wit
         (["--domains", ","], "--domains"),
         (["--out", "page.html"], "--out: got 'page.html', expected a .json file"),
         (["--from", "."], "--split"),
+        (["--from", ".", "--domains", "web"], "--domains: got 'web', expected nothing: with --from no task is played"),
     ],
 )
 def test_what_cannot_be_asked_for_is_named(asked: list[str], named: str):

@@ -20,6 +20,7 @@ from agentworld_gym.cli.common import (
     evaluated_seed,
     examples,
     pairs,
+    refuse_other_options,
     source_in_dialect,
     stderr,
     stdout,
@@ -39,10 +40,16 @@ from agentworld_gym.cli.eval.output import (
 
 if TYPE_CHECKING:
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
+    from agentworld_gym.evaluation.agent import Party
+    from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.results.agent import AgentResult, Cell
+
+_OF_TRACES = frozenset({"agent", "played", "split", "out"})
+"""The parameters that have a meaning where traces are read."""
 
 
 def agent(
+    context: typer.Context,
     agent: Annotated[str, typer.Option("--agent", help=f"{AGENTS}.")],
     played: Annotated[
         Path | None,
@@ -133,6 +140,7 @@ def agent(
     check_writable(out)
     command = shlex.join(["agentworld", *sys.argv[1:]])
     if played is not None:
+        refuse_other_options(context, _OF_TRACES, "nothing: with --from no task is played")
         if split is None:
             raise SpecError("command line", "--split", None, "the split of the tasks, which traces do not tell")
         _report(out, evaluated_traces(agent, played, split, command=command))
@@ -156,7 +164,11 @@ def agent(
         seed=evaluated_seed(split, seed) if begun is None else begun,
         drawn=seed is None and split == "test",
     )
-    prices = {"agent": (price, "--price"), "world": (world_price, "--world-price")}
+    prices: dict[Party, TokenPrices] = {}
+    if price is not None:
+        prices["agent"] = token_prices(price, "--price")
+    if world_price is not None:
+        prices["world"] = token_prices(world_price, "--world-price")
     with stages("agent", tensorboard) as begin:
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
@@ -169,7 +181,7 @@ def agent(
             samples=samples,
             wave=width,
             traces=traces,
-            prices={who: token_prices(text, option) for who, (text, option) in prices.items() if text},  # type: ignore[misc]
+            prices=prices,
             command=command,
             on_runner=show,
         )

@@ -24,6 +24,7 @@ from agentworld_gym.cli.common import (
     env_options,
     examples,
     printable,
+    refuse_other_options,
     stderr,
     stdout,
 )
@@ -176,13 +177,8 @@ def _refuse_options_of_the_other(context: typer.Context, known: frozenset[str]) 
     """
     if context.params["server"] is None and context.params["env"] is None:
         raise SpecError("command line", "SCENARIO", None, "the name of a scenario, or --env with an environment")
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE" and name not in known | _OF_BOTH:
-            option = "SCENARIO" if name == "server" else max(parameter.opts, key=len)
-            served = "an episode" if context.params["env"] else "a scenario"
-            raise SpecError("command line", option, context.params[name], f"nothing: {served} is served")
+    served = "an episode" if context.params["env"] else "a scenario"
+    refuse_other_options(context, known | _OF_BOTH, f"nothing: {served} is served")
 
 
 def _serve_scenario(

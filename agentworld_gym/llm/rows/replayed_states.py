@@ -40,7 +40,7 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
     """
     seed = task.seed or 0
     controls = Controls(task.controls, task.control_seed_in(seed))
-    with closing(load_engine(row.domain, _variant(row)).start(task.state, seed, controls, task.hidden)) as machine:
+    with closing(load_engine(row.domain, variant_of(row)).start(task.state, seed, controls, task.hidden)) as machine:
         if not isinstance(machine, Restorable):
             raise SpecError(row.id, "form", "state", "a domain whose engine has a structured state")
         begun, acted, seen = compact(machine.visible_state()), list[str](), list[str]()
@@ -62,7 +62,7 @@ def shown_states(row: Row, task: Task, parser: ActionParser) -> ShownStates:
         return ShownStates(begun, tuple(acted), tuple(seen))
 
 
-def _variant(row: Row) -> str:
+def variant_of(row: Row) -> str:
     """Return the variant of the engine that played a session; the default one where that is not known."""
     variant = row.provenance.variant
     domain = find_domain(row.domain)

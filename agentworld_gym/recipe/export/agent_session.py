@@ -1,4 +1,4 @@
-"""One session as its agent lived it: what it was told, what it did, and what it saw."""
+"""One session as its agent saw it: its task, its actions, and what each of them showed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tools = tuple[dict[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """One session as its agent lived it."""
+    """One session as its agent saw it."""
 
     id: str
     """The id of the session; in traces it names the run too."""
@@ -75,7 +75,7 @@ class AgentSession:
     sentence is a line of a shell to it."""
 
     @property
-    def told(self) -> str:
+    def opening(self) -> str:
         """The first message to the agent: the instruction, a blank line, and what the world showed."""
         return f"{self.instruction}\n\n{self.first}" if self.first else self.instruction
 

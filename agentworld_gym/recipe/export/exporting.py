@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally
-from agentworld_gym.recipe.export.card import write_card
-from agentworld_gym.recipe.export.folder import JsonLines, appearing
+from agentworld_gym.recipe.export.folder import JsonLines, Tables, appearing, write_card
 from agentworld_gym.recipe.export.messages import chat, tool_chat
 from agentworld_gym.recipe.export.minari_datasets import MinariDatasets
 from agentworld_gym.recipe.export.preference import Pairs
 from agentworld_gym.recipe.export.reading import SessionReader
-from agentworld_gym.recipe.export.tables import Tables
 
 Format = Literal["chat", "tools", "prompt-completion", "preference", "minari", "parquet"]
 """What an export writes."""

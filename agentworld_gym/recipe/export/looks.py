@@ -11,18 +11,18 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, Machine, Multilingual
 from agentworld_gym.core.engines.catalog import load_engine
-from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens.sight import SHOW_AGAIN
+from agentworld_gym.llm.rows.replayed_states import variant_of
 from agentworld_gym.llm.rows.row import Row
 
 LOOK = json.dumps(SHOW_AGAIN)
 """A look as an agent writes it."""
 
-Lived = tuple[str, tuple[str, ...], tuple[str, ...]]
+Transcript = tuple[str, tuple[str, ...], tuple[str, ...]]
 """The first observation, the actions, and what each of them showed."""
 
 
-def with_looks(row: Row, task: Task, spec: DomainSpec) -> Lived | None:
+def with_looks(row: Row, task: Task, spec: DomainSpec) -> Transcript | None:
     """Return a session with the looks that its row folded into the turns before; None if the engine departs from it.
 
     Probes, which the agent did not ask for, are left out.
@@ -35,8 +35,7 @@ def with_looks(row: Row, task: Task, spec: DomainSpec) -> Lived | None:
         task: The task of the session.
         spec: The domain, in the dialect of the session.
     """
-    seed, domain = task.seed or 0, find_domain(row.domain)
-    variant = row.provenance.variant if domain is not None and row.provenance.variant in domain.variants else ""
+    seed, variant = task.seed or 0, variant_of(row)
     controls = Controls(task.controls, task.control_seed_in(seed))
     actions, observations, parser = list[str](), list[str](), _parser(spec.source)
     with closing(load_engine(row.domain, variant).start(task.state, seed, controls, task.hidden)) as machine:

@@ -16,7 +16,7 @@ from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
 from agentworld_gym.recipe.export.agent_session import AgentSession
-from agentworld_gym.recipe.export.told import Told, told
+from agentworld_gym.recipe.export.session_prompt import SessionPrompt, session_prompt
 
 ChatMessage = dict[str, Any]
 """A message with `role`, `content` and `train`, whether it is learned; calls of tools have further keys."""
@@ -53,7 +53,7 @@ def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator
         shown: What the agent saw at the start and after each action; None takes what was recorded.
     """
     observations = session.observations if shown is None else shown[1:]
-    parser, screen = told(session).parser, session.first
+    parser, screen = session_prompt(session).parser, session.first
     last = len(session.actions) - 1
     for place, raw in enumerate(session.actions):
         taken = session.taken(place)
@@ -79,8 +79,8 @@ def chat(session: AgentSession, shown: Sequence[str] | None = None) -> list[Chat
     >>> [(message["role"], message["content"], message["train"]) for message in chat(session)[2:]]
     [('assistant', 'ls', True), ('user', 'a b', False), ('assistant', 'finish: 2', True)]
     """
-    first = session.told if shown is None else shown[0]
-    messages = [_message("system", told(session).system), _message("user", escape(first))]
+    first = session.opening if shown is None else shown[0]
+    messages = [_message("system", session_prompt(session).system), _message("user", escape(first))]
     for turn in turns(session, shown):
         messages.append({**_message("assistant", escape(turn.text)), "train": turn.action.error is None})
         if turn.shown is not None:
@@ -103,8 +103,8 @@ def tool_chat(session: AgentSession) -> ToolChat | str:
     """
     if not takes_calls(session.spec):
         return "its actions are no calls of tools"
-    known = told(session)
-    messages = [_message("system", known.caller), _message("user", escape(session.told))]
+    known = session_prompt(session)
+    messages = [_message("system", known.caller), _message("user", escape(session.opening))]
     for number, turn in enumerate(turns(session), 1):
         calls = _calls(turn, known)
         if len(calls) > 1:
@@ -148,7 +148,7 @@ def _message(role: str, content: str) -> ChatMessage:
     return {"role": role, "content": content, "train": False}
 
 
-def _calls(turn: Turn, known: Told) -> list[Mapping[str, Any]]:
+def _calls(turn: Turn, known: SessionPrompt) -> list[Mapping[str, Any]]:
     """Return the calls of an action; none where it is no call."""
     action = turn.action
     if action.kind is ActionKind.FINISH:

@@ -124,8 +124,8 @@ class MinariDatasets:
 
         domain = find_domain(session.spec.id)
         assert domain is not None
-        told: dict[str, Any] = {} if session.spec.speaks_first_dialect else {"dialect": session.spec.dialect}
-        env: Any = gym.make(domain.env_id if kind == "texts" else domain.menu_id, world="grounded", **told)
+        options: dict[str, Any] = {} if session.spec.speaks_first_dialect else {"dialect": session.spec.dialect}
+        env: Any = gym.make(domain.env_id if kind == "texts" else domain.menu_id, world="grounded", **options)
         try:
             place = self._folder / "agentworld" / name / "data"
             place.mkdir(parents=True)

@@ -18,12 +18,13 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.core.traces.log import TraceEpisode, read_header, stream_trace
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
 from agentworld_gym.llm.rows.pools import GROUNDED
+from agentworld_gym.llm.rows.replayed_states import variant_of
 from agentworld_gym.llm.rows.rerendering import spec_of, task_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally, Tools
 from agentworld_gym.recipe.export.looks import with_looks
-from agentworld_gym.recipe.export.told import TaskTools
+from agentworld_gym.recipe.export.session_prompt import TaskTools
 
 _AGENT, _WORLD = ".agent.jsonl", ".world.jsonl"
 _EXPECTED = "sessions that `agentworld collect` or `import` wrote, or traces"
@@ -136,7 +137,7 @@ class SessionReader:
             seed=row.seed,
             split=row.split or "train",
             policy=row.policy,
-            variant=row.provenance.variant,
+            variant=variant_of(row),
             find_task=find_task,
         )
 
@@ -153,9 +154,9 @@ class SessionReader:
         header = read_header(file)
         spec = _spec_of_run(str(header.get("env")), header.get("fingerprint") or {})
         for episode in stream_trace(file):
-            yield self._lived(episode, spec, str(header.get("run")))
+            yield self._of_trace(episode, spec, str(header.get("run")))
 
-    def _lived(self, episode: TraceEpisode, spec: DomainSpec | None, run: str) -> AgentSession | str:
+    def _of_trace(self, episode: TraceEpisode, spec: DomainSpec | None, run: str) -> AgentSession | str:
         if not episode.steps or not (episode.steps[-1].terminated or episode.steps[-1].truncated):
             return "it did not end"
         start, last = episode.start, episode.steps[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
@@ -29,12 +28,10 @@ class Replays:
         Raises:
             WorldNotConfigured: The domain has no grounded world, or the variant of its engine cannot run here.
         """
-        domain = find_domain(session.spec.id)
-        variant = session.variant if domain is not None and session.variant in domain.variants else ""
-        key = session.spec.source, variant
+        key = session.spec.source, session.variant
         runner = self._runners.get(key)
         if runner is None:
-            world = open_world(":".join(filter(None, ("grounded", variant))), WorldOptions(session.spec))
+            world = open_world(":".join(filter(None, ("grounded", session.variant))), WorldOptions(session.spec))
             runner = EpisodeRunner(session.spec, world, TaskSource(session.spec), max_steps=self._max_steps)
             self._runners[key] = runner
         ((episode, _, _),) = runner.start([task.seed or 0], {"task": task})

@@ -119,7 +119,7 @@ class TestLooks:
             env: Any = gym.make("AgentWorld/Web-v0", world="grounded", max_steps=100, reading="exact")
             controls = {"controls": row.controls, "control_seed": row.control_seed} if row.controls else {}
             first, _ = env.reset(seed=row.seed, options={"task": row.task_id, **controls})
-            assert first == session.told
+            assert first == session.opening
             shown = [env.step(action)[0] for action in session.actions]
             assert shown[: len(session.observations)] == list(session.observations)
             env.close()

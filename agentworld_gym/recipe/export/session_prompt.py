@@ -1,4 +1,4 @@
-"""What an agent is told before its first action: the system message, and the tools that it can call."""
+"""The prompt of a recorded session: the system message of its agent, and the tools that it can call."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TRIED = 3
 """How many tasks have to agree on their tools before further ones are taken to have the same."""
 
 
-class Told(NamedTuple):
-    """What the agent of a session is told, and what reads its actions."""
+class SessionPrompt(NamedTuple):
+    """The prompt of a session, and what reads the actions of its agent."""
 
     parser: ActionParser
     """The exact parser of the domain, in the dialect of the session."""
@@ -40,26 +40,26 @@ class Told(NamedTuple):
     """The tools in the form of OpenAI: `finish` is one of them."""
 
 
-def told(session: AgentSession) -> Told:
-    """Return what the agent of a session is told.
+def session_prompt(session: AgentSession) -> SessionPrompt:
+    """Return the prompt of a session.
 
     >>> from agentworld_gym.recipe.export.agent_session import AgentSession
     >>> session = AgentSession("a", load_spec("terminal"), (), "Count.", "$ ", ("ls",), (), True, 1.0, "", "", None,
     ...                        None, "train", "", "", lambda: None)
-    >>> told(session).system.splitlines()[-2], told(session).tools
+    >>> session_prompt(session).system.splitlines()[-2], session_prompt(session).tools
     ('When the task is done, write: finish', [])
     """
-    return _told(session.spec.source, orjson.dumps(session.tools))
+    return _prompt_of(session.spec.source, orjson.dumps(session.tools))
 
 
 @lru_cache(maxsize=64)
-def _told(source: str, written: bytes) -> Told:
+def _prompt_of(source: str, written: bytes) -> SessionPrompt:
     spec, tools = load_spec(source), orjson.loads(written)
     known = callable_tools(spec.action, tools)
     called: Any = []
     if takes_calls(spec):
         called = [{"type": "function", "function": escape_all(_whole(tool))} for tool in with_finish(known)]
-    return Told(
+    return SessionPrompt(
         parser=ActionParser(spec),
         toolset=Toolset(known, spec.path),
         system=role_of_agent(spec, known),
