@@ -253,8 +253,8 @@ class _Registry:
             raise SpecError("register_domain", "commands", domain.commands, "a tuple of references, as module:name")
 
     def read_shipped(self) -> None:
-        """Add the domains that ship."""
-        for name in shipped_domains():
+        """Add the domains that ship, and those that consist of them."""
+        for name in (*shipped_domains(), *importlib.import_module(SHIPPED).COMPOSED):
             if name not in self.domains:
                 self.add(importlib.import_module(f"{SHIPPED}.{name}.domain").DOMAIN)
 

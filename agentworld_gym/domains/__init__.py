@@ -1,4 +1,7 @@
 """The domains that ship, a folder for each."""
 
+COMPOSED = ("work",)
+"""The names of the folders of domains that consist of others, and of which no small model knows."""
+
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 """The names of the folders, each with a module `domain` that defines `DOMAIN`."""

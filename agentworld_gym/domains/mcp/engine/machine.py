@@ -138,6 +138,10 @@ class ToolMachine(RestorableMachine[Database]):
             raise EngineError(f"a tool server does not speak the dialect {dialect!r}")
         return _FAILED.sub(r"\1\2", self._observation) if self._refused else self._observation
 
+    def set_time(self, now: str) -> None:
+        """Set the time that later calls see, such as `2026-03-02T09:00:00Z`."""
+        self._context = replace(self._context, now=now)
+
     @property
     def spans(self) -> tuple[Span, ...]:
         """The identifiers that were made up, and the rows that were generated and not shown before."""

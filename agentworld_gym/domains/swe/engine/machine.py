@@ -112,6 +112,15 @@ class SweMachine(RestorableMachine[RepositoryEpisode]):
             faults.lay_out(episode)
         return cls(episode)
 
+    @property
+    def now(self) -> int:
+        """The time of the repository's machine, in seconds since the epoch."""
+        return self._open().now
+
+    def pass_step(self) -> None:
+        """Let the time of one action go by in which nothing is asked of the repository."""
+        self._open().step += 1
+
     def observation_in(self, dialect: str) -> str:
         """Return the answer to the last action as another scaffold prints it.
 
