@@ -133,7 +133,7 @@ def agent(
     Every episode is kept as it ends, beside the result: the same command goes on after a kill or Ctrl-C, and plays what
     a server or the world failed again. Such episodes are counted apart and not scored; exit 1 if there are any.
     """
-    from agentworld_gym.core.registration import all_domains
+    from agentworld_gym.core.registration import all_domains, shipped_domains
     from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent, evaluated_traces
     from agentworld_gym.worlds.own_tasks import brings_tasks
 
@@ -149,7 +149,7 @@ def agent(
     split = split or ("train" if own else "test")
     records = out.with_suffix(".episodes.jsonl")
     begun = begun_seed(records) if seed is None else None
-    names = list(all_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
+    names = list(shipped_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
     if not names:
         raise SpecError("command line", "--domains", domains, f"some of {', '.join(all_domains())}")
     setup = Setup(
