@@ -149,7 +149,8 @@ def agent(
     split = split or ("train" if own else "test")
     records = out.with_suffix(".episodes.jsonl")
     begun = begun_seed(records) if seed is None else None
-    names = list(shipped_domains()) if domains is None else [name.strip() for name in domains.split(",") if name.strip()]
+    asked = shipped_domains() if domains is None else domains.split(",")
+    names = [name.strip() for name in asked if name.strip()]
     if not names:
         raise SpecError("command line", "--domains", domains, f"some of {', '.join(all_domains())}")
     setup = Setup(
