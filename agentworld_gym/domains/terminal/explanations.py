@@ -7,7 +7,7 @@ import re
 import shlex
 from types import MappingProxyType
 
-from agentworld_gym.domains.terminal.screen_texts import is_idle, keystrokes
+from agentworld_gym.domains.terminal.observations import is_idle, keystrokes
 from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses
 from agentworld_gym.recipe.thinking.situation import Situation, several

@@ -27,8 +27,7 @@ from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.results import Refused
 from agentworld_gym.domains.swe.engine.state import HOME
 from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.clock import VirtualClock
-from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.engine.context import ShellContext, VirtualClock
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
 from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
