@@ -38,7 +38,7 @@ from agentworld_gym.domains.mcp.synth.stages import (
     WorldStages,
     profile_of,
 )
-from agentworld_gym.recipe.saved_settings import ensure_same_settings
+from agentworld_gym.recipe.run_folder import ensure_same_settings
 
 logger = logging.getLogger(__name__)
 

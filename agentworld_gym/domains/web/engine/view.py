@@ -31,8 +31,7 @@ from agentworld_gym.domains.web.engine.structured_state.known_values import (
 )
 from agentworld_gym.domains.web.engine.tools.call import read_call
 from agentworld_gym.domains.web.engine.tools.playwright_tools import TOOLS, call_tool
-from agentworld_gym.kit.tables.plain_rows import completed_row
-from agentworld_gym.kit.tables.predicted_rows import predicted_rows
+from agentworld_gym.kit.tables.plain_rows import completed_row, predicted_rows
 
 _TABLE, _COLUMN = 3, 5
 """The lengths of the paths of a table, and of a column: `data/shop/cart/jana,103/quantity`."""
