@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentworld_gym.base.errors import GeneratorError, install
-from agentworld_gym.base.process.cores import bindable_cores
+from agentworld_gym.base.process.parallel import bindable_cores
 from agentworld_gym.cli.common import examples, stdout
 from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.generators.pretrained.eight_bits import ordinary_folder

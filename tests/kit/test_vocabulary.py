@@ -12,7 +12,7 @@ from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.core.domain.task import Split, split_seed
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.desktop.tasks import vocabulary as desktop
-from agentworld_gym.domains.mcp.tasks.held_out_words import service_of
+from agentworld_gym.domains.mcp.tasks.scene import service_of
 from agentworld_gym.domains.search.engine.theme import load_theme, theme_names
 from agentworld_gym.domains.search.tasks.questions import world_of_split
 from agentworld_gym.domains.swe.tasks.repository import templates

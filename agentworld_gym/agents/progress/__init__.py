@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 
-from agentworld_gym.agents.progress.meter import Meter
 from agentworld_gym.agents.progress.tally import Tally
-from agentworld_gym.agents.progress.terminal import TerminalProgress
+from agentworld_gym.agents.progress.terminal import Meter, TerminalProgress
 
 __all__ = ["Meter", "Tally", "TerminalProgress", "live"]
 

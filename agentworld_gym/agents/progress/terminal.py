@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
 from typing import Protocol, Self
@@ -112,3 +113,34 @@ class TerminalProgress:
         self._bar.update(self._task, completed=share or 0.0, total=total, place=self._run.place, left=self._left())
         line = self._run.figures
         return Group(self._bar.get_renderable(), *([Text(line, style="dim")] if line else []))
+
+
+@dataclass
+class Meter:
+    """What `TerminalProgress` shows of work that counts for itself.
+
+    >>> meter = Meter(total=200, unit="sessions")
+    >>> meter.reached(50)
+    >>> meter.share, meter.place
+    (0.25, '50 of 200 sessions')
+    """
+
+    total: int = 0
+    """How much there is to do."""
+
+    unit: str = ""
+    """The word for what is counted."""
+
+    share: float = 0.0
+    """How much is done, from 0 to 1."""
+
+    place: str = ""
+    """Where the work is, in a few words."""
+
+    figures: str = ""
+    """What it came to so far, in a line."""
+
+    def reached(self, done: int) -> None:
+        """Take over a count."""
+        self.share = done / self.total if self.total else 1.0
+        self.place = f"{done:,} of {self.total:,} {self.unit}"

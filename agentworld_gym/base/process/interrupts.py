@@ -1,4 +1,4 @@
-"""Ctrl-C in places where Python would lose it."""
+"""Ctrl-C in places where Python would lose it, and a clean stop of a run by signals."""
 
 from __future__ import annotations
 
@@ -66,3 +66,28 @@ def remembered_interrupt() -> Iterator[Callable[[], None]]:
         check()
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Let SIGINT and SIGTERM call a function in the block; outside the main thread Python allows no handlers.
+
+    Args:
+        stop: The function.
+
+    >>> import os
+    >>> calls = []
+    >>> with stopped_by_signals(lambda: calls.append("stop")):
+    ...     os.kill(os.getpid(), signal.SIGTERM)
+    >>> calls
+    ['stop']
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -215,3 +215,11 @@ def start_worker() -> None:
 def _die_with(sentinel: Any) -> None:
     connection.wait([sentinel])
     os._exit(1)
+
+
+def bindable_cores() -> list[int]:
+    """Return the numbers of the cores; there are none where the system, such as macOS, binds no process to a core."""
+    try:
+        return sorted(os.sched_getaffinity(0))
+    except AttributeError:
+        return []

@@ -12,13 +12,12 @@ from jinja2 import StrictUndefined, TemplateError
 
 from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.base.text.escaping import is_valid
-from agentworld_gym.core.actions.agent_calls import is_gesture
 from agentworld_gym.core.actions.claude_code_calls import in_claude_code
 from agentworld_gym.core.actions.finish import read_finish
 from agentworld_gym.core.actions.naming import called, full_names, renamed, with_component
 from agentworld_gym.core.actions.syntaxes import OWN_ONLY, find_syntax, read_json
 from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction
-from agentworld_gym.core.actions.writing import WRITERS, with_json_arguments
+from agentworld_gym.core.actions.writing import WRITERS, is_gesture, with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec

@@ -4,8 +4,6 @@ Data flows one way: an `Action` goes to a `World`, which answers with an `Observ
 turns the action into a `ChatRequest`, which a `Generator` answers with a `Completion` or a `Failure`.
 """
 
-from agentworld_gym.core.contracts.action import Action, ActionKind
-from agentworld_gym.core.contracts.failure import Failure, FailureKind
 from agentworld_gym.core.contracts.generator import (
     PIECE,
     Allows,
@@ -16,9 +14,8 @@ from agentworld_gym.core.contracts.generator import (
     Message,
     ToolCall,
 )
-from agentworld_gym.core.contracts.observation import AnswerSource, Observation
-from agentworld_gym.core.contracts.usage import Usage
-from agentworld_gym.core.contracts.world import Session, Teachable, World
+from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
+from agentworld_gym.core.contracts.world import Action, ActionKind, Session, Teachable, World
 
 __all__ = [
     "PIECE",

@@ -8,8 +8,7 @@ from typing import Any, NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
-from agentworld_gym.core.contracts.failure import Failure
-from agentworld_gym.core.contracts.usage import Usage
+from agentworld_gym.core.contracts.observation import Failure, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 
 

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import product
 
 from agentworld_gym.base.documents.plain_json import read_unique
-from agentworld_gym.core.domain.answer_hedges import is_hedge
-from agentworld_gym.core.domain.answer_scoring import plain_text
+from agentworld_gym.core.domain.answer_scoring import is_hedge, plain_text
 
 LONGEST = 600
 """Characters of a text beyond which it is read as it stands alone."""

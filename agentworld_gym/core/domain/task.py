@@ -12,9 +12,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.base.documents.plain_yaml import check_plain
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
-from agentworld_gym.core.domain.answer_hedges import is_hedged
 from agentworld_gym.core.domain.answer_readings import readings
-from agentworld_gym.core.domain.answer_scoring import close, item_f1, plain_text, row_f1
+from agentworld_gym.core.domain.answer_scoring import close, is_hedged, item_f1, plain_text, row_f1
 from agentworld_gym.core.screens import has_locator, is_graphical
 from agentworld_gym.core.screens.locate import compiled
 
@@ -126,7 +125,7 @@ class AnswerTest(Expect):
 
     `matches` therefore has to describe the whole text but the white space at its ends, `contains` is refused, and so
     are the words beside a right number or match that deny it or leave it open: see
-    `agentworld_gym.core.domain.answer_hedges`. Every condition accepts the ways in which people and language models
+    `agentworld_gym.core.domain.answer_scoring`. Every condition accepts the ways in which people and language models
     write one thing: see `agentworld_gym.core.domain.answer_readings`; for `equals` case, quotes and stops do not count
     either.
 

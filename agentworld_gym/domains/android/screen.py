@@ -13,7 +13,6 @@ from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.android import screen_texts as android
-from agentworld_gym.domains.android.screen_texts import translation
 
 
 class PhoneScreen(Screen):
@@ -66,11 +65,11 @@ _BESIDE = r'"(?:\\?\ )?(?:desc|hint)=|hint='
 
 
 def _translate(shown: str, _: Any) -> str:
-    return translation.in_androidworld(shown)
+    return android.in_androidworld(shown)
 
 
 def _readings(translated: str, _: Any) -> tuple[str, ...]:
-    return translation.readings(translated)
+    return android.readings(translated)
 
 
 DROIDRUN = Translation(_translate, re.compile(rf"{_BESIDE}|bounds=|\b(?:{_FLAGS})\b"), _readings)

@@ -8,6 +8,7 @@ from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Engine
+    from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
 
 def open_engine(variant: str) -> Engine:
@@ -15,6 +16,16 @@ def open_engine(variant: str) -> Engine:
     from agentworld_gym.domains.mcp.engine import ToolMachine
 
     return ToolMachine
+
+
+def claim_recording(conversation: ImportedConversation) -> float:
+    """Say how surely a recorded session is one of a tool server: any tool may be a server's, so others come first.
+
+    >>> from agentworld_gym.recipe.importers.conversation import ImportedConversation
+    >>> claim_recording(ImportedConversation("a", []))
+    0.1
+    """
+    return 0.1
 
 
 DOMAIN = Domain(
@@ -35,7 +46,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.mcp.explorer:ToolExplorer",
     unseen_names="agentworld_gym.domains.mcp.unseen_names:UnseenTools",
-    claim_recording="agentworld_gym.domains.mcp.recordings:claim",
+    claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.mcp.explanations:explain",
     verifier="agentworld_gym.domains.mcp.verifier:VERIFIER",
     control_marks={

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import record_clauses, words
-from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, plain, read_call, several
 
 
 def explain(turn: Situation) -> Explanation:

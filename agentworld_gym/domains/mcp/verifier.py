@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.base.documents.plain_json import read_unique
-from agentworld_gym.kit.matching.forms import normalised
+from agentworld_gym.kit.matching.compare import normalised
 from agentworld_gym.recipe.rl.verifiers.truth import RuleVerifier, Truth
 
 _ERROR = re.compile(r'"status": ?"error"|^(?:\d+ validation errors?|Error)\b')

@@ -8,6 +8,7 @@ from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Engine
+    from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
 
 def open_engine(variant: str) -> Engine:
@@ -15,6 +16,19 @@ def open_engine(variant: str) -> Engine:
     from agentworld_gym.domains.search.engine.machine import SearchMachine
 
     return SearchMachine
+
+
+_TOOLS = {"web_search", "web_extractor", "dict_memory"}
+
+
+def claim_recording(conversation: ImportedConversation) -> float:
+    """Say how surely a recorded session is a search: its tools are AgentWorldBench's, and seldom another agent's.
+
+    >>> from agentworld_gym.recipe.importers.conversation import ImportedConversation
+    >>> claim_recording(ImportedConversation("a", []))
+    0.0
+    """
+    return 0.9 if conversation.called() & _TOOLS else 0.0
 
 
 DOMAIN = Domain(
@@ -28,7 +42,7 @@ DOMAIN = Domain(
     families="agentworld_gym.domains.search.tasks:FAMILIES",
     control_cases="agentworld_gym.domains.search.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.search.explorer:SearchExplorer",
-    claim_recording="agentworld_gym.domains.search.recordings:claim",
+    claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.search.explanations:explain",
     verifier="agentworld_gym.domains.search.verifier:VERIFIER",
     control_marks={

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
-from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, amount, read_call, several
 
 _RESULT = re.compile(r"^\[\d+\] (\S+)\nTitle: (.*)$", re.MULTILINE)
 

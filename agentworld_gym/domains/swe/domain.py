@@ -9,6 +9,7 @@ from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Engine
+    from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
 
 def open_engine(variant: str) -> Engine:
@@ -21,6 +22,21 @@ def open_engine(variant: str) -> Engine:
 def versions(variant: str) -> dict[str, str]:
     """Return the version of the Python that runs code, where it is this one."""
     return {"python": platform.python_version()} if variant == "bubblewrap" else {}
+
+
+_SHELLS = {"bash", "Bash", "shell", "terminal", "execute_bash", "execute_code", "run_shell_command", "run_command"}
+_FILES = {"read_file", "write_file", "edit", "edit_file", "patch", "str_replace_editor", "apply_patch"}
+_FILES |= {"Read", "Write", "Edit", "MultiEdit"}
+
+
+def claim_recording(conversation: ImportedConversation) -> float:
+    """Say how surely a recorded session is work on a repository: agents of all kinds have a shell and read files.
+
+    >>> from agentworld_gym.recipe.importers.conversation import ImportedConversation
+    >>> claim_recording(ImportedConversation("a", []))
+    0.0
+    """
+    return 0.5 if conversation.called() & (_SHELLS | _FILES) else 0.0
 
 
 DOMAIN = Domain(
@@ -37,7 +53,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.swe.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.swe.explorer:CodeExplorer",
     policies={"free": "agentworld_gym.domains.swe.free_explorer:free"},
-    claim_recording="agentworld_gym.domains.swe.recordings:claim",
+    claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.swe.explanations:explain",
     verifier="agentworld_gym.domains.swe.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"Could not resolve host", "partial-failure": r"test_sum_is_quick"},

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from agentworld_gym.core.actions.claude_code_calls import canonical
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, file_name
-from agentworld_gym.recipe.thinking.situation import Situation, amount, read_call, several
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, amount, read_call, several
 
 _PATHS = ("absolute_path", "file_path", "path", "dir_path")
 _FIELD = re.compile(r"^(Output|Error|Exit Code|Signal): (.*)$", re.MULTILINE)

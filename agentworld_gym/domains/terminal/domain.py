@@ -8,6 +8,7 @@ from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Engine
+    from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
 
 def open_engine(variant: str) -> Engine:
@@ -15,6 +16,18 @@ def open_engine(variant: str) -> Engine:
     from agentworld_gym.domains.terminal.engine import TerminalEngine
 
     return TerminalEngine()
+
+
+def claim_recording(conversation: ImportedConversation) -> float:
+    """Say how surely a recorded session is one of a terminal: keys are typed nowhere else.
+
+    >>> from agentworld_gym.recipe.importers.conversation import ImportedConversation
+    >>> claim_recording(ImportedConversation("a", []))
+    0.0
+    """
+    from agentworld_gym.recipe.importers.turns import has_keystrokes
+
+    return 1.0 if has_keystrokes(conversation) else 0.0
 
 
 DOMAIN = Domain(
@@ -34,7 +47,7 @@ DOMAIN = Domain(
         "compute": "agentworld_gym.domains.terminal.explorer:compute",
         "free": "agentworld_gym.domains.terminal.free_explorer:free",
     },
-    claim_recording="agentworld_gym.domains.terminal.recordings:claim",
+    claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.terminal.explanations:explain",
     verifier="agentworld_gym.domains.terminal.verifier:VERIFIER",
     control_marks={

@@ -7,10 +7,9 @@ import re
 import shlex
 from types import MappingProxyType
 
-from agentworld_gym.domains.terminal.screen_texts import is_idle, keystrokes
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
+from agentworld_gym.domains.terminal.observations import is_idle, keystrokes
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses
-from agentworld_gym.recipe.thinking.situation import Situation, several
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, several
 
 _ERROR = re.compile(
     r"No such file|not found|[Pp]ermission denied|cannot|Is a directory|Not a directory|invalid|File exists|"

@@ -1,11 +1,87 @@
-"""How captures of a terminal are compared."""
+"""How captures of a terminal are read and compared: prompts, what an action types, where the next capture begins."""
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 from agentworld_gym.core.screens.observations import Observations
-from agentworld_gym.domains.terminal.screen_texts import behind_carried, behind_prompt
+
+PROMPT = re.compile(r"(?<![\w.-])[\w.-]+@[\w.-]+:[~/][^\n$#]{0,4096}[$#]")
+"""The pattern of a prompt, without the blank behind it."""
+
+CONTINUATION = ">"
+"""The prompt of a line that goes on with an unfinished command."""
+
+
+def is_idle(line: str) -> bool:
+    """Whether a line ends with a prompt behind which nothing is typed.
+
+    >>> is_idle("dev@box:~$"), is_idle("no newlinedev@box:~$"), is_idle(">"), is_idle("dev@box:~$ ls")
+    (True, True, True, False)
+    """
+    match = PROMPT.search(line)
+    return line == CONTINUATION or (match is not None and match.end() == len(line))
+
+
+def carried(screen: str) -> str:
+    """Return the end of a capture, with which the next one begins.
+
+    This is the last line, on which keys are typed. After a command that still runs it is all from the line of that
+    command on.
+
+    >>> carried("dev@box:~$ ls\\na.txt\\ndev@box:~$"), carried("dev@box:~$ cd d\\ndev@box:~/d$ make\\ncc a.c")
+    ('dev@box:~$', 'dev@box:~/d$ make\\ncc a.c')
+    """
+    lines = screen.split("\n")
+    if is_idle(lines[-1]):
+        return lines[-1]
+    start = next((place for place in reversed(range(len(lines))) if PROMPT.search(lines[place])), len(lines) - 1)
+    return "\n".join(lines[start:])
+
+
+def behind_carried(before: str, capture: str) -> str:
+    """Return what a capture shows behind the end of the capture before, with which it begins.
+
+    Args:
+        before: The capture before.
+        capture: The capture.
+
+    >>> behind_carried("dev@box:~$ cd d\\ndev@box:~/d$", "dev@box:~/d$ cat a\\nhi\\ndev@box:~/d$")
+    'cat a\\nhi\\ndev@box:~/d$'
+    """
+    ahead = carried(before)
+    if not capture.startswith(ahead):
+        return capture
+    return capture[len(ahead) :].removeprefix(" " if is_idle(ahead) else "\n") or capture
+
+
+def behind_prompt(screen: str) -> str:
+    """Return a capture without the prompt with which it begins.
+
+    >>> behind_prompt("dev@box:~$ ls\\na.txt\\ndev@box:~$"), behind_prompt("dev@box:~$")
+    ('ls\\na.txt\\ndev@box:~$', 'dev@box:~$')
+    """
+    match = PROMPT.match(screen)
+    return screen[match.end() + 1 :] if match and screen[match.end() :].startswith(" ") else screen
+
+
+def keystrokes(action: str) -> list[str] | None:
+    """Return what each entry of an action types; None where the action is no batch, and no command line either.
+
+    >>> keystrokes("ls"), keystrokes('[{"keystrokes": "ls"}, {"keystrokes": "Enter"}]'), keystrokes("[1]")
+    (['ls\\n'], ['ls', 'Enter'], None)
+    """
+    if not action.lstrip().startswith("["):
+        return [action.rstrip("\r\n") + "\n"]
+    try:
+        batch: Any = json.loads(action)
+        typed = [entry["keystrokes"] for entry in batch]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return typed if all(isinstance(text, str) for text in typed) else None
+
 
 LONGEST_PROMPT = 5_000
 """Characters at the end of a text in which a prompt is looked for, so that the cost stays bounded."""

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.base.text.yaml_scalars import yaml_key, yaml_value
 from agentworld_gym.core.screens.node import ScreenNode
+from agentworld_gym.domains.web.engine.accessibility.snapshot import yaml_key, yaml_value
 from agentworld_gym.domains.web.screen_texts import location, read
 
 _ERROR = re.compile(r"(?m)^Error of the last action: (.*)$")

@@ -8,6 +8,7 @@ from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Engine
+    from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
 
 def open_engine(variant: str) -> Engine:
@@ -34,6 +35,16 @@ def versions(variant: str) -> dict[str, str]:
     return found
 
 
+def claim_recording(conversation: ImportedConversation) -> float:
+    """Say how surely a recorded session is one of a browser: its tools are Playwright's, which others may have as well.
+
+    >>> from agentworld_gym.recipe.importers.conversation import ImportedConversation
+    >>> claim_recording(ImportedConversation("a", []))
+    0.0
+    """
+    return 0.8 if any(name.startswith("browser_") for name in conversation.called()) else 0.0
+
+
 DOMAIN = Domain(
     id="web",
     env_id="AgentWorld/Web-v0",
@@ -49,7 +60,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.web.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.web.explorer:PageExplorer",
     unseen_names="agentworld_gym.domains.web.unseen_names:UnseenSites",
-    claim_recording="agentworld_gym.domains.web.recordings:claim",
+    claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.recipe.thinking.explainers.screens:explain_page",
     verifier="agentworld_gym.domains.web.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"ERR_CONNECTION_RESET|502 Bad Gateway"},

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentworld_gym.core.screens import read_screen, screen_of
+from rapidfuzz.distance import LCSseq
+
+from agentworld_gym.core.screens import observations_of, read_screen, screen_of
 from agentworld_gym.core.screens.sight import shows
-from agentworld_gym.kit.matching.forms import is_valid, normalised
 from agentworld_gym.kit.matching.gaps import SpanLike, fixed_pieces, gaps_of, right_gaps
-from agentworld_gym.kit.matching.similarity import f1, similarity
 
 if TYPE_CHECKING:
     from agentworld_gym.core.engines import Kind
@@ -22,7 +24,7 @@ class MatchResult:
 
     Attributes:
         exact: equal character for character.
-        normalised: equal but for what means nothing (`agentworld_gym.kit.matching.forms.normalised`).
+        normalised: equal but for what means nothing (`agentworld_gym.kit.matching.compare.normalised`).
         deterministic: exact where content is deterministic; spans of other kinds may hold anything of about as many
             lines, and are found by the fixed text around them.
         similarity: edit similarity over tokens, 0 to 1.
@@ -102,3 +104,101 @@ def _elements(domain: str, observation: str) -> list[Hashable] | None:
     screen = screen_of(domain)
     identity = () if screen is None else tuple(screen.identity(observation))
     return [*elements, identity] if identity else elements
+
+
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|.", re.DOTALL)
+LONGEST = 20_000
+"""Tokens of a differing middle beyond which order no longer counts, so that the cost stays bounded."""
+
+
+def similarity(one: str, other: str) -> float:
+    """The edit similarity of two texts, 0 to 1: tokens in a longest common subsequence, over the mean length.
+
+    Only insertions and deletions of tokens are edits, so that this is 1 minus their number over that of all tokens.
+    It is symmetric, and 1 for equal texts alone.
+
+    >>> similarity("total 12 files", "total 13 files"), similarity("", ""), similarity("a", "b")
+    (0.8, 1.0, 0.0)
+    """
+    if one == other:
+        return 1.0
+    first, second = _TOKEN.findall(one), _TOKEN.findall(other)
+    total = len(first) + len(second)
+    start = _common(first, second)
+    first, second = first[start:], second[start:]
+    end = _common(first[::-1], second[::-1])
+    first, second = first[: len(first) - end], second[: len(second) - end]
+    if max(len(first), len(second)) > LONGEST:
+        inner = min((Counter(first) & Counter(second)).total(), max(len(first), len(second)) - 1)
+    else:
+        inner = longest_common(first, second)
+    return 2 * (start + end + inner) / total
+
+
+def f1(given: Iterable[Hashable], right: Iterable[Hashable]) -> float:
+    """F1 of some items against the right ones, in any order; repeated items count as often as they stand there.
+
+    >>> f1("abc", "abd"), f1("", "")
+    (0.6666666666666666, 1.0)
+    """
+    mine, theirs = Counter(given), Counter(right)
+    total = mine.total() + theirs.total()
+    return 2 * (mine & theirs).total() / total if total else 1.0
+
+
+def longest_common(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
+    """Return the length of a longest common subsequence.
+
+    >>> longest_common("AGCAT", "GAC")
+    2
+    """
+    # rapidfuzz compares the hashes of tokens; numbers in their place make the result exact.
+    numbers: dict[Hashable, int] = {}
+    for token in (*first, *second):
+        numbers.setdefault(token, len(numbers))
+    return LCSseq.similarity([numbers[token] for token in first], [numbers[token] for token in second])
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many tokens both begin with."""
+    for place, (mine, theirs) in enumerate(zip(first, second, strict=False)):
+        if mine != theirs:
+            return place
+    return min(len(first), len(second))
+
+
+_HEADINGS = re.compile(r"(?m)^### [^\n]*")
+
+
+def normalised(domain: str, text: str) -> str:
+    """Return a text without what means nothing, for a comparison.
+
+    In every domain: the kind of line ends, blanks at the end of a line, runs of blanks within one (an indentation
+    stays, and so do the tabs of a table), empty lines around the text and repeated ones within. In tools' answers also
+    the order of keys and the spacing of JSON, in search also letter case.
+
+    >>> normalised("terminal", "a   b \\r\\n\\n\\n\\n$ "), normalised("mcp", '{"b": 1,"a":2}')
+    ('a b\\n\\n$', '{"a": 2, "b": 1}')
+    """
+    return observations_of(domain).normalised(text)
+
+
+def is_valid(domain: str, predicted: str, truth: str, before: str = "") -> bool:
+    """Return whether a prediction has the form that is due where the truth stands, whatever it says.
+
+    Due is: something, where the truth is something; a screen whose every line can be read, where the truth shows one;
+    the same kind of JSON; the prompt of the same user and host at the end; the same labels of a tool's envelope;
+    numbered lines; hits that count from 1.
+
+    >>> truth = "dev@box:/srv$ pwd\\ndev@box:/srv$"
+    >>> is_valid("terminal", "dev@box:~$ ls\\ndev@box:~$", truth), is_valid("terminal", "dev@box:~$ ls\\n", truth)
+    (True, False)
+    """
+    if not predicted.strip() or not truth.strip():
+        return not predicted.strip() and not truth.strip()
+    screen = screen_of(domain)
+    if screen is None:
+        return observations_of(domain).has_form(predicted, truth, before)
+    if not shows(domain, truth):
+        return not _HEADINGS.search(truth) or bool(_HEADINGS.search(predicted))
+    return shows(domain, predicted) and screen.is_readable(predicted)

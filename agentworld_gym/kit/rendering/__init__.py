@@ -10,12 +10,18 @@ from io import BytesIO
 
 import numpy as np
 
-from agentworld_gym.core.screens import is_graphical, screen_of
+from agentworld_gym.core.screens import Box, is_graphical, screen_of
 from agentworld_gym.core.screens.sight import shows
-from agentworld_gym.kit.rendering.canvas import Pixels, RenderingUnavailable, pillow
+from agentworld_gym.kit.rendering import style
+from agentworld_gym.kit.rendering.canvas import Canvas, Pixels, RenderingUnavailable, pillow
 
 MODAL = "\n### Modal state\n"
 """The heading that takes the place of a page while a dialog of the browser is open."""
+
+_COLUMNS, _ROWS = 120, 40
+_CELL = (10, 22)
+_MARGIN = 24
+_BAR = 40
 
 __all__ = ["Pixels", "RenderingUnavailable", "from_png", "latest", "picture"]
 
@@ -39,9 +45,7 @@ def picture(domain: str, observation: str, scale: float = 1.0) -> Pixels:
     screen = screen_of(domain)
     if screen is not None and shows(domain, observation):
         return screen.draw(observation, scale)
-    from agentworld_gym.kit.rendering import transcript
-
-    return transcript.draw(observation).pixels(scale)
+    return _draw_text(observation).pixels(scale)
 
 
 def from_png(data: bytes) -> Pixels:
@@ -65,3 +69,20 @@ def latest(domain: str, observations: Sequence[str]) -> str:
                 _, opened, dialog = observations[-1].partition(MODAL)
                 return observation if MODAL in observation else observation + opened + dialog
     return observations[-1]
+
+
+def _draw_text(text: str) -> Canvas:
+    """Draw the end of a text as a terminal would show it, 120 columns wide; longer lines go on below."""
+    lines: list[str] = []
+    for line in text.expandtabs(4).split("\n"):
+        lines += [line[start : start + _COLUMNS] for start in range(0, len(line), _COLUMNS)] or [""]
+    lines = lines[-_ROWS:]
+    width, height = _COLUMNS * _CELL[0] + 2 * _MARGIN, _ROWS * _CELL[1] + 2 * _MARGIN + _BAR
+    canvas = Canvas(width, height, style.TERMINAL)
+    canvas.box(Box(0, 0, width, _BAR), style.NIGHT)
+    for place, colour in enumerate((style.RED, style.AMBER, style.GREEN)):
+        canvas.disc(Box(18 + 26 * place, 12, 16, 16), colour)
+    for number, line in enumerate(lines):
+        colour = style.AMBER if line.startswith("> ") else style.TERMINAL_INK
+        canvas.cells(_MARGIN, _BAR + _MARGIN + number * _CELL[1], line, _CELL, colour)
+    return canvas

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
 
+from agentworld_gym.base.errors import AnswerError, ImpossibleState
+from agentworld_gym.core.domain.view import predicted
 from agentworld_gym.core.engines import Scalar
 from agentworld_gym.kit.tables.database import building, open_image, quoted
 from agentworld_gym.kit.tables.insert import Keys
@@ -187,3 +189,31 @@ def sequences_of(connection: sqlite3.Connection, keys: Keys) -> dict[str, int]:
         if last[0] != most:
             found[table] = last[0]
     return found
+
+
+@contextmanager
+def predicted_rows(owner: str) -> Iterator[None]:
+    """Make an answer error of any error in this block, which reads predicted rows.
+
+    Rows that break a rule of their tables, such as a stock below zero, are told by that rule: whoever stores them would
+    refuse them.
+
+    Args:
+        owner: Who stores the rows, for the message.
+
+    Raises:
+        ImpossibleState: The tables refuse the rows.
+        AnswerError: The state cannot be read for any other reason.
+
+    >>> with predicted_rows("server"):
+    ...     raise sqlite3.IntegrityError("CHECK constraint failed: stock >= 0")
+    Traceback (most recent call last):
+    agentworld_gym.base.errors.ImpossibleState: the server would refuse these rows: CHECK constraint failed: stock >= 0
+    """
+    try:
+        with predicted():
+            yield
+    except AnswerError as error:
+        if isinstance(error.__cause__, sqlite3.IntegrityError):
+            raise ImpossibleState(f"the {owner} would refuse these rows: {error.__cause__}") from error.__cause__
+        raise

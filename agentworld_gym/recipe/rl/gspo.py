@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentworld_gym.base.errors import GeneratorError, TrainingError, install
-from agentworld_gym.base.process.signals import stopped_by_signals
+from agentworld_gym.base.process.interrupts import stopped_by_signals
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators.number_formats import speeds
 from agentworld_gym.llm.prompting.official import OfficialPrompts
@@ -30,8 +30,7 @@ from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.hybrid_reward import HybridReward, PredictionJudge
 from agentworld_gym.recipe.rl.trl_reward import TrlReward
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset
-from agentworld_gym.recipe.run_lock import sole_process
-from agentworld_gym.recipe.saved_settings import ensure_same_settings
+from agentworld_gym.recipe.run_folder import ensure_same_settings, sole_process
 from agentworld_gym.recipe.training.metrics import Metrics, MetricsLog, Progress
 from agentworld_gym.recipe.training.model import (
     CONFIG,

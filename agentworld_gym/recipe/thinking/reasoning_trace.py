@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import is_graphical
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import record_clauses
-from agentworld_gym.recipe.thinking.situation import Situation, read_call
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, read_call
 
 __all__ = ["Situation", "engine_trace"]
 

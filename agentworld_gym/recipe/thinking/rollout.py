@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.contracts import Completion, Failure, FailureKind
-from agentworld_gym.kit.matching.forms import is_valid
+from agentworld_gym.kit.matching.compare import is_valid
 from agentworld_gym.llm.prompting.parsing import OUTPUT_TAG, in_output_tag, parse_completion, strip_thinking
 from agentworld_gym.llm.rows.rerendering import observation_meant
 from agentworld_gym.recipe.thinking.queries import TurnQuery

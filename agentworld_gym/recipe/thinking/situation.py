@@ -1,5 +1,5 @@
-"""One recorded turn as the writer of its reasoning trace sees it: what is known, what comes of it, and how to quote
-both.
+"""One recorded turn as the writer of its reasoning trace sees it: what is known, what comes of it, how to quote both,
+and the explanation that an explainer of a domain returns.
 """
 
 from __future__ import annotations
@@ -229,3 +229,20 @@ def _parse_action(action: str) -> tuple[str, dict[str, Any]]:
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
         return call_match[1], {}
     return call_match[1], values
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What leads from an action to what it shows, in clauses without a full stop."""
+
+    asks: str
+    """What the agent does."""
+
+    reads: list[str] = field(default_factory=list)
+    """What of the state decides the outcome."""
+
+    changes: list[str] = field(default_factory=list)
+    """What the action changes in the state."""
+
+    shows: str = ""
+    """What the observation is made of."""

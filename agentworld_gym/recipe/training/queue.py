@@ -22,9 +22,9 @@ from pydantic import Field, model_validator
 
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.base.process.cores import bindable_cores
-from agentworld_gym.base.process.signals import stopped_by_signals
-from agentworld_gym.recipe.run_lock import sole_process
+from agentworld_gym.base.process.interrupts import stopped_by_signals
+from agentworld_gym.base.process.parallel import bindable_cores
+from agentworld_gym.recipe.run_folder import sole_process
 from agentworld_gym.recipe.training.metrics import read_metrics
 from agentworld_gym.recipe.training.pipeline import MODEL
 

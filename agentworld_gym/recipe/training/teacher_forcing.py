@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.recipe.data.token_store import TokenStore
+from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample
+from agentworld_gym.recipe.training.metrics import Metrics
+
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 TOKENS_AT_ONCE = 16_384
 """The most tokens, padding included, of a pass over more than one sample."""
@@ -130,3 +135,71 @@ def _groups(sizes: Sequence[tuple[int, int]], tokens: int, places: int) -> Itera
         chosen += count
     if group:
         yield group
+
+
+def exact_answers(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    samples: Iterable[Sample],
+    longest: int | None = None,
+    tokens_at_once: int = TOKENS_AT_ONCE,
+) -> Iterator[tuple[Sample, list[bool | None]]]:
+    """Yield each sample with whether each of its answers is exact, the end included; samples of like length come
+    together.
+
+    Args:
+        model: The model, in evaluation mode.
+        tokenizer: The tokenizer of the model.
+        samples: The samples, all of which are held in memory as tokens.
+        longest: The context length in tokens; an answer that ends beyond it is None.
+        tokens_at_once: The most tokens, padding included, of a pass over more than one sample.
+
+    Raises:
+        SpecError: The chat template refuses the messages.
+    """
+    encoded = list(SampleTokenizer(tokenizer).encode(samples))
+    rows, answers = [item.ids[:longest] for item in encoded], [item.observed[:longest] for item in encoded]
+    for place, right, _ in teacher_forced(model, rows, answers, tokens_at_once=tokens_at_once):
+        yield encoded[place].sample, list(_answers(encoded[place], right))
+
+
+def _answers(item: TokenizedSample, right: Any) -> Iterator[bool | None]:
+    begin = 0
+    for end in item.turns:
+        inside = item.observed[begin:end]
+        yield None if end > len(right) else bool(inside.any() and right[begin:end][inside].all())
+        begin = end
+
+
+def validation(store: TokenStore, longest: int) -> Callable[[PreTrainedModel], Metrics]:
+    """Return a function that measures a model on held-out samples.
+
+    Its metrics are taken over the tokens of answers that have a weight: `validation_loss` is the mean loss,
+    `validation_accuracy` the share whose most likely token is right, and `validation_exact` the share of answers all of
+    whose tokens are right, which is what greedy generation would write given the true history.
+
+    Args:
+        store: The samples.
+        longest: The length in tokens above which samples are left out.
+    """
+    kept = [store[int(index)] for index in np.flatnonzero(store.lengths <= longest)]
+    rows = [ids for ids, _, _ in kept]
+    # Where a sample learns its last answer alone, the other answers are only history.
+    answers = [observed & (weights > 0) for _, weights, observed in kept]
+
+    def measure(model: PreTrainedModel) -> Metrics:
+        loss, right, exact, tokens, count = 0.0, 0, 0, 0, 0
+        for place, hits, losses in teacher_forced(model, rows, answers, with_loss=True):
+            mask = answers[place]
+            assert losses is not None
+            loss, right, tokens = loss + float(losses[mask].sum()), right + int(hits[mask].sum()), tokens + mask.sum()
+            edges = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8)))
+            for start, stop in zip(edges[::2], edges[1::2], strict=True):
+                exact, count = exact + bool(hits[start:stop].all()), count + 1
+        return {
+            "validation_loss": loss / max(tokens, 1),
+            "validation_accuracy": right / max(tokens, 1),
+            "validation_exact": exact / max(count, 1),
+        }
+
+    return measure

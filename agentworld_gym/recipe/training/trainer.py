@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from agentworld_gym.base.errors import SpecError, TrainingError
-from agentworld_gym.base.process.signals import stopped_by_signals
+from agentworld_gym.base.process.interrupts import stopped_by_signals
 from agentworld_gym.llm.generators.number_formats import Speeds, speeds
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.distributed import Processes

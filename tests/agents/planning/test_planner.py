@@ -10,8 +10,7 @@ import pytest
 from worlds import dream, predicted
 
 from agentworld_gym.agents.planning.imagination import OtherWorld
-from agentworld_gym.agents.planning.planner import Planner
-from agentworld_gym.agents.planning.proposals import PolicyProposer
+from agentworld_gym.agents.planning.planner import Planner, PolicyProposer
 from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, TreeSearch
 from agentworld_gym.agents.policies.playing import FunctionPolicy, play
 from agentworld_gym.agents.policies.registry import open_policy

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.agents.planning.node import SearchNode, Try
-from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, Search, TreeSearch
+from agentworld_gym.agents.planning.search import BeamSearch, BestOfN, Search, SearchNode, TreeSearch, Try
 from agentworld_gym.base.errors import SpecError
 
 SEARCHES = [BestOfN(n=6, depth=4), BeamSearch(width=3, depth=4), TreeSearch(simulations=40, depth=4)]

@@ -15,8 +15,8 @@ from agentworld_gym.core.actions.toolset import MAX_EXAMPLE, Toolset, example_ca
 from agentworld_gym.core.actions.usable_tools import usable_tools
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks.source import TaskSource
-from agentworld_gym.domains.mcp.awm.engine.client_tools import client_tools
 from agentworld_gym.domains.mcp.awm.engine.meta_tools import listed
+from agentworld_gym.domains.mcp.awm.engine.server import client_tools
 from agentworld_gym.domains.mcp.awm.menu import menu_of
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions

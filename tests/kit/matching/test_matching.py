@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agentworld_gym.core.engines import Span
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.kit.matching import MatchResult, match
+from agentworld_gym.kit.matching.compare import longest_common, similarity
 from agentworld_gym.kit.matching.gaps import aligned, gaps_of
 from agentworld_gym.kit.matching.plausibility import plausible
-from agentworld_gym.kit.matching.similarity import longest_common, similarity
 
 DOMAINS = engine_names()
 KINDS = ("deterministic", "pre-existing", "metadata")

@@ -24,8 +24,7 @@ from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.pictures import Pictures
 from agentworld_gym.kit.rendering import from_png, latest, picture
-from agentworld_gym.kit.rendering.drawings import DRAWINGS, WORDS
-from agentworld_gym.kit.rendering.glyphs import drawing_of
+from agentworld_gym.kit.rendering.glyphs import DRAWINGS, WORDS, drawing_of
 from agentworld_gym.kit.rendering.style import fitted, width_of, wrapped
 from agentworld_gym.kit.rendering.text import drawing
 from agentworld_gym.worlds import register_world

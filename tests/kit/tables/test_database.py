@@ -19,8 +19,8 @@ from agentworld_gym.kit.tables.database import (
     SeededTokens,
     building,
     empty_image,
+    time_value,
 )
-from agentworld_gym.kit.tables.time_functions import time_value
 
 EMPTY = empty_image("CREATE TABLE days (day TEXT)")
 

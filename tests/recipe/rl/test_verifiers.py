@@ -20,8 +20,7 @@ from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.rl.verifiers import Truth, verifier_of, verify
-from agentworld_gym.recipe.rl.verifiers.controls import foreseeable, visible_controls
+from agentworld_gym.recipe.rl.verifiers import Truth, foreseeable, verifier_of, verify, visible_controls
 
 SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 12}
 

@@ -25,7 +25,7 @@ from training_run import SHAPE, samples  # noqa: E402
 from agentworld_gym.base.errors import SpecError  # noqa: E402
 from agentworld_gym.cli.app import app  # noqa: E402
 from agentworld_gym.llm.rows.samples import write_samples  # noqa: E402
-from agentworld_gym.recipe.run_lock import sole_process  # noqa: E402
+from agentworld_gym.recipe.run_folder import sole_process  # noqa: E402
 from agentworld_gym.recipe.training.metrics import read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.queue import QueueWorker, load_queue, state_of  # noqa: E402
 

@@ -19,8 +19,7 @@ from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E40
 from agentworld_gym.recipe.training import teacher_forcing  # noqa: E402
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.training.teacher_forcing import teacher_forced  # noqa: E402
-from agentworld_gym.recipe.training.validation import validation  # noqa: E402
+from agentworld_gym.recipe.training.teacher_forcing import teacher_forced, validation  # noqa: E402
 
 CONFIG = ModelConfig.model_validate({"shape": SHAPE})
 TOKENIZER = make_tokenizer(CONFIG, (message["content"] for sample in samples() for message in sample.messages))

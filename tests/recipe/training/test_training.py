@@ -27,7 +27,7 @@ from training_run import SHAPE, config, samples  # noqa: E402
 from agentworld_gym.base.errors import SpecError, TrainingError  # noqa: E402
 from agentworld_gym.llm.rows.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
-from agentworld_gym.recipe.run_lock import sole_process  # noqa: E402
+from agentworld_gym.recipe.run_folder import sole_process  # noqa: E402
 from agentworld_gym.recipe.training import pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402

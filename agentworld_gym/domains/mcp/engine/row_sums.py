@@ -11,7 +11,7 @@ from typing import Any
 
 from agentworld_gym.core.domain.view import StructuredState
 from agentworld_gym.domains.mcp.engine.structured_state import read_database, server_of
-from agentworld_gym.kit.tables.summed_columns import summed_up
+from agentworld_gym.kit.tables.statements import summed_up
 
 SUMMED = "{=}"
 """The mark of a sum."""

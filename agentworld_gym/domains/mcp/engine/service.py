@@ -19,13 +19,12 @@ from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall, sql_tool
 from agentworld_gym.domains.mcp.engine.tool import Tool
 from agentworld_gym.domains.mcp.engine.tool_validation import validate_tool
 from agentworld_gym.kit.tables.concerned_rows import named
-from agentworld_gym.kit.tables.counting_columns import counting_columns
 from agentworld_gym.kit.tables.database import empty_image, keys_of, open_image
 from agentworld_gym.kit.tables.insert import with_rows
 from agentworld_gym.kit.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.kit.tables.row_file import Size
 from agentworld_gym.kit.tables.seeded_rows import fill
-from agentworld_gym.kit.tables.summed_columns import summed_columns
+from agentworld_gym.kit.tables.statements import counting_columns, summed_columns
 
 logger = logging.getLogger(__name__)
 

@@ -27,8 +27,7 @@ from agentworld_gym.domains.mcp.engine.sql_tools import CallCondition, SqlCall, 
 from agentworld_gym.domains.mcp.engine.structured_state import read_database, server_of
 from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
 from agentworld_gym.kit.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
-from agentworld_gym.kit.tables.plain_rows import completed_row
-from agentworld_gym.kit.tables.predicted_rows import predicted_rows
+from agentworld_gym.kit.tables.plain_rows import completed_row, predicted_rows
 
 ITEMS = 4
 """The largest number of items of a list argument whose rows are described."""

@@ -1,4 +1,4 @@
-"""Checks the tables and rows of a world by building its database."""
+"""Checks the tables and rows of a world by building its database, within bounds for the SQL of strangers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any
 from agentworld_gym.kit.tables.database import building, empty_image, keys_of, open_image, quoted, tables_of
@@ -236,3 +237,17 @@ def filled_image(sql: str, statements: Sequence[str]) -> bytes:
 def _head(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 160 else f"{line[:160]} …"
+
+
+MOST_BYTES = 2 * 2**30
+"""How many bytes SQLite may take for all databases of the process, and for what it sorts and keeps in between."""
+
+
+def bound_heap() -> None:
+    """Let a statement that wants more than `MOST_BYTES` fail with a MemoryError, from here on and in the whole process.
+
+    The size of a database is bounded already; this also bounds what a query keeps in between, such as rows that it
+    sorts. SQLite knows one limit for a process (`PRAGMA hard_heap_limit`), and it can only be lowered.
+    """
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"PRAGMA hard_heap_limit = {MOST_BYTES}")

@@ -21,6 +21,7 @@ from agentworld_gym.core.flow import Flow, Request, Work
 from agentworld_gym.domains.mcp.synth.answers import document
 from agentworld_gym.domains.mcp.synth.backends.backend import Backend
 from agentworld_gym.domains.mcp.synth.config import SynthConfig
+from agentworld_gym.domains.mcp.synth.database import bound_heap
 from agentworld_gym.domains.mcp.synth.draft import NOW, USER, Brief, Briefs, DatabaseSchema, Interface, WorldDraft
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.journal import FILE, Journal, JournalEntry, Key
@@ -28,7 +29,6 @@ from agentworld_gym.domains.mcp.synth.journaled_generator import JournaledGenera
 from agentworld_gym.domains.mcp.synth.prompts import SynthPrompts
 from agentworld_gym.domains.mcp.synth.report import SynthReport, report_of
 from agentworld_gym.domains.mcp.synth.similarity import Profile, alike_brief
-from agentworld_gym.domains.mcp.synth.sqlite_memory import bound_heap
 from agentworld_gym.domains.mcp.synth.stages import (
     INTERFACE,
     SCENARIO,
@@ -38,7 +38,7 @@ from agentworld_gym.domains.mcp.synth.stages import (
     WorldStages,
     profile_of,
 )
-from agentworld_gym.recipe.saved_settings import ensure_same_settings
+from agentworld_gym.recipe.run_folder import ensure_same_settings
 
 logger = logging.getLogger(__name__)
 

@@ -6,11 +6,13 @@ or with another answer, and its neighbours: the solution without one of its call
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
+from agentworld_gym.core.domain.task import Check
 from agentworld_gym.domains.mcp.synth.draft import CallDraft
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any
 from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, played
@@ -196,3 +198,33 @@ def _pattern(free: Sequence[str]) -> re.Pattern[str]:
     True
     """
     return re.compile("|".join(".*".join(map(re.escape, pattern.split("*"))) for pattern in free) or r"(?!)")
+
+
+_SHOWN_OF_PROBE = 300
+
+
+def verdict_of(checks: Sequence[Check]) -> Verdict:
+    """Return the verifier of some checks, which are probes and tests of the answer."""
+
+    def missing(machine: WorldMachine, answer: str | None) -> Sequence[str]:
+        return [fault for check in checks if (fault := _missing(check, machine, answer))]
+
+    return missing
+
+
+def held_at_start(checks: Sequence[Check], start: WorldMachine) -> list[str]:
+    """Return in words which checks hold at the start: each pays its weight, and nothing was done."""
+    places = [place for place, check in enumerate(checks, 1) if not _missing(check, start, None)]
+    return [f"success: test {place} holds at the start already, and would pay for nothing" for place in places]
+
+
+def _missing(check: Check, machine: WorldMachine, answer: str | None) -> str:
+    """Return what a check misses; an empty text where it holds."""
+    if check.answer is not None:
+        return "" if answer is not None and check.answer.holds(answer) else f"the answer {answer!r} does not fit"
+    shown = ""
+    with closing(machine.fork()) as fork:
+        for probe in check.probes:
+            shown = fork.act(json.loads(probe))
+    held = check.expect is not None and check.expect.holds(shown)
+    return "" if held else f"the probe {check.probes[-1]} shows {shown[:_SHOWN_OF_PROBE]}"

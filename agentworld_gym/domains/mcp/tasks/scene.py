@@ -8,19 +8,24 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
+from pydantic import ConfigDict
+
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.tasks.family import Family, TaskDraft
 from agentworld_gym.core.tasks.json_patterns import Fields, shows
 from agentworld_gym.core.tasks.scene import Build, Scene, Unfit, family_of
 from agentworld_gym.core.tasks.validation import ValidationSession, prove, without_right_answers
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
-from agentworld_gym.domains.mcp.engine.service import load_service
-from agentworld_gym.domains.mcp.tasks.held_out_words import service_of
+from agentworld_gym.domains.mcp.engine.scenario import scenario_names
+from agentworld_gym.domains.mcp.engine.service import Service, load_service
 from agentworld_gym.kit.tables.database import has, open_image, tables_of, today
+from agentworld_gym.kit.tables.varied_words import WordRecipe, all_varied
+from agentworld_gym.kit.vocabulary import common_pool
 
 _NUMBER = re.compile(r"finish: \d+(?:\.\d+)?")
 
@@ -320,3 +325,40 @@ def _mirrored(right: float, number: float) -> float:
     """Return a number as far below the right one as another is above it, or as many times smaller."""
     lower = 2 * right - number
     return lower if lower >= 0 else type(right)(right * right / number)
+
+
+class _Growth(Strict):
+    model_config = ConfigDict(extra="ignore")
+
+    words: dict[str, WordRecipe]
+
+
+def service_of(scenario: str, split: Split) -> Service:
+    """Return the service of a scenario, whose rows of a seed hold the words of a split.
+
+    The scenarios of the package vary their lists by the recipes by which worlds grow from them, so that people, goods
+    and firms of each split bear names of their own. A scenario from elsewhere has the same words in all splits.
+
+    Raises:
+        SpecError: there is no such scenario, or one of its files is wrong.
+
+    >>> service_of("bank", "test").scenario.words["branches"] == service_of("bank", "train").scenario.words["branches"]
+    False
+    """
+    return (
+        load_service(scenario) if split == "train" or scenario not in scenario_names() else _held_out(scenario, split)
+    )
+
+
+@lru_cache(maxsize=16)
+def _held_out(name: str, split: Split) -> Service:
+    service = load_service(name)
+    scenario = service.scenario
+    file = scenario.folder / "growth.yaml"
+    recipes = validated(_Growth, read_yaml(file), file).words
+    common = {kind: common_pool(kind).of(split) for kind in ("people", "cities", "streets", "companies", "rooms")}
+    names = [name.split() for name in common["people"]]
+    pairs = {"first_names": sorted({first for first, _ in names}), "last_names": sorted({last for _, last in names})}
+    varied = all_varied(scenario.words, recipes, {**scenario.words, **pairs}, random.Random(f"{name}/{split}"))
+    words = {name: tuple(entries) for name, entries in {**scenario.words, **common, **varied}.items()}
+    return replace(service, scenario=replace(scenario, words=words))

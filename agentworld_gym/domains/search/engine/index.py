@@ -15,9 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from agentworld_gym.domains.search.engine.address import Address, address_of
 from agentworld_gym.domains.search.engine.fictional_world import build_world
-from agentworld_gym.domains.search.engine.pages import WebPage
+from agentworld_gym.domains.search.engine.pages import Address, WebPage, address_of
 
 COMMON = frozenset(
     re.findall(

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentworld_gym.core.engines import Controls, Kind
-from agentworld_gym.domains.search.engine.address import Address, address_of
-from agentworld_gym.domains.search.engine.pages import WebPage
+from agentworld_gym.domains.search.engine.pages import Address, WebPage, address_of
 
 LONGEST = 20_000
 """The number of characters of the longest page that is shown."""

@@ -1,4 +1,4 @@
-"""The pages of a fictional world, rendered from its rows by the theme's templates."""
+"""The pages of a fictional world, rendered from its rows by the theme's templates, and the addresses of pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError
 
@@ -17,6 +18,39 @@ from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.domains.search.engine.theme import PageRecipe, Theme, load_theme
 from agentworld_gym.domains.search.engine.world_database import Tables
+
+LONGEST = 2_000
+"""The number of characters of the longest address."""
+
+
+class Address(NamedTuple):
+    """The address of a page, equal for all ways of writing it."""
+
+    host: str
+    path: str
+    query: str
+
+
+def address_of(url: str) -> Address | None:
+    """Parse an address; the result is `None` if the text is not an address.
+
+    Scheme, case of the host, `www.`, port, fragment and a slash at the end make no difference.
+
+    >>> address_of("HTTP://www.Lake.example:80/a/b/#top") == address_of("https://lake.example/a/b")
+    True
+    >>> address_of("lake.example") is address_of("ftp://lake.example/") is None
+    True
+    """
+    if len(url) > LONGEST:
+        return None
+    try:
+        parts = urlsplit(url.strip())
+        host = (parts.hostname or "").removeprefix("www.").rstrip(".")
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host:
+        return None
+    return Address(host, unquote(parts.path).rstrip("/"), parts.query)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from agentworld_gym.base.text.dates import month_first
 from agentworld_gym.core.engines import Controls, Span
-from agentworld_gym.domains.search.engine.address import Address, address_of
 from agentworld_gym.domains.search.engine.answer_leaks import LeakDetector
 from agentworld_gym.domains.search.engine.index import PageIndex, ParsedQuery
 from agentworld_gym.domains.search.engine.misinformation import Forger, corrected
 from agentworld_gym.domains.search.engine.page_reader import Web
-from agentworld_gym.domains.search.engine.pages import WebPage
+from agentworld_gym.domains.search.engine.pages import Address, WebPage, address_of
 from agentworld_gym.domains.search.engine.snippets import snippet, wanted_of
 from agentworld_gym.domains.search.engine.state import Hidden
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.domains.search.engine.address import address_of
-from agentworld_gym.domains.search.engine.pages import WebPage
+from agentworld_gym.domains.search.engine.pages import WebPage, address_of
 
 
 def _as_text(value: Any) -> Any:

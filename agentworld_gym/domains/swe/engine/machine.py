@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from posixpath import basename, join
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
@@ -11,8 +12,9 @@ from agentworld_gym.base.text.envelope import Envelope
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.swe.engine import faults
 from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
-from agentworld_gym.domains.swe.engine.flat_state import flat_state
+from agentworld_gym.domains.swe.engine.programs import PYTHON_SECONDS, is_text
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
+from agentworld_gym.domains.swe.engine.python.grading.grader import grade
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 from agentworld_gym.domains.swe.engine.results import BackgroundRead, Listed, Refused, Result, Said, Started
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
@@ -227,7 +229,7 @@ class SweMachine(RestorableMachine[RepositoryEpisode]):
         Raises:
             EngineError: a path names no file of the start, or its tests cannot be judged in this way.
         """
-        from agentworld_gym.domains.swe.engine.grading import passes
+        from agentworld_gym.domains.swe.engine.machine import passes
 
         return passes(self._open(), tests)
 
@@ -239,3 +241,68 @@ def _metadata(text: str, start: int) -> tuple[Span, ...]:
     """Return the times, hashes and process numbers from a place in a report on."""
     groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text, start))
     return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
+
+
+STEERING = ("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
+"""The files that decide which tests run and how."""
+
+
+def passes(episode: RepositoryEpisode, tests: Mapping[str, str | None]) -> bool:
+    """Return whether all tests of these files pass, and the files of the start that they rely on are unchanged.
+
+    The files that must be unchanged are test files without a text and those that configure the test run.
+
+    Raises:
+        EngineError: a path names no file of the start, or its tests cannot be judged from outside.
+    """
+    texts: dict[str, str] = {}
+    for path, text in tests.items():
+        there = join(episode.root, path)
+        if text is None and there not in episode.initial:
+            raise EngineError(f"{path} is none of the files at the start")
+        texts[path] = episode.initial[there] if text is None else text
+        if text is None and there not in _same(episode, [there]):
+            return False
+    steering = [path for path in {*episode.files, *episode.initial} if basename(path) in STEERING]
+    if set(_same(episode, steering)) != set(steering):
+        return False
+    files = faults.executed_texts(episode, {path: file.text for path, file in episode.files.items()}, [])
+    readable = {path: text for path, text in files.items() if is_text(text)}
+    return grade(episode.sandbox, readable, texts, root=episode.root, timeout_s=PYTHON_SECONDS).whole
+
+
+def _same(episode: RepositoryEpisode, paths: list[str]) -> Iterator[str]:
+    """Yield those of the given files that are as they were at the start."""
+    for path in paths:
+        file = episode.files.get(path)
+        if file is not None and file.text == episode.initial.get(path):
+            yield path
+
+
+def flat_state(episode: RepositoryEpisode) -> dict[str, Scalar]:
+    """Return every file by its path, the to-do list, version control and the processes in the background."""
+    fields: dict[str, Scalar] = {path: file.display_text for path, file in sorted(episode.files.items())}
+    for path, file in episode.files.items():
+        if file.mode != 0o644:
+            fields[f"mode/{path}"] = f"{file.mode:o}"
+    fields.update({f"memory/{number}": fact for number, fact in enumerate(episode.memories, 1)})
+    for todo in episode.todos:
+        fields[f"todo/{todo.id}/content"], fields[f"todo/{todo.id}/status"] = todo.content, todo.status
+    fields.update({f"processes/{pid}": command for pid, command in sorted(episode.processes.items())})
+    history = episode.history
+    fields["git"] = history is not None
+    if history is not None:
+        fields["git/head"], fields["git/branch"] = history.head.id, history.branch
+        fields.update({f"git/branches/{name}": tip for name, tip in sorted(history.branches.items())})
+        fields.update({f"git/remote/{name}": tip for name, tip in sorted(history.server.items())})
+        fields["git/user"] = history.user
+        fields.update({f"git/config/{key}": value for key, value in sorted(history.settings.items())})
+        for place, tips in (("branches", history.branches), ("remote", history.server)):
+            authors = {name: history.commits[tip].author for name, tip in sorted(tips.items())}
+            # The user of the repository is the author whom one expects.
+            fields.update({f"git/{place}/{name}/author": one for name, one in authors.items() if one != history.user})
+        fields["git/stashes"] = len(history.stashes)
+        head = history.head.tree
+        staged = {path for path in {*head, *history.index} if head.get(path) != history.index.get(path)}
+        fields.update({f"git/staged/{path}": history.index.get(path) for path in sorted(staged)})
+    return fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from random import Random
@@ -20,17 +20,16 @@ from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.episode_transfer import SeenParts, changed, packed, text_or_bytes, unpacked
 from agentworld_gym.domains.swe.engine.file_operations import number_of
 from agentworld_gym.domains.swe.engine.files import DiskFull, absolute, relative
-from agentworld_gym.domains.swe.engine.messages import printed, syntax_error, unfinished
 from agentworld_gym.domains.swe.engine.programs import PROGRAMS, ProgramRun, programs
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
-from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
+from agentworld_gym.domains.swe.engine.python.sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.results import Refused
 from agentworld_gym.domains.swe.engine.state import HOME
 from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.clock import VirtualClock
-from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.engine.context import ShellContext, VirtualClock
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
 from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
+from agentworld_gym.domains.terminal.engine.messages import bash_output
 from agentworld_gym.domains.terminal.engine.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
 from agentworld_gym.domains.terminal.engine.script_rewriting import clock_variables, rewritten
 from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
@@ -288,3 +287,59 @@ def _without_sleepers(command: str, commands: list[SimpleCommand]) -> str:
             start, end = simple.spans[0]
             command = f"{command[:start]}:{command[end:]}"
     return command
+
+
+_NUMBERED = re.compile(r"^bash: line (\d+): ", re.MULTILINE)
+_BARE = re.compile(r"^bash: (?!line |-c)(?=.*: )", re.MULTILINE)
+_QUOTES = "\"'`"
+
+
+def printed(
+    chunks: Sequence[tuple[str, str]], error: str, script: str, cwd: str, before: int
+) -> tuple[str, bool | None]:
+    """Return what a script printed, and whether it would run for ever (`None`: the wall clock stopped it).
+
+    `before` is the number of lines that were put before the script; line numbers in messages are lowered by it.
+    """
+    numbers = [max(int(number) - before, 1) for _, text in chunks for number in _NUMBERED.findall(text)]
+    text, stuck = bash_output(chunks, error, script, cwd)
+    queue = iter(numbers)
+    return _BARE.sub(lambda _: f"bash: line {next(queue, 1)}: ", text), stuck
+
+
+def syntax_error(script: str, token: str) -> str:
+    """Return bash's message about a script with a syntax error.
+
+    >>> print(syntax_error("echo )", ")"), end="")
+    bash: -c: line 1: syntax error near unexpected token `)'
+    bash: -c: line 1: `echo )'
+    """
+    lines = script.rstrip("\n").split("\n")
+    number = next((n for n, line in enumerate(lines, 1) if token in line), 1) if token != "newline" else len(lines)
+    return (
+        f"bash: -c: line {number}: syntax error near unexpected token `{token}'\n"
+        f"bash: -c: line {number}: `{lines[number - 1]}'\n"
+    )
+
+
+def unfinished(script: str) -> str:
+    """Return bash's message about a script that ends too early.
+
+    >>> print(unfinished('echo "a'), end="")
+    bash: -c: line 1: unexpected EOF while looking for matching `"'
+    """
+    opened, at, number = "", 0, 1
+    line = 1
+    while at < len(script):
+        char = script[at]
+        line += char == "\n"
+        if char == "\\" and opened != "'":
+            at += 1
+        elif char == opened:
+            opened = ""
+        elif not opened and char in _QUOTES:
+            opened, number = char, line
+        at += 1
+    if opened:
+        return f"bash: -c: line {number}: unexpected EOF while looking for matching `{opened}'\n"
+    return f"bash: -c: line {script.rstrip(chr(10)).count(chr(10)) + 2}: syntax error: unexpected end of file\n"

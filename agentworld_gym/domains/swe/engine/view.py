@@ -15,9 +15,8 @@ from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.domain.view import Choices, Entries, StructuredState, View, predicted
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
-from agentworld_gym.domains.swe.engine.flat_state import flat_state
-from agentworld_gym.domains.swe.engine.machine import SweMachine
-from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
+from agentworld_gym.domains.swe.engine.machine import SweMachine, flat_state
+from agentworld_gym.domains.swe.engine.python.sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.structured_state.call_answers import READING, noted_call, reasons_of, text_of
 from agentworld_gym.domains.swe.engine.structured_state.call_context import context_lines
 from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, marked_files, timed_files

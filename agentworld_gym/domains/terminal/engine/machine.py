@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,6 @@ from typing import Any
 from agentworld_gym.core.engines import EngineError, RestorableMachine, Scalar
 from agentworld_gym.domains.terminal.engine import shell as shells
 from agentworld_gym.domains.terminal.engine.command_entry import CommandEntry, entered_command
-from agentworld_gym.domains.terminal.engine.completion import completion
 from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
 from agentworld_gym.domains.terminal.engine.keyboard import (
     CLEAR,
@@ -35,8 +35,7 @@ from agentworld_gym.domains.terminal.engine.screen import MAX_CHARS, capture
 from agentworld_gym.domains.terminal.engine.shell import USUAL_MODES, ScriptOutcome, Shell, keeps_sleep, takes_time
 from agentworld_gym.domains.terminal.engine.state import TerminalState
 from agentworld_gym.domains.terminal.engine.structured_state import plain_terminal
-from agentworld_gym.domains.terminal.engine.typed_input import fed, reads_typed, streams
-from agentworld_gym.domains.terminal.engine.unfinished_script import UnfinishedScript
+from agentworld_gym.domains.terminal.engine.unfinished_script import UnfinishedScript, fed, reads_typed, streams
 
 LINE_SECONDS = 0.01
 MAX_WAIT = 3600.0
@@ -458,3 +457,33 @@ def _seconds(duration: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         return 0.0
     return min(max(seconds, 0.0), MAX_WAIT) if math.isfinite(seconds) else 0.0
+
+
+_WORD = re.compile(r"(?:\\.|[^\s\\'\"<>|;&()=])*\Z")
+_SPECIAL = re.compile(r"([\s\\'\"<>|;&()$`*?\[\]#!])")
+
+
+def completion(shell: Shell, line: str) -> str:
+    """Return what Tab inserts behind a line: the rest of a name, and a slash or a blank where there is only one.
+
+    The last word is read as a path. After `cd` and `rmdir` only folders count, and names that begin with a dot count
+    where the word does too.
+    """
+    match = _WORD.search(line)
+    folder, slash, start = re.sub(r"\\(.)", r"\1", match[0] if match else "").rpartition("/")
+    if folder == "~" or folder.startswith("~/"):
+        folder = shell.context.home + folder[1:]
+    place = folder if folder.startswith("/") else f"{shell.cwd.rstrip('/')}/{folder}" if folder or not slash else "/"
+    try:
+        entries = shell.files.read_dir(place.rstrip("/") or "/")
+    except (RuntimeError, OSError, ValueError):
+        return ""
+    folders = {str(entry["name"]) for entry in entries if entry["metadata"]["file_type"] == "directory"}
+    names = folders if line.split()[:1] in (["cd"], ["rmdir"]) else {str(entry["name"]) for entry in entries}
+    names = {name for name in names if name.startswith(start) and (start or not name.startswith("."))}
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    agreed = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    rest = _SPECIAL.sub(r"\\\1", first[len(start) : agreed])
+    return rest if len(names) > 1 else rest + ("/" if names <= folders else " ")

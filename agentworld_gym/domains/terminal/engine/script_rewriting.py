@@ -37,7 +37,7 @@ def rewritten(script: str, commands: Sequence[SimpleCommand], context: ShellCont
     """Return the script in the form in which the sandbox runs it.
 
     >>> from random import Random
-    >>> from agentworld_gym.domains.terminal.engine.clock import VirtualClock
+    >>> from agentworld_gym.domains.terminal.engine.context import VirtualClock
     >>> from agentworld_gym.domains.terminal.engine.parser import parse
     >>> script = "ls x | wc; touch -d '1 day ago' f"
     >>> rewritten(script, parse(script), ShellContext("dev", "box", "/home/dev", VirtualClock(86400.0), Random(0)))

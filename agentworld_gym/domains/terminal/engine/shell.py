@@ -23,8 +23,7 @@ from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.base.process.open_files import TooManyFiles, need_files
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.clock import VirtualClock
-from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, ShellContext
+from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, ShellContext, VirtualClock
 from agentworld_gym.domains.terminal.engine.host_files import (
     names_host,
     names_release,

@@ -21,14 +21,17 @@ from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.strings import encodable
 from agentworld_gym.domains.web.engine.structured_state.action_context import context_lines
-from agentworld_gym.domains.web.engine.structured_state.allowed_values import column_choices, field_choices, site_called
 from agentworld_gym.domains.web.engine.structured_state.answers import answered, expected, text_of
 from agentworld_gym.domains.web.engine.structured_state.browsers import page_place, restored_browser, shown_browser
-from agentworld_gym.domains.web.engine.structured_state.known_values import known_values
+from agentworld_gym.domains.web.engine.structured_state.known_values import (
+    column_choices,
+    field_choices,
+    known_values,
+    site_called,
+)
 from agentworld_gym.domains.web.engine.tools.call import read_call
 from agentworld_gym.domains.web.engine.tools.playwright_tools import TOOLS, call_tool
-from agentworld_gym.kit.tables.plain_rows import completed_row
-from agentworld_gym.kit.tables.predicted_rows import predicted_rows
+from agentworld_gym.kit.tables.plain_rows import completed_row, predicted_rows
 
 _TABLE, _COLUMN = 3, 5
 """The lengths of the paths of a table, and of a column: `data/shop/cart/jana,103/quantity`."""

@@ -1,8 +1,9 @@
-"""The scene of a web task: sites that are being filled, and checks on what their pages show."""
+"""The scene of a web task: sites that are being filled, and checks on what their pages show and on answers."""
 
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -16,7 +17,6 @@ from agentworld_gym.core.tasks.validation import ValidationSession, prove
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites.site import load_site
 from agentworld_gym.domains.web.tasks.actions import url
-from agentworld_gym.domains.web.tasks.answers import expect_answer
 from agentworld_gym.kit.vocabulary import common_pool
 
 
@@ -220,3 +220,32 @@ def _plain(name: str) -> str:
     """Return a name in small letters of the English alphabet."""
     letters = unicodedata.normalize("NFKD", name.lower())
     return "".join(letter for letter in letters if letter.isascii() and letter.isalpha())
+
+
+_UNITS = {"year": "years?", "cm": "(?:cm|centimet(?:re|er)s?)"}
+
+
+def expect_answer(answer: str) -> Expect:
+    """Return a test that accepts the ways to say an answer: amounts without their unit, and answers within a sentence.
+
+    An answer that names two different numbers does not pass.
+
+    >>> sums = ("44.9", "44.90 EUR", "The total is €44.90.", "€44.80", "€44.90 or €40.00")
+    >>> [expect_answer("€44.90").holds(text) for text in sums]
+    [True, True, True, False, False]
+    >>> [expect_answer("#258").holds(text) for text in ("258", "Issue #258", "#25", "#258, #259")]
+    [True, True, False, False]
+    >>> [expect_answer("9 cm").holds(text) for text in ("9", "They grow 9cm apart.", "9 mm", "19 cm")]
+    [True, True, False, False]
+    >>> [expect_answer("the mill").holds(text) for text in ("Mill.", "at the mill", "the mill or the school")]
+    [True, True, False]
+    """
+    if match := re.fullmatch(r"€([\d,]+\.\d\d)", answer):
+        return Expect(number=float(match[1].replace(",", "")), tolerance=0.001)
+    if match := re.fullmatch(r"#?(\d+)", answer):
+        return Expect(number=int(match[1]))
+    if match := re.fullmatch(rf"(\d+) ({'|'.join(_UNITS)})s?", answer):
+        pattern = rf"(?i)\A[^\d]*{match[1]}(?:[ -]?{_UNITS[match[2]]}\b[^\d]*|\W*)\Z"
+        return Expect(number=int(match[1]), matches=pattern)
+    inner = re.escape(answer.removeprefix("the "))
+    return Expect(matches=rf"(?i)\A\W*(?:(?:at|by|in|on) )?(?:the |an? )?{inner}\W*\Z")

@@ -13,9 +13,8 @@ from typing import Any
 
 from agentworld_gym.core.actions.browser_calls import reference as reference_of
 from agentworld_gym.core.screens import ScreenNode, read_screen
-from agentworld_gym.recipe.thinking.explainers.explanation import Explanation
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, record_clauses, words
-from agentworld_gym.recipe.thinking.situation import Situation, plain, read_call, several
+from agentworld_gym.recipe.thinking.situation import Explanation, Situation, plain, read_call, several
 
 _POINT = re.compile(r"(?:pyautogui\.\w+\(|coordinates=\[)(\d+), ?(\d+)")
 _URL = re.compile(r"^- Page URL: (.*)$", re.MULTILINE)

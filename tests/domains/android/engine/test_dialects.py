@@ -21,8 +21,7 @@ from agentworld_gym.core.screens.sight import on_screen
 from agentworld_gym.domains.android.actions import droidbot
 from agentworld_gym.domains.android.engine import AndroidMachine
 from agentworld_gym.domains.android.engine.apps import apps
-from agentworld_gym.domains.android.engine.dialects import WRITERS
-from agentworld_gym.domains.android.engine.dialects.foreground import activity
+from agentworld_gym.domains.android.engine.dialects import WRITERS, activity
 from agentworld_gym.domains.android.screen_texts import dialect_of, head_of
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator

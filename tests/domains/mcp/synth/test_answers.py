@@ -14,8 +14,8 @@ from agentworld_gym.domains.mcp.synth.answers import block, document
 from agentworld_gym.domains.mcp.synth.database import check_rows, check_schema, statements_of
 from agentworld_gym.domains.mcp.synth.draft import Interface, Sentences
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault
-from agentworld_gym.domains.mcp.synth.interface import check_interface
 from agentworld_gym.domains.mcp.synth.neighbours import other_values
+from agentworld_gym.domains.mcp.synth.stages import check_interface
 
 PROSE = st.text(st.characters(blacklist_characters="`~<", blacklist_categories=("Cs",)), max_size=80)
 JSON = st.recursive(

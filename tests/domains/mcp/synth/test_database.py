@@ -55,11 +55,11 @@ def test_rows_that_a_query_keeps_in_between_are_bounded() -> None:
     endless = COUNTING.format(end="").replace("SELECT i FROM n", "SELECT i FROM n ORDER BY printf('%.*c', 90000, 'a')")
     program = f"""
 import resource
-from agentworld_gym.domains.mcp.synth import sqlite_memory
+from agentworld_gym.domains.mcp.synth import database
 from agentworld_gym.domains.mcp.synth.database import check_rows
 resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
-sqlite_memory.MOST_BYTES = 64 * 2**20
-sqlite_memory.bound_heap()
+database.MOST_BYTES = 64 * 2**20
+database.bound_heap()
 try:
     check_rows({TABLE!r}, [{endless!r}])
 except MemoryError:

@@ -19,7 +19,7 @@ from agentworld_gym.core.engines import Controls, EngineError
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains.web.engine.chromium import driver as driving
-from agentworld_gym.domains.web.engine.chromium import evaluate as realscript
+from agentworld_gym.domains.web.engine.chromium import playwright_tools as realscript
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
 from agentworld_gym.worlds.options import WorldOptions

@@ -12,8 +12,7 @@ from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.engines import Controls, Restorable
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.web.engine.machine import WebMachine
-from agentworld_gym.domains.web.engine.sites.database import Image
-from agentworld_gym.domains.web.engine.sites.plain_rows import rows_of
+from agentworld_gym.domains.web.engine.sites.database import Image, rows_of
 from agentworld_gym.domains.web.engine.sites.site import load_site
 from agentworld_gym.domains.web.engine.view import WebView
 from agentworld_gym.llm.prompting.state_changes import write_change

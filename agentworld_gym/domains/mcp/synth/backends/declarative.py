@@ -35,8 +35,7 @@ from agentworld_gym.domains.mcp.synth.draft import (
 )
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any, spec_errors_as_faults
 from agentworld_gym.domains.mcp.synth.machines import WorldMachine
-from agentworld_gym.domains.mcp.synth.success_checks import held_at_start, verdict_of
-from agentworld_gym.domains.mcp.synth.task_validation import Prover
+from agentworld_gym.domains.mcp.synth.task_validation import Prover, held_at_start, verdict_of
 from agentworld_gym.kit.tables.database import keys_of, open_image, tables_of
 from agentworld_gym.kit.tables.row_file import RowFile
 from agentworld_gym.kit.tables.word_lists import common_words

@@ -28,8 +28,7 @@ from agentworld_gym.domains.mcp.synth.draft import CallDraft, Sketch
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault
 from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, played
 from agentworld_gym.domains.mcp.synth.similarity import Profile
-from agentworld_gym.domains.mcp.synth.success_checks import held_at_start, verdict_of
-from agentworld_gym.domains.mcp.synth.task_validation import Prover
+from agentworld_gym.domains.mcp.synth.task_validation import Prover, held_at_start, verdict_of
 
 
 def examine_scenario(folder: Path) -> Examined:

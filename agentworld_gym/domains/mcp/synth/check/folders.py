@@ -15,8 +15,8 @@ from agentworld_gym.domains.mcp.synth.backends.awm_sandbox import AwmSandboxes
 from agentworld_gym.domains.mcp.synth.check.awm import examine_awm
 from agentworld_gym.domains.mcp.synth.check.declarative import examine_scenario
 from agentworld_gym.domains.mcp.synth.check.examination import Examined
+from agentworld_gym.domains.mcp.synth.database import bound_heap
 from agentworld_gym.domains.mcp.synth.pipeline import WORLDS
-from agentworld_gym.domains.mcp.synth.sqlite_memory import bound_heap
 
 logger = logging.getLogger(__name__)
 

@@ -7,26 +7,14 @@ from types import MappingProxyType
 
 from agentworld_gym.domains.swe.engine.files import absolute
 from agentworld_gym.domains.swe.engine.git.call import Command, GitCall
-from agentworld_gym.domains.swe.engine.git.commands.add import add
 from agentworld_gym.domains.swe.engine.git.commands.blame import blame
-from agentworld_gym.domains.swe.engine.git.commands.branch import branch, tag
-from agentworld_gym.domains.swe.engine.git.commands.checkout import checkout, switch
-from agentworld_gym.domains.swe.engine.git.commands.clean import clean
-from agentworld_gym.domains.swe.engine.git.commands.commit import commit
+from agentworld_gym.domains.swe.engine.git.commands.branches import branch, checkout, merge, switch, tag
+from agentworld_gym.domains.swe.engine.git.commands.commit import commit, revert
 from agentworld_gym.domains.swe.engine.git.commands.config import config, init
-from agentworld_gym.domains.swe.engine.git.commands.diff import diff
-from agentworld_gym.domains.swe.engine.git.commands.grep import grep
+from agentworld_gym.domains.swe.engine.git.commands.contents import diff, grep, ls_files, rev_list, rev_parse, show
+from agentworld_gym.domains.swe.engine.git.commands.index_and_files import add, clean, move, remove, reset, restore
 from agentworld_gym.domains.swe.engine.git.commands.log import log
-from agentworld_gym.domains.swe.engine.git.commands.ls_files import ls_files
-from agentworld_gym.domains.swe.engine.git.commands.merge import merge
-from agentworld_gym.domains.swe.engine.git.commands.mv import move
 from agentworld_gym.domains.swe.engine.git.commands.remote import clone, fetch, pull, push, remote
-from agentworld_gym.domains.swe.engine.git.commands.reset import reset
-from agentworld_gym.domains.swe.engine.git.commands.restore import restore
-from agentworld_gym.domains.swe.engine.git.commands.revert import revert
-from agentworld_gym.domains.swe.engine.git.commands.revisions import rev_list, rev_parse
-from agentworld_gym.domains.swe.engine.git.commands.rm import remove
-from agentworld_gym.domains.swe.engine.git.commands.show import show
 from agentworld_gym.domains.swe.engine.git.commands.stash import stash
 from agentworld_gym.domains.swe.engine.git.commands.status import status
 from agentworld_gym.domains.swe.engine.git.history import GitError

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
+
+from agentworld_gym.core.engines import EngineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +69,19 @@ class PythonSandbox(Protocol):
 def clean(text: str) -> str:
     """Return a text that any program can read, with question marks for lone surrogates."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+class _NoSandbox:
+    """Runs no Python: a view computes nothing."""
+
+    name = "none"
+
+    def run(self, *_given: Any, **_named: Any) -> PythonResult:
+        """Refuse."""
+        raise EngineError("a view runs no Python")
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+NO_SANDBOX = _NoSandbox()

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from agentworld_gym.base.text.envelope import Envelope
-from agentworld_gym.base.text.numbered_lines import LONGEST_LINE, numbered
 from agentworld_gym.domains.swe.engine.results import (
     BackgroundRead,
     Edited,
@@ -28,6 +27,7 @@ from agentworld_gym.domains.swe.engine.results import (
     Written,
 )
 from agentworld_gym.domains.swe.engine.scaffolds import cli
+from agentworld_gym.domains.swe.engine.scaffolds.cli import LONGEST_LINE, numbered
 
 AROUND = 4
 """How many lines a snippet shows before and after a change."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from agentworld_gym.base.text.envelope import Envelope
-from agentworld_gym.base.text.numbered_lines import LONGEST_LINE
 from agentworld_gym.domains.swe.engine.file_operations import MAX_LINES
 from agentworld_gym.domains.swe.engine.results import (
     BackgroundRead,
@@ -27,6 +27,22 @@ from agentworld_gym.domains.swe.engine.results import (
     TodosWritten,
     Written,
 )
+
+LONGEST_LINE = 2_000
+"""How many characters of a line a tool shows."""
+
+NumberMark = Literal["\t", "→"]
+"""What stands between a number and its line: the tab of `cat -n`, or the arrow of Claude Code's tools."""
+
+
+def numbered(lines: Iterable[str], first: int = 1, mark: NumberMark = "\t") -> Iterator[str]:
+    r"""Number lines as `cat -n` does, and cut those that are too long.
+
+    >>> list(numbered(["a", "b"], 9)), list(numbered(["a"], mark="→"))
+    (['     9\ta', '    10\tb'], ['     1→a'])
+    """
+    return (f"{number:6}{mark}{line[:LONGEST_LINE]}" for number, line in enumerate(lines, first))
+
 
 TODOS_WRITTEN = (
     "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. "

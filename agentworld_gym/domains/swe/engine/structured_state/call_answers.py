@@ -33,8 +33,12 @@ from agentworld_gym.domains.swe.engine.results import (
     Written,
 )
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
-from agentworld_gym.domains.swe.engine.structured_state.command_list import COMMITTED, script_before_last, shown_script
-from agentworld_gym.domains.swe.engine.structured_state.command_words import is_commit
+from agentworld_gym.domains.swe.engine.structured_state.command_list import (
+    COMMITTED,
+    is_commit,
+    script_before_last,
+    shown_script,
+)
 from agentworld_gym.domains.swe.engine.structured_state.read_only import after_fetch, only_reads
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import NoTests, plan_of, report_in, report_text
 from agentworld_gym.domains.swe.engine.tools import SHELL, read_call, use

@@ -15,7 +15,7 @@ from agentworld_gym.domains.swe.engine.git.diff import compare
 from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.state import parents
 from agentworld_gym.domains.swe.engine.structured_state.call_answers import named_path
-from agentworld_gym.domains.swe.engine.structured_state.command_words import operands_of, words_of
+from agentworld_gym.domains.swe.engine.structured_state.command_list import operands_of, words_of
 from agentworld_gym.domains.swe.engine.structured_state.files import USUAL
 from agentworld_gym.domains.swe.engine.structured_state.imports import broken_import
 from agentworld_gym.domains.swe.engine.structured_state.read_only import only_reads

@@ -15,7 +15,7 @@ from agentworld_gym.domains.swe.engine.git.diff import compare, stat
 from agentworld_gym.domains.swe.engine.git.history import GitHistory
 from agentworld_gym.domains.swe.engine.git.objects import Tree
 from agentworld_gym.domains.swe.engine.structured_state.call_answers import PATHS, named_path
-from agentworld_gym.domains.swe.engine.structured_state.command_words import commit_message, operands_of, words_of
+from agentworld_gym.domains.swe.engine.structured_state.command_list import commit_message, operands_of, words_of
 from agentworld_gym.domains.swe.engine.structured_state.episode import path_in
 from agentworld_gym.domains.swe.engine.structured_state.history import changes_between
 from agentworld_gym.domains.swe.engine.structured_state.imports import broken_import

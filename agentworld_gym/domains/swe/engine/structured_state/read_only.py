@@ -9,7 +9,7 @@ from functools import lru_cache
 from agentworld_gym.base.text.envelope import Envelope
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
-from agentworld_gym.domains.swe.engine.python.no_sandbox import NO_SANDBOX
+from agentworld_gym.domains.swe.engine.python.sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.state import RepositoryState
 from agentworld_gym.domains.swe.engine.tools import SHELL, use
 from agentworld_gym.domains.terminal.engine.command_line import READERS, writes

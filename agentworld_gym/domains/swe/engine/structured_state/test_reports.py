@@ -24,7 +24,7 @@ from agentworld_gym.domains.swe.engine.python.testing.collection import (
 from agentworld_gym.domains.swe.engine.python.testing.report import LOADER, PytestReport
 from agentworld_gym.domains.swe.engine.python.testing.runner import options_of
 from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame
-from agentworld_gym.domains.swe.engine.structured_state.command_words import words_of
+from agentworld_gym.domains.swe.engine.structured_state.command_list import words_of
 
 _BEGINS = re.compile(r"^(?:[.FEsxX]+ +\[ *\d+%\]|=+ (?:ERRORS|test session starts) =+)$", re.MULTILINE)
 _TITLE = re.compile(r"^_+ (?!_)(?:ERROR collecting )?(\S.*?) _+$")

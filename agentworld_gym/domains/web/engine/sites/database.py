@@ -1,16 +1,20 @@
-"""The database of one site in one session: shared until it is written to."""
+"""The database of one site in one session: shared until it is written to, and its rows as plain JSON data."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
+from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import Scalar
+from agentworld_gym.domains.web.engine.sites.site import load_site
 from agentworld_gym.kit.tables.database import Database, SeededTokens, fields_of
 from agentworld_gym.kit.tables.insert import Keys
+from agentworld_gym.kit.tables.plain_rows import PlainTables, image_of_rows, plain_tables, sequences_of
 
 Row = dict[str, Any]
 
@@ -116,3 +120,38 @@ def _rows(database: Database, sql: str, values: Mapping[str, Any]) -> list[Row]:
     cursor: sqlite3.Cursor = database.connection.execute(sql, values)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def rows_of(image: Image) -> PlainTables:
+    """Return the rows of a database by table. Nothing in them is shared."""
+    with image.lock:
+        return plain_tables(image.database.reading(), image.keys)
+
+
+def image_of(folder: str, tables: Mapping[str, Any], sequences: Mapping[str, int]) -> Image:
+    """Return the database of a site, by its folder, with these rows.
+
+    Args:
+        folder: The folder of the site.
+        tables: The rows by table.
+        sequences: The last number that was given, by table, where a row of a higher number has gone.
+
+    Raises:
+        sqlite3.Error, LookupError, TypeError, ValueError: The site has no such rows, or one refers by a text to a row
+            that is not there.
+    """
+    return _image(folder, compact(tables), compact(sequences))
+
+
+@lru_cache(maxsize=64)
+def _image(folder: str, tables: str, sequences: str) -> Image:
+    """Return the database of some rows; sessions that have the same rows share it."""
+    site = load_site(folder)
+    rows = image_of_rows(site.empty, site.keys, json.loads(tables), json.loads(sequences), site.references)
+    return Image(rows, site.keys)
+
+
+def sequences(image: Image) -> dict[str, int]:
+    """Return the last number that was given, by table, where no row has it any more."""
+    with image.lock:
+        return sequences_of(image.database.reading(), image.keys)

@@ -14,10 +14,9 @@ from jinja2 import TemplateError
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.web.engine.http import ConnectionReset, HttpRequest, Response
 from agentworld_gym.domains.web.engine.sites.concerned_rows import Concerned, concerned_by
-from agentworld_gym.domains.web.engine.sites.database import Store
+from agentworld_gym.domains.web.engine.sites.database import Store, image_of, rows_of, sequences
 from agentworld_gym.domains.web.engine.sites.faults import BAD_GATEWAY, SAFE_REQUESTS, FaultyRequest
 from agentworld_gym.domains.web.engine.sites.initial_state import SiteState, read_state, seeded_images
-from agentworld_gym.domains.web.engine.sites.plain_rows import image_of, rows_of, sequences
 from agentworld_gym.domains.web.engine.sites.printing import STATIC, plain_failure, printed_page, static
 from agentworld_gym.domains.web.engine.sites.request_handler import (
     SESSION,

@@ -22,14 +22,13 @@ from agentworld_gym.domains.web.engine.sites.pagination import Listing
 from agentworld_gym.domains.web.engine.sites.site_schema import FieldSpec, Route, SiteFile
 from agentworld_gym.domains.web.engine.sites.template_filters import FILTERS
 from agentworld_gym.kit.tables.concerned_rows import named
-from agentworld_gym.kit.tables.counting_columns import counting_columns
 from agentworld_gym.kit.tables.database import empty_image, keys_of, named_references_of, open_image
 from agentworld_gym.kit.tables.insert import Keys
 from agentworld_gym.kit.tables.plain_rows import PlainRow, defaults_of, numbers_rows
 from agentworld_gym.kit.tables.row_file import RowFile, Size, Words
 from agentworld_gym.kit.tables.seeded_rows import fill
+from agentworld_gym.kit.tables.statements import counting_columns, inserted_columns, set_columns
 from agentworld_gym.kit.tables.word_lists import common_words
-from agentworld_gym.kit.tables.written_columns import inserted_columns, set_columns
 
 PAGE = FieldSpec(type="integer", min=1, max=100_000, default=1)
 

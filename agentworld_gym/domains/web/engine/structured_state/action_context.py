@@ -26,7 +26,7 @@ from agentworld_gym.domains.web.engine.sites.printing import plain_pairs
 from agentworld_gym.domains.web.engine.structured_state.browsers import page_place
 from agentworld_gym.domains.web.engine.structured_state.pages import named
 from agentworld_gym.domains.web.engine.tools.call import read_call
-from agentworld_gym.domains.web.engine.tools.wait_for import shows_text
+from agentworld_gym.domains.web.engine.tools.playwright_tools import shows_text
 from agentworld_gym.kit.gui import plain
 
 _LONGEST, _SHORT = 80, 24

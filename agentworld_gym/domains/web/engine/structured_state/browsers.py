@@ -14,7 +14,6 @@ from html import escape
 from typing import Any
 
 from agentworld_gym.domains.web.engine import addresses
-from agentworld_gym.domains.web.engine.browser import error_pages
 from agentworld_gym.domains.web.engine.browser.browser import (
     BLANK,
     ERROR_PAGE,
@@ -24,6 +23,8 @@ from agentworld_gym.domains.web.engine.browser.browser import (
     Tab,
     console_error,
     loaded,
+    resubmission,
+    unreachable,
 )
 from agentworld_gym.domains.web.engine.document.page import Page
 from agentworld_gym.domains.web.engine.http import PageSource, Response
@@ -189,7 +190,7 @@ def _printed(sites: Sites, shown: Mapping[str, Any], told: Mapping[str, Any]) ->
         host = addresses.host_of(url)
         code = told["failed"]
         again = code == "ERR_CACHE_MISS"
-        return Response(0, error_pages.resubmission(host) if again else error_pages.unreachable(code, _bare(host)))
+        return Response(0, resubmission(host) if again else unreachable(code, _bare(host)))
     if url == BLANK:
         return Response(200, "")
     user = told["user"] if "user" in told else _user(sites, shown, told)

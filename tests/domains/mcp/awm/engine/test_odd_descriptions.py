@@ -10,8 +10,8 @@ import odd_schemas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentworld_gym.domains.mcp.awm.engine.client_tools import client_tools
 from agentworld_gym.domains.mcp.awm.engine.inside.openapi import MAX_PARTS, tools_of
+from agentworld_gym.domains.mcp.awm.engine.server import client_tools
 
 GOOD = {
     "operationId": "get_port",

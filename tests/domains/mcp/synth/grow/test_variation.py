@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from agentworld_gym.domains.mcp.synth.grow.growth import PolicyRecipe
-from agentworld_gym.domains.mcp.synth.grow.variation import drawn_policies, with_policies
+from agentworld_gym.domains.mcp.synth.grow.world import drawn_policies, with_policies
 from agentworld_gym.kit.tables.varied_words import WordRecipe, coined_names, varied_words
 from agentworld_gym.kit.tables.word_lists import common_words
 

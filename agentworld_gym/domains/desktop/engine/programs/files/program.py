@@ -13,7 +13,6 @@ from agentworld_gym.domains.desktop.engine.program import DesktopServices, MenuE
 from agentworld_gym.domains.desktop.engine.programs.files import structured_state, view
 from agentworld_gym.domains.desktop.engine.programs.files.listing import kind_of, listed_paths, parent, title_of
 from agentworld_gym.domains.desktop.engine.programs.files.menus import menu
-from agentworld_gym.domains.desktop.engine.programs.files.transfer import resolve, transfer
 from agentworld_gym.kit.gui import Field, Message, Widget
 
 RENAME = "File name"
@@ -394,3 +393,49 @@ _KEYS: dict[str, Message] = {
     "ctrl+i": ("properties",),
 }
 _ALWAYS = frozenset(("ctrl+f", "ctrl+h", "ctrl+l", "ctrl+n", "ctrl+w", "ctrl+q", "alt+up", "f2", "down", "up"))
+
+
+def transfer(desktop: DesktopServices, window: Window, paths: list[str], folder: str, cut: bool) -> None:
+    """Move or copy files into a folder, and ask before replacing one."""
+    done = []
+    for path in paths:
+        name = path.rpartition("/")[2]
+        target = f"{folder.rstrip('/')}/{name}"
+        if not desktop.files.exists(path) or (cut and parent(path) == folder):
+            continue
+        if target == path:
+            start = name[: stem(name)]
+            target = desktop.files.free(f"{folder.rstrip('/')}/{start} (copy){name[len(start) :]}")
+        elif desktop.files.exists(target):
+            desktop.dialog(
+                window,
+                f"Replace file “{name}”?",
+                "Another file with the same name already exists. Replacing it will overwrite its content.",
+                (("cancel", "Skip"), ("rename", "Keep Both"), ("replace", "Replace")),
+                ("conflict", path, target, cut),
+            )
+            continue
+        if not _place(desktop, window, path, target, cut):
+            break
+        done.append(target)
+    if folder == window["data"]["folder"]:
+        window["data"]["selected"] = done
+
+
+def resolve(desktop: DesktopServices, window: Window, path: str, target: str, cut: bool, button: str, _: Any) -> None:
+    """Continue with one file after the question whether another one is to be replaced."""
+    if button == "cancel" or not desktop.files.exists(path):
+        return
+    if button == "rename":
+        target = desktop.files.free(target)
+    elif desktop.files.exists(target) and not desktop.attempt(
+        window, "The item could not be replaced", lambda: desktop.files.remove(target, tree=True)
+    ):
+        return
+    _place(desktop, window, path, target, cut)
+
+
+def _place(desktop: DesktopServices, window: Window, path: str, target: str, cut: bool) -> bool:
+    change = desktop.files.move if cut else desktop.files.copy_to
+    word = "moved" if cut else "copied"
+    return desktop.attempt(window, f"“{path.rpartition('/')[2]}” could not be {word}", lambda: change(path, target))

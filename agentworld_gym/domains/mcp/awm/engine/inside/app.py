@@ -6,17 +6,18 @@ import ast
 import asyncio
 import builtins
 import json
+import math
 import re
 import sys
 import traceback
 import types
 from collections.abc import Callable
 from contextlib import suppress
+from json.encoder import encode_basestring as quoted
 from typing import Any
 from urllib.parse import unquote, urlencode
 
 from agentworld_gym.domains.mcp.awm.engine.inside.clock import HOOK, SessionClock
-from agentworld_gym.domains.mcp.awm.engine.inside.layout import laid_out
 from agentworld_gym.domains.mcp.awm.engine.inside.library_binding import (
     Lend,
     bind_class_of_connections,
@@ -315,3 +316,31 @@ def _app_in(module: types.ModuleType) -> Any:
     if not found:
         raise LookupError("the code makes no FastAPI app")
     return found[0]
+
+
+def laid_out(value: Any, line: str = "\n") -> str:
+    """Return a value that was read from JSON as `json.dumps(value, indent=2, ensure_ascii=False)` does.
+
+    Args:
+        value: The value.
+        line: What begins a line at the depth of the value.
+
+    >>> value = {"a": [1, 2.5, None], "b": {}, "c": "\\u00e4", "d": [True, float("inf")]}
+    >>> laid_out(value) == json.dumps(value, indent=2, ensure_ascii=False)
+    True
+    """
+    match value:
+        case str():
+            return quoted(value)
+        case None | True | False:
+            return {None: "null", True: "true", False: "false"}[value]
+        case float() if not math.isfinite(value):
+            return json.dumps(value)
+        case dict() if value:
+            inner = line + "  "
+            parts = [f"{quoted(key)}: {laid_out(part, inner)}" for key, part in value.items()]
+            return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
+        case list() if value:
+            inner = line + "  "
+            return f"[{inner}{f',{inner}'.join([laid_out(part, inner) for part in value])}{line}]"
+    return str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentworld_gym.domains.terminal.screen_texts import behind_carried
+from agentworld_gym.domains.terminal.observations import behind_carried
 
 IDLE = "dev@box:~/d$"
 
