@@ -31,7 +31,7 @@ MORE = {
     "[progress](evaluation/runs.md#progress)",
     "agentworld collect": "[what a row holds](world_models/data.md), [who plays](world_models/data.md#who-plays), "
     "[AWM's worlds](worlds/awm.md#in-a-language-world), [progress](evaluation/runs.md#progress)",
-    "agentworld export": "[sessions to train agents on](agents/sessions.md)",
+    "agentworld export": "[exports](agents/trl.md#exports)",
     "agentworld import": "[sessions from other systems](world_models/data.md#from-other-systems)",
     "agentworld lock": "[locks](worlds/recordings.md#locks)",
     "agentworld samples": "[training data](world_models/data.md#training-data), "
