@@ -31,7 +31,7 @@ MORE = {
     "[progress](evaluation/runs.md#progress)",
     "agentworld collect": "[what a row holds](world_models/data.md), [who plays](world_models/data.md#who-plays), "
     "[AWM's worlds](worlds/awm.md#in-a-language-world), [progress](evaluation/runs.md#progress)",
-    "agentworld export": "[sessions to train agents on](agents/sessions.md)",
+    "agentworld export": "[exports](agents/trl.md#exports)",
     "agentworld import": "[sessions from other systems](world_models/data.md#from-other-systems)",
     "agentworld lock": "[locks](worlds/recordings.md#locks)",
     "agentworld samples": "[training data](world_models/data.md#training-data), "
@@ -106,7 +106,8 @@ def _option(option: Any) -> str:
     """Return the line of an option: its names, what it takes, its help, and its default."""
     names = ", ".join(f"`{name}`" for name in option.opts)
     notes = []
-    if choices := _choices(option.type_descriptor.annotation):
+    choices = _choices(option.type_descriptor.annotation)
+    if choices and not all(choice in option.help for choice in choices):
         notes.append("one of " + ", ".join(f"`{choice}`" for choice in choices))
     if option.secondary_opts:
         notes.append(f"`{option.secondary_opts[0]}` is the opposite")
@@ -115,7 +116,7 @@ def _option(option: Any) -> str:
     if (default := _default(option)) is not None:
         notes.append(f"default {default}")
     if option.multiple and not any(word in option.help for word in ("several times", "repeatable")):
-        notes.append("may be given several times")
+        notes.append("repeatable")
     takes = f" `{option.metavar}`" if option.metavar else ""
     said = option.help.rstrip(".")
     return f"- {names}{takes}: {said}" + (f" ({'; '.join(notes)})." if notes else ".")
