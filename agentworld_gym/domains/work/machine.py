@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pydantic import Field, field_validator
+
+from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, BaseMachine, Controls, Scalar
 from agentworld_gym.domains.mcp.engine import ToolMachine
@@ -24,8 +28,40 @@ PREFIX = "desk-"
 USER = "you@workshop.example"
 """The person who is signed in."""
 
+DELIVER = f"{PREFIX}deliver"
+"""The tool by which people write to the agent, who does not have it."""
+
+SENDING = (f"{PREFIX}send_message", f"{PREFIX}reply")
+"""The tools by which the agent writes to people."""
+
 STATE = ("desk", "repository")
 """The keys of a task's state: the rows of the desk by table, and the state of a repository."""
+
+
+class Answer(Strict):
+    """What a person writes back when a message asks them."""
+
+    person: str
+    """The address of the person."""
+    about: str
+    """The pattern that subject or text of the message has to match."""
+    body: str = Field(min_length=1)
+    """The answer."""
+
+    @field_validator("about")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"a regular expression ({error})") from error
+        return pattern
+
+
+class _Hidden(Strict):
+    """What a task hides from the agent."""
+
+    answers: tuple[Answer, ...] = ()
 
 
 class WorkEngine:
@@ -42,13 +78,14 @@ class WorkEngine:
     def start(
         self, state: Mapping[str, Any], seed: int, controls: Controls = NO_CONTROLS, hidden: Mapping[str, Any] = NOTHING
     ) -> WorkMachine:
-        """Start a desk and a repository; `hidden` is ignored.
+        """Start a desk and a repository.
 
         Args:
             state: `desk`, rows by table, and `repository`, the state of a repository.
             seed: the seed of what both leave open.
             controls: the faults in force, in the repository and on the desk alike.
-            hidden: ignored.
+            hidden: `answers`, what people write back when they are asked: `person`, the pattern `about` that the
+                message to them has to match, and `body`, each once.
 
         Raises:
             SpecError: the state is wrong; the error names the key, its value and what was expected.
@@ -61,7 +98,8 @@ class WorkEngine:
                 raise SpecError("task state", str(key), state[key], f"one of {', '.join(STATE)}")
         repository = self._repositories.start(state["repository"], seed, controls)
         desk = ToolMachine.start({"scenario": str(DESK), "tables": dict(state["desk"])}, seed, controls)
-        return WorkMachine((desk, repository))
+        answers = validated(_Hidden, dict(hidden), "task hidden").answers
+        return WorkMachine((desk, repository), answers)
 
 
 class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
@@ -77,8 +115,9 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
 
     noun = "desk"
 
-    def __init__(self, system: tuple[ToolMachine, SweMachine]) -> None:
+    def __init__(self, system: tuple[ToolMachine, SweMachine], answers: tuple[Answer, ...] = ()) -> None:
         desk, repository = system
+        self._answers = answers
         desk.set_time(_written(repository.now))
         super().__init__(system, first_observation(repository.observation))
 
@@ -112,9 +151,24 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
             if not isinstance(text, str):
                 return _refused(404, f"There is no text file {str(path)[:200]}")
             arguments |= {"filename": PurePosixPath(path).name, "content": text}
+        if name == DELIVER:
+            return f"Unknown tool: {name}"
         shown = desk.act({"name": name, "arguments": arguments})
         self._spans = desk.spans
+        if name in SENDING and not desk.refused:
+            self._ask(json.loads(shown), str(arguments["body"]))
         return shown
+
+    def _ask(self, sent: Mapping[str, Any], body: str) -> None:
+        """Have a person answer a message to them; the answer stands in the inbox with the next action."""
+        desk, _ = self._open()
+        text = f"{sent['subject']}\n{body}"
+        for answer in self._answers:
+            if answer.person == sent["recipient"] and re.search(answer.about, text):
+                arguments = {"sender": answer.person, "answers": sent["message_id"], "body": answer.body}
+                desk.act({"name": DELIVER, "arguments": arguments})
+                self._answers = tuple(other for other in self._answers if other is not answer)
+                return
 
     def _save(self, arguments: dict[str, Any]) -> str:
         """Write an attachment into a file, as the repository's own tool writes one."""

@@ -16,7 +16,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains.mcp.engine.service import load_service
-from agentworld_gym.domains.work.machine import DESK, PREFIX, WorkEngine, WorkMachine
+from agentworld_gym.domains.work.machine import DELIVER, DESK, PREFIX, WorkEngine, WorkMachine
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
@@ -136,6 +136,28 @@ def test_the_desk_and_the_shell_have_one_clock(machine: WorkMachine) -> None:
     assert later["sent_at"] > sent["sent_at"]
 
 
+def test_a_person_who_is_asked_answers_once_and_only_about_what_they_know() -> None:
+    hidden = {"answers": [{"person": "ines@workshop.example", "about": "(?i)colour", "body": "Blue."}]}
+    machine = WorkEngine("monty").start(STATE, seed=3, hidden=hidden)
+    inbox = call("desk-list_messages", unread_only=True)
+    machine.act(call("desk-reply", message_id=1, body="When do you come?"))
+    assert json.loads(machine.act(inbox))["count"] == 1
+    twin = machine.fork()
+    machine.act(call("desk-reply", message_id=1, body="Which colour?"))
+    machine.act(call("desk-reply", message_id=1, body="Which colour again?"))
+    (answer, _) = json.loads(machine.act(inbox))["messages"]
+    assert json.loads(machine.act(call("desk-read_message", message_id=answer["message_id"])))["body"] == "Blue."
+    assert json.loads(twin.act(inbox))["count"] == 1
+    twin.act(call("desk-reply", message_id=1, body="Which colour?"))
+    assert json.loads(twin.act(inbox))["count"] == 2
+    for one in (machine, twin):
+        one.close()
+
+
+def test_nobody_writes_in_the_name_of_others(machine: WorkMachine) -> None:
+    assert machine.act(call(DELIVER, sender="ines@workshop.example", answers=1, body="x")) == f"Unknown tool: {DELIVER}"
+
+
 def test_a_fork_goes_its_own_way_and_equal_actions_give_equal_answers(machine: WorkMachine) -> None:
     machine.act(call("desk-create_issue", title="One"))
     twin = machine.fork()
@@ -177,8 +199,8 @@ def test_the_tools_are_those_of_repositories_and_of_the_desk() -> None:
     desk = {name: tool for name, tool in tools.items() if name.startswith(PREFIX)}
     assert {name: tool for name, tool in tools.items() if name not in desk} == repository
     served = load_service(str(DESK)).tools
-    assert set(desk) == {*served, "desk-save_attachment"}
-    for name, tool in served.items():
+    assert set(desk) == {*served, "desk-save_attachment"} - {DELIVER}
+    for name, tool in ((name, tool) for name, tool in served.items() if name != DELIVER):
         given = dict(desk[name]["parameters"]["properties"])
         wanted = {name: about for name, about in tool.parameters["properties"].items() if name != "cursor"}
         if given.pop("attach", None) is not None:
