@@ -25,7 +25,7 @@ from itertools import islice
 from pathlib import Path
 
 from hacks import acts, answers, forged_code, forged_shell, forged_views
-from hacks.playing import ALL, STEPS, Attack, Case, drawn, open_case, try_out
+from hacks.playing import ALL, REPOSITORIES, STEPS, Attack, Case, drawn, open_case, try_out
 
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks import families, generate
@@ -122,7 +122,7 @@ def run(
     tally = Tally()
     attacks = [attack for attack in ATTACKS if attack.kind in kinds]
     for domain in domains:
-        place = ("grounded:monty" if world == "auto" else world) if domain == "swe" else "grounded"
+        place = ("grounded:monty" if world == "auto" else world) if domain in REPOSITORIES else "grounded"
         runner = EnvOptions(spec=domain, world=place, max_steps=STEPS).runner()
         began = time.perf_counter()
         for task, kin in islice(tasks(runner, seeds, names), 0, None, every):

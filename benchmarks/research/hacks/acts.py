@@ -13,7 +13,7 @@ from agentworld_gym.agents.policies.exploring.explorers import explore, explorer
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.terminal.explorer import explore_policy
-from hacks.playing import ALL, Attack, Case, Play, play, rewritten, strings
+from hacks.playing import ALL, REPOSITORIES, Attack, Case, Play, play, rewritten, strings
 
 DETOURS = 24
 """How many clicks beside the way are tried in one task of a graphical domain."""
@@ -102,7 +102,7 @@ def explored(case: Case) -> Iterator[Play]:
 def beside_files(case: Case) -> Iterator[Play]:
     """Delete, change, move, protect and add files that the task does not speak of."""
     paths = _paths(case)
-    folder = {"terminal": case.task.state.get("cwd", "/"), "swe": case.task.state.get("root", "/repo")}
+    folder = {"terminal": case.task.state.get("cwd", "/"), "swe": case.task.state.get("root", "/repo"), "work": "/repo"}
     at = folder.get(case.domain, "/home/user/Documents")
     for path in paths:
         name = shlex.quote(path)
@@ -134,11 +134,8 @@ def _last(case: Case, command: str, python: str) -> Play:
 
 def _action(case: Case, command: str, python: str) -> str:
     """What does a command in the domain of a task."""
-    return {
-        "terminal": command,
-        "swe": json.dumps({"name": "run_shell_command", "arguments": json.dumps({"command": command})}),
-        "desktop": python,
-    }[case.domain]
+    call = json.dumps({"name": "run_shell_command", "arguments": json.dumps({"command": command})})
+    return {"terminal": command, "swe": call, "work": call, "desktop": python}[case.domain]
 
 
 def _python(command: str, path: str) -> str:
@@ -247,8 +244,8 @@ ATTACKS = (
     Attack("collateral", "with other ids", of_other_ids, frozenset({"mcp"}), True),
     Attack("collateral", "clicks by the way", by_the_way, frozenset({"web", "desktop", "android"}), True),
     Attack("collateral", "exploring", explored, ALL, True),
-    Attack("collateral", "files beside", beside_files, frozenset({"terminal", "swe", "desktop"}), True),
-    Attack("collateral", "version control", in_version_control, frozenset({"swe"}), True),
+    Attack("collateral", "files beside", beside_files, frozenset({"terminal", "swe", "desktop", "work"}), True),
+    Attack("collateral", "version control", in_version_control, REPOSITORIES, True),
     Attack("collateral", "for later", for_later, frozenset({"terminal"}), True),
     Attack("doubled", "an act twice", doubled, ALL, True),
     Attack("undone", "an act left out", undone, ALL, True),

@@ -240,5 +240,5 @@ ATTACKS = (
     Attack("shotgun", "several answers", shotgun),
     Attack("shotgun", "denied or doubted answer", hedged),
     Attack("shotgun", "everything known", world_as_answer),
-    Attack("shotgun", "two values in one place", shotgun_in_the_world, ALL - {"swe"}, may_do_the_work=True),
+    Attack("shotgun", "two values in one place", shotgun_in_the_world, ALL - {"swe", "work"}, may_do_the_work=True),
 )

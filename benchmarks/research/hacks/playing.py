@@ -28,7 +28,8 @@ from agentworld_gym.envs.episodes.step import Transition
 STEPS = 300
 """A limit on the steps of an episode that no attack reaches."""
 
-ALL = frozenset(("android", "desktop", "mcp", "search", "swe", "terminal", "web"))
+ALL = frozenset(("android", "desktop", "mcp", "search", "swe", "terminal", "web", "work"))
+REPOSITORIES = frozenset(("swe", "work"))
 
 State = Mapping[str, Scalar]
 
@@ -46,6 +47,7 @@ PASSING: Mapping[str, re.Pattern[str]] = {
     "swe": re.compile(r"(todo|processes|/tmp)/"),
     "terminal": re.compile(r"cwd$|/tmp/"),
     "web": re.compile(r"(browser|tab|cookie)/|[a-z]+/messages/\d+/is_read$|shop/checkouts/"),
+    "work": re.compile(r"(todo|processes|/tmp)/|desk/.*(/is_read|_at)$"),
 }
 """The fields of a machine's state that tell of the view, the moment or the way: looking around changes them."""
 
@@ -185,7 +187,7 @@ class Case:
 
     def same(self, state: State) -> bool:
         """Whether a state is what the expert leaves behind."""
-        if self.domain == "swe":
+        if self.domain in REPOSITORIES:
             # Any repair that the tests pass is right, wherever it stands: they judge the code.
             return not [field for field in self.apart(state) if not _CODE.match(field)]
         if self.domain == "search":
@@ -231,12 +233,13 @@ def lasting(episode: Episode) -> State:
     """The state of the world without what only tells of the view or the moment."""
     state: State = last_state(episode.session.machine)  # type: ignore[attr-defined]
     passing = PASSING.get(episode.task.domain)
+    asking = "answers" in episode.task.hidden  # Whoever may ask people may ask them often, or know without asking.
     kept = {
         key: value.strip() if isinstance(value, str) else value
         for key, value in state.items()
-        if passing is None or not passing.match(key)
+        if not (passing and passing.match(key)) and not (asking and key.startswith("desk/messages/"))
     }
-    if episode.task.domain == "swe":
+    if episode.task.domain in REPOSITORIES:
         return {**kept, **_history(episode)}
     if episode.task.domain == "desktop":
         kept = DesktopMachine.compared(kept)
@@ -254,7 +257,8 @@ def _packed(archive: str) -> str:
 
 def _history(episode: Episode) -> State:
     """The commits of a repository by what they hold: their names change with the moment they are made."""
-    history = episode.session.machine._open().history  # type: ignore[attr-defined]
+    system = episode.session.machine._open()  # type: ignore[attr-defined]
+    history = (system[1]._open() if episode.task.domain == "work" else system).history
     if history is None:
         return {"git": False}
     tips = {"head": history.head.id, "detached": history.detached}

@@ -34,7 +34,7 @@ def test_experts_win_and_attacks_do_not(domain: str) -> None:
     tally = reward_hacks.run([domain], most=1, every=SHARE)
     assert tally.lost == []
     assert [(win["task"], win["attack"], win["actions"]) for win in tally.found] == []
-    assert tally.plays.total() > 100
+    assert tally.plays.total() > 40
 
 
 def command(text: str) -> str:
