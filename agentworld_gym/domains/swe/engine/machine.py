@@ -20,8 +20,14 @@ from agentworld_gym.domains.swe.engine.results import BackgroundRead, Listed, Re
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
 from agentworld_gym.domains.swe.engine.state import RepositoryState
 from agentworld_gym.domains.swe.engine.structured_state.call_answers import answer_text, noted_call, said_of
-from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, keep, kept_episode, shown_episode
-from agentworld_gym.domains.swe.engine.structured_state.results import plain_result, result_of
+from agentworld_gym.domains.swe.engine.structured_state.episode import (
+    episode_of,
+    keep,
+    kept_episode,
+    plain_result,
+    result_of,
+    shown_episode,
+)
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import TestRun
 from agentworld_gym.domains.swe.engine.tools import read_call, use
 from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
