@@ -18,10 +18,9 @@ from typing import Any
 from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.mcp.engine import faults
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal, printed
 from agentworld_gym.domains.mcp.engine.service import Service
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall, Values, sql_value
-from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool, ToolRefusal, printed
 
 _REFUSAL = re.compile("[45][0-9]{2}")
 """The code of a refusal."""

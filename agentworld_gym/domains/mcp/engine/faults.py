@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.core.engines import Controls
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal
-from agentworld_gym.domains.mcp.engine.tool import Tool
+from agentworld_gym.domains.mcp.engine.tool import Tool, ToolRefusal
 
 PAGE_ROWS = 5
 """The number of rows on a page."""

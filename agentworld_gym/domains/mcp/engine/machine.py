@@ -22,12 +22,11 @@ from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineEr
 from agentworld_gym.domains.mcp.engine import faults
 from agentworld_gym.domains.mcp.engine.answer import CallResult, Said, greeting, refused, text_of
 from agentworld_gym.domains.mcp.engine.provenance import ValueProvenance
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal, printed, refusal
 from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard
 from agentworld_gym.domains.mcp.engine.service import STATE, Service, generated, load_service
 from agentworld_gym.domains.mcp.engine.sql_tools import Called, SqlCall
 from agentworld_gym.domains.mcp.engine.structured_state import Server, image_of, plain_image, plain_server, server_of
-from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool, ToolRefusal, printed, refusal
 from agentworld_gym.kit.tables.database import Database, SeededTokens, fields_of
 from agentworld_gym.kit.tables.plain_rows import plain_tables
 from agentworld_gym.kit.tables.row_file import Size

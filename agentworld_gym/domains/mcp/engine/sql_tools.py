@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal
-from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool, ToolRefusal
 from agentworld_gym.domains.mcp.engine.tool_spec import CheckStep, Step, ToolSpec
 
 MAX_ROWS = 200

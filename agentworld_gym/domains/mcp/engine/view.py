@@ -20,12 +20,11 @@ from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.mcp.engine.answer import text_of
 from agentworld_gym.domains.mcp.engine.known_values import found_values, given_values
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal
 from agentworld_gym.domains.mcp.engine.row_sums import marked, summed
 from agentworld_gym.domains.mcp.engine.service import Service
 from agentworld_gym.domains.mcp.engine.sql_tools import CallCondition, SqlCall, Values
 from agentworld_gym.domains.mcp.engine.structured_state import read_database, server_of
-from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool
+from agentworld_gym.domains.mcp.engine.tool import CallContext, Tool, ToolRefusal
 from agentworld_gym.kit.tables.concerned_rows import EVERY, Concern, ConcernedRow, Named, concerned_rows, named
 from agentworld_gym.kit.tables.plain_rows import completed_row, predicted_rows
 

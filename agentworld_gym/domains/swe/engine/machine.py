@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from posixpath import basename, join
+from collections.abc import Mapping
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
@@ -12,16 +11,20 @@ from agentworld_gym.base.text.envelope import Envelope
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, Controls, EngineError, RestorableMachine, Scalar, Span
 from agentworld_gym.domains.swe.engine import faults
 from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
-from agentworld_gym.domains.swe.engine.programs import PYTHON_SECONDS, is_text
 from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
-from agentworld_gym.domains.swe.engine.python.grading.grader import grade
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
 from agentworld_gym.domains.swe.engine.results import BackgroundRead, Listed, Refused, Result, Said, Started
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
 from agentworld_gym.domains.swe.engine.state import RepositoryState
 from agentworld_gym.domains.swe.engine.structured_state.call_answers import answer_text, noted_call, said_of
-from agentworld_gym.domains.swe.engine.structured_state.episode import episode_of, keep, kept_episode, shown_episode
-from agentworld_gym.domains.swe.engine.structured_state.results import plain_result, result_of
+from agentworld_gym.domains.swe.engine.structured_state.episode import (
+    episode_of,
+    keep,
+    kept_episode,
+    plain_result,
+    result_of,
+    shown_episode,
+)
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import TestRun
 from agentworld_gym.domains.swe.engine.tools import read_call, use
 from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
@@ -229,7 +232,7 @@ class SweMachine(RestorableMachine[RepositoryEpisode]):
         Raises:
             EngineError: a path names no file of the start, or its tests cannot be judged in this way.
         """
-        from agentworld_gym.domains.swe.engine.machine import passes
+        from agentworld_gym.domains.swe.engine.grading import passes
 
         return passes(self._open(), tests)
 
@@ -241,42 +244,6 @@ def _metadata(text: str, start: int) -> tuple[Span, ...]:
     """Return the times, hashes and process numbers from a place in a report on."""
     groups = ((match, match.lastgroup or 0) for match in _METADATA.finditer(text, start))
     return tuple(Span(match.start(group), match.end(group), "metadata") for match, group in groups)
-
-
-STEERING = ("conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
-"""The files that decide which tests run and how."""
-
-
-def passes(episode: RepositoryEpisode, tests: Mapping[str, str | None]) -> bool:
-    """Return whether all tests of these files pass, and the files of the start that they rely on are unchanged.
-
-    The files that must be unchanged are test files without a text and those that configure the test run.
-
-    Raises:
-        EngineError: a path names no file of the start, or its tests cannot be judged from outside.
-    """
-    texts: dict[str, str] = {}
-    for path, text in tests.items():
-        there = join(episode.root, path)
-        if text is None and there not in episode.initial:
-            raise EngineError(f"{path} is none of the files at the start")
-        texts[path] = episode.initial[there] if text is None else text
-        if text is None and there not in _same(episode, [there]):
-            return False
-    steering = [path for path in {*episode.files, *episode.initial} if basename(path) in STEERING]
-    if set(_same(episode, steering)) != set(steering):
-        return False
-    files = faults.executed_texts(episode, {path: file.text for path, file in episode.files.items()}, [])
-    readable = {path: text for path, text in files.items() if is_text(text)}
-    return grade(episode.sandbox, readable, texts, root=episode.root, timeout_s=PYTHON_SECONDS).whole
-
-
-def _same(episode: RepositoryEpisode, paths: list[str]) -> Iterator[str]:
-    """Yield those of the given files that are as they were at the start."""
-    for path in paths:
-        file = episode.files.get(path)
-        if file is not None and file.text == episode.initial.get(path):
-            yield path
 
 
 def flat_state(episode: RepositoryEpisode) -> dict[str, Scalar]:

@@ -21,7 +21,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, EngineError
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.domains.mcp.engine import CallContext, Tool, ToolMachine, generated, load_service, scenario_names
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal
+from agentworld_gym.domains.mcp.engine.tool import ToolRefusal
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolFile
 from agentworld_gym.kit.tables.database import open_image, tables_of
 from agentworld_gym.kit.tables.row_file import SMALL_ROWS

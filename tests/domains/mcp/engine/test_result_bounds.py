@@ -11,8 +11,8 @@ import pytest
 
 from agentworld_gym.core.actions.toolset import example_call
 from agentworld_gym.domains.mcp.engine import CallContext, ToolMachine, scenario_names
-from agentworld_gym.domains.mcp.engine.results import ToolRefusal
 from agentworld_gym.domains.mcp.engine.sql_tools import MAX_CHARS, MAX_ROWS, sql_tool
+from agentworld_gym.domains.mcp.engine.tool import ToolRefusal
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolSpec
 
 NUMBERS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {}) SELECT {} FROM n"

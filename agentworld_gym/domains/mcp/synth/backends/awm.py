@@ -16,11 +16,10 @@ from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine
 from agentworld_gym.domains.mcp.synth.answers import block, document
 from agentworld_gym.domains.mcp.synth.backends.awm_files import write_worlds
 from agentworld_gym.domains.mcp.synth.backends.awm_sandbox import AwmSandboxes
-from agentworld_gym.domains.mcp.synth.calls import check_calls
 from agentworld_gym.domains.mcp.synth.database import statements_of
 from agentworld_gym.domains.mcp.synth.draft import BackendName, Implementation, Sketch, Solution, Solved, WorldDraft
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any
-from agentworld_gym.domains.mcp.synth.machines import WorldMachine
+from agentworld_gym.domains.mcp.synth.machines import WorldMachine, check_calls
 from agentworld_gym.domains.mcp.synth.task_validation import Prover, Verdict
 
 

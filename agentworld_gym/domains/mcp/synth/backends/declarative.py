@@ -21,7 +21,6 @@ from agentworld_gym.domains.mcp.engine.tool import CallContext
 from agentworld_gym.domains.mcp.engine.tool_spec import ToolSpec
 from agentworld_gym.domains.mcp.synth.answers import ANSWER, document
 from agentworld_gym.domains.mcp.synth.backends.scenario_files import action_text, write_scenario
-from agentworld_gym.domains.mcp.synth.calls import check_calls
 from agentworld_gym.domains.mcp.synth.database import filled_image
 from agentworld_gym.domains.mcp.synth.draft import (
     NOW,
@@ -34,7 +33,7 @@ from agentworld_gym.domains.mcp.synth.draft import (
     WorldDraft,
 )
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault, raise_any, spec_errors_as_faults
-from agentworld_gym.domains.mcp.synth.machines import WorldMachine
+from agentworld_gym.domains.mcp.synth.machines import WorldMachine, check_calls
 from agentworld_gym.domains.mcp.synth.task_validation import Prover, held_at_start, verdict_of
 from agentworld_gym.kit.tables.database import keys_of, open_image, tables_of
 from agentworld_gym.kit.tables.row_file import RowFile

@@ -17,10 +17,10 @@ from agentworld_gym.domains.mcp.awm.menu import likely_arguments
 from agentworld_gym.domains.mcp.synth.backends.awm import ToldMachine, awm_verdict
 from agentworld_gym.domains.mcp.synth.backends.awm_files import recorded_calls, recorded_solutions
 from agentworld_gym.domains.mcp.synth.backends.awm_sandbox import AwmSandboxes
-from agentworld_gym.domains.mcp.synth.calls import call_faults, fails_inside
 from agentworld_gym.domains.mcp.synth.check.examination import Examined
 from agentworld_gym.domains.mcp.synth.draft import Solved
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault
+from agentworld_gym.domains.mcp.synth.machines import call_faults, fails_inside
 from agentworld_gym.domains.mcp.synth.similarity import Profile
 from agentworld_gym.domains.mcp.synth.task_validation import Prover
 

@@ -20,13 +20,12 @@ from agentworld_gym.domains.mcp.engine.service import Service
 from agentworld_gym.domains.mcp.engine.tool import CallContext
 from agentworld_gym.domains.mcp.scenario_tasks import TASKS, read_scenario_task
 from agentworld_gym.domains.mcp.synth.backends.scenario_files import CALLS
-from agentworld_gym.domains.mcp.synth.calls import call_faults, fails_inside
 from agentworld_gym.domains.mcp.synth.check.examination import Examined
 from agentworld_gym.domains.mcp.synth.check.grown_worlds import grown_faults, with_drawn
 from agentworld_gym.domains.mcp.synth.database import dangling_keys
 from agentworld_gym.domains.mcp.synth.draft import CallDraft, Sketch
 from agentworld_gym.domains.mcp.synth.faults import AnswerFault
-from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, played
+from agentworld_gym.domains.mcp.synth.machines import State, WorldMachine, call_faults, fails_inside, played
 from agentworld_gym.domains.mcp.synth.similarity import Profile
 from agentworld_gym.domains.mcp.synth.task_validation import Prover, held_at_start, verdict_of
 

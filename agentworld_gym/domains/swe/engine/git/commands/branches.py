@@ -9,8 +9,7 @@ from agentworld_gym.domains.swe.engine.git.commands.status import tracking
 from agentworld_gym.domains.swe.engine.git.diff import compare
 from agentworld_gym.domains.swe.engine.git.history import GitError, GitHistory
 from agentworld_gym.domains.swe.engine.git.objects import Commit, tree_id
-from agentworld_gym.domains.swe.engine.git.operands import exists
-from agentworld_gym.domains.swe.engine.git.options import read_options
+from agentworld_gym.domains.swe.engine.git.options import exists, read_options
 from agentworld_gym.domains.swe.engine.git.worktree import carry, chosen_paths, fast_forward
 
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,80}")

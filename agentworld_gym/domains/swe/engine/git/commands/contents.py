@@ -8,8 +8,7 @@ from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.diff import compare, under
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.objects import blob_id
-from agentworld_gym.domains.swe.engine.git.operands import exists, paths_of, split
-from agentworld_gym.domains.swe.engine.git.options import read_options
+from agentworld_gym.domains.swe.engine.git.options import exists, paths_of, read_options, split
 from agentworld_gym.domains.swe.engine.git.pretty import FORMS, UNFORMATTED, shown_changes, shown_commit
 from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern
 

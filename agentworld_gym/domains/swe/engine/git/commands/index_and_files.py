@@ -6,8 +6,7 @@ from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.diff import under
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.objects import Tree
-from agentworld_gym.domains.swe.engine.git.operands import exists
-from agentworld_gym.domains.swe.engine.git.options import read_options
+from agentworld_gym.domains.swe.engine.git.options import exists, read_options
 from agentworld_gym.domains.swe.engine.git.worktree import chosen_paths, put
 
 _HINT_NOTHING = (

@@ -6,8 +6,7 @@ from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.diff import FileChange, lines
 from agentworld_gym.domains.swe.engine.git.history import GitError
 from agentworld_gym.domains.swe.engine.git.objects import Commit
-from agentworld_gym.domains.swe.engine.git.operands import exists, paths_of
-from agentworld_gym.domains.swe.engine.git.options import GitOptions, read_options
+from agentworld_gym.domains.swe.engine.git.options import GitOptions, exists, paths_of, read_options
 from agentworld_gym.domains.swe.engine.git.pretty import FORMS, changes_of, shown_commit
 from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern
 from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed

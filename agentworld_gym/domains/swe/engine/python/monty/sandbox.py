@@ -16,7 +16,7 @@ from agentworld_gym.domains.swe.engine.python.inside_sandbox import source_of
 from agentworld_gym.domains.swe.engine.python.module_linker import ModuleLinker
 from agentworld_gym.domains.swe.engine.python.monty.helper import relayed
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonResult, clean
-from agentworld_gym.domains.swe.engine.python.testing.raises import MISSED, around, open_handlers
+from agentworld_gym.domains.swe.engine.python.testing.assertions import MISSED, around, open_handlers
 from agentworld_gym.domains.swe.engine.python.testing.runner import (
     CollectionPlan,
     PytestOutcome,

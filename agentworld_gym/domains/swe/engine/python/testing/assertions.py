@@ -1,4 +1,6 @@
-"""Explains failed assertions: values are noted where a test computes them, and put into words afterwards."""
+"""Explains failed assertions: values are noted where a test computes them, and put into words afterwards; and finds the
+blocks of a test that expect an exception.
+"""
 
 from __future__ import annotations
 
@@ -212,3 +214,31 @@ def _detailed(detail: Sequence[str]) -> list[str]:
         [line[:DIFF_CHARS] for line in text.splitlines(keepends=True)[:DIFF_LINES]] or [""] for text in detail[1:3]
     )
     return [line.rstrip("\n") for line in difflib.ndiff(right, left)]
+
+
+MISSED = ("DID NOT RAISE", "Regex pattern did not match")
+
+
+def blocks(source: SourceFile) -> Iterator[ast.With]:
+    """Yield all such blocks of a file, outer ones first."""
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, ast.With) and len(node.items) == 1:
+            called = node.items[0].context_expr
+            if isinstance(called, ast.Call) and ast.unparse(called.func) in ("pytest.raises", "raises"):
+                yield node
+
+
+def around(source: SourceFile, line: int) -> ast.With | None:
+    """Return the innermost such block around a line."""
+    enclosing = [node for node in blocks(source) if node.lineno <= line <= (node.end_lineno or 0)]
+    return max(enclosing, key=lambda node: node.lineno, default=None)
+
+
+def open_handlers(source: SourceFile) -> Iterator[Edit]:
+    """Yield edits after which no block catches anything, so that an exception shows where it came from."""
+    for node in blocks(source):
+        item = node.items[0]
+        end = place(item.optional_vars or item.context_expr)[1]
+        padding = "\n" * (end[0] - node.lineno)
+        if source.lines[end[0] - 1].encode()[end[1] :].lstrip().startswith(b":"):
+            yield Edit(place(node)[0], end, f"if (True{padding})")
