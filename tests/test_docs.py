@@ -249,8 +249,9 @@ def test_page_of_a_graphical_domain_names_families_controls_and_keys(domain: str
 def test_readme_tells_of_every_grounded_world(domain: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in text.splitlines() if line.startswith(f"| `{load_spec(domain).env_id}` |")]
-    assert f"(docs/worlds/{domain}.md)" in line
-    assert f"{len(families(domain))} families" in line
+    page = f"docs/worlds/{domain}.md"
+    assert f"({page})" in line or (not (ROOT / page).exists() and "(docs/worlds/index.md#" in line)
+    assert re.search(rf"\b{len(families(domain))} famil(y|ies)", line)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
