@@ -28,11 +28,14 @@ STEPS = (25, 80)
 MISSING, HELD = "missing", "on hold"
 """What the answer says of a job without an order, and of one whose order is on hold."""
 
+ON_HOLD = "On hold until further notice."
+"""The first line of an order that must not be carried out."""
+
 ANSWER = 0.25
 """The share of a job that what is found out counts, where the family has no check on it."""
 
 _FINISH = re.compile(r"\bFinish with (?=.)")
-_UNITS = re.compile(r"^[#€]|\s(?:years?|cm|points?|items?)$")
+_UNITS = re.compile(r"^[#€]|\s(?:years?|cm|points?|items?|euros?)$")
 
 
 class Job(NamedTuple):
@@ -122,7 +125,7 @@ def name_of(found: str) -> str:
 
 
 def composed(
-    rng: random.Random, level: int, jobs: Sequence[Job], strangers: Sequence[Job], orders: Orders, undone: int
+    rng: random.Random, level: int, jobs: Sequence[Job], strangers: Sequence[Job], orders: Orders, undone: int, more: Sequence[str] = ()
 ) -> Composition:
     """Compose jobs to one task.
 
@@ -133,6 +136,7 @@ def composed(
         strangers: Jobs that nobody asks for; their orders lie beside the others.
         orders: How orders lie in the world.
         undone: How many jobs have no order, or one that is on hold.
+        more: Names of further orders that nobody asks for, each of which has the text of a stranger.
 
     Raises:
         Unfit: Two jobs find the same.
@@ -159,7 +163,7 @@ def composed(
             task.items.append(slot)
             task.answered += ANSWER
             if slot == HELD:
-                task.orders[order] = f"On hold until further notice.\n{spare.pop().text}"
+                task.orders[order] = f"{ON_HOLD}\n{spare.pop().text}"
             continue
         job, name = left.pop(0)
         if slot == "told":
@@ -168,11 +172,15 @@ def composed(
             task.orders[order] = job.text
         _enter(task, job)
         free.append((name, number))
-    used = {name.casefold() for name in names}
-    for before, job in zip(spare, spare[1:], strict=False):
-        name = name_of(before.answer)
+    used = {name.casefold() for name in (*names, MISSING, HELD)}
+    texts = [job.text for job in strangers]
+    for name, text in [
+        *zip((name_of(job.answer) for job in spare), (job.text for job in spare[1:]), strict=False),
+        *((name, rng.choice(texts)) for name in more),
+    ]:
         if name.casefold() not in used:
-            task.orders[name] = job.text if rng.random() < 0.8 else f"On hold until further notice.\n{job.text}"
+            used.add(name.casefold())
+            task.orders[name] = text if rng.random() < 0.8 else f"{ON_HOLD}\n{text}"
     task.success.append(Check(answer=Expect(items=tuple(task.items)), weight=task.answered))
     return task
 
@@ -212,7 +220,7 @@ def instruction_of(task: Composition, orders: Orders, opening: str = "", closing
     """Return the instruction: the jobs as a numbered list, and the form of the answer."""
     lines = [f"{number}. {line}" for number, line in enumerate(task.lines, start=1)]
     written = (
-        f"The order NAME is {orders.where}. Where there is no order of that name, leave the job; where the order says "
+        f"The order NAME is {orders.where}; in NAME a number has no unit and no currency. Where there is no order of that name, leave the job; where the order says "
         "that it is on hold, do not carry it out. Touch nothing that no job asks for."
     )
     answer = (
@@ -268,6 +276,19 @@ def draft_of(
     if proved:
         Rehearsal(domain, draft).prove()
     return draft
+
+
+def names_like(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
+    """Return names of orders that look like those given, as far as these are numbers.
+
+    >>> names_like(random.Random(1), ["44.90"], 2), names_like(random.Random(1), ["Ada"], 2)
+    (['60.79', '39.63'], [])
+    """
+    numbers = [name for name in names if re.fullmatch(r"\d+(\.\d\d)?", name)]
+    if not numbers:
+        return []
+    drawn = (rng.choice(numbers) for _ in range(count))
+    return [f"{float(one) * rng.uniform(0.5, 2.0):.{2 if '.' in one else 0}f}" for one in drawn]
 
 
 Compose = Callable[[random.Random, int, Split, str], TaskDraft]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +21,9 @@ from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 
+ALIKE = 0.85
+"""The share of elements that a screen under faults has in common with a calm one, where the agent can go on."""
+
 SEEDS = 6
 """How many seeds of faults are tried with a task."""
 
@@ -32,8 +36,8 @@ class Faults:
     """The strength of each control, by its name."""
 
     remedies: tuple[tuple[str, ...], ...]
-    """What the expert may do before an action that a fault would spoil, such as to wait. It has no effect in a calm
-    world."""
+    """What the expert may do before or after an action that a fault would spoil, such as to wait. It has no effect in
+    a calm world."""
 
     remedy: Callable[[str, str], Sequence[str]] | None = None
     """A function of an action and what it showed under faults: it returns a remedy for that action."""
@@ -111,7 +115,7 @@ class Rehearsal:
         return Rules.of(self.spec.outcome, task, freed)
 
     def _overcome(self, controls: Controls, faults: Faults) -> tuple[tuple[str, ...], EpisodeStates] | None:
-        """Play the expert under faults, with remedies before those actions that they would spoil.
+        """Play the expert under faults, with remedies at those actions that they would spoil.
 
         Returns:
             The actions, and the states at the start and end; None where no remedy helps, or a check does not hold.
@@ -124,35 +128,37 @@ class Rehearsal:
             for action in self.draft.expert:
                 if not calm.do(action):
                     raise Unfit(f"the expert cannot do {action}\n{calm.machine.observation}")
-                for remedy in self._remedies(stage, action, faults):
+                for steps in self._ways(stage, action, faults):
                     trial = stage.fork()
-                    if all(trial.do(step) for step in (*remedy, action)) and (
+                    if all(trial.do(step) for step in steps) and (
                         trial.machine.observation == calm.machine.observation
-                        or _apart(calm.machine, trial.machine, rules) == apart
+                        or (trial.shows_like(calm) and _apart(calm.machine, trial.machine, rules) <= apart)
                     ):
                         break
                     trial.machine.close()
                 else:
                     return None
                 stage.take(trial)
-                done += [*remedy, action]
+                done += steps
             if not all(self._holds(stage, check) for check in self.draft.success):
                 return None
             with suspended():
                 return tuple(done), EpisodeStates(start, last_state(stage.machine))
 
     @staticmethod
-    def _remedies(stage: _Stage, action: str, faults: Faults) -> Iterator[tuple[str, ...]]:
-        """Yield what may help, the likeliest first."""
-        yield ()
+    def _ways(stage: _Stage, action: str, faults: Faults) -> Iterator[tuple[str, ...]]:
+        """Yield what may carry an action out: the action alone, with a remedy before or after it, and twice."""
+        yield (action,)
+        remedies = list(faults.remedies)
         if faults.remedy is not None:
             tried = stage.fork()
             tried.do(action)
-            told = tuple(faults.remedy(action, tried.machine.observation))
+            remedies.insert(0, tuple(faults.remedy(action, tried.machine.observation)))
             tried.machine.close()
-            if told:
-                yield told
-        yield from faults.remedies
+        for remedy in filter(None, remedies):
+            yield (*remedy, action)
+            yield (action, *remedy)
+        yield (action, action)
 
     @contextmanager
     def _started(self, controls: Controls) -> Iterator[_Stage]:
@@ -198,6 +204,11 @@ class _Stage:
         self.seen.append(shown)
         self._sight.see(shown)
         return True
+
+    def shows_like(self, other: _Stage) -> bool:
+        """Whether most elements of two screens are the same; texts without a screen always are."""
+        mine, theirs = (Counter((node.role, node.name) for node in stage._sight.nodes or ()) for stage in (self, other))
+        return (mine & theirs).total() >= ALIKE * max(mine.total(), theirs.total())
 
     def fork(self) -> _Stage:
         """Return an exact copy."""

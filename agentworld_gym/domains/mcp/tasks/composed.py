@@ -24,15 +24,31 @@ MAILBOX = "office"
 """The scenario whose mailbox holds the orders."""
 
 SENDER = "orders@brightwell.example"
+HARMLESS = {
+    "bank": "list_accounts",
+    "hr": "list_departments",
+    "office": "list_folders",
+    "shop": "list_categories",
+    "tracker": "list_projects",
+}
+"""A tool of each server that only reads."""
+
+
+def _asked_of(action: str) -> str:
+    """Return a call that asks the server of an action for something, so that its next call is another one."""
+    server = str(json.loads(action)["name"]).partition("-")[0]
+    return json.dumps({"name": f"{server}-{HARMLESS[server]}", "arguments": {}})
+
+
 FAULTS = Faults(
     {
         "incomplete-results": 0.5,
         "intermittent-errors": 0.15,
         "pagination": 1.0,
-        "slow-service": 0.2,
         "stale-data": 0.5,
     },
-    ((json.dumps({"name": "office-list_folders", "arguments": {}}),),),
+    (),
+    lambda action, seen: [_asked_of(action)] if '"status": "error"' in seen else [],
 )
 
 
