@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.tasks.family import COMPOSED, Family, Finding, TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
-from agentworld_gym.core.tasks.scene import NothingFits, Unfit
+from agentworld_gym.core.tasks.scene import NothingFits, Scene, Unfit
 
 ATTEMPTS = 200
 """How many compositions are drawn before a task gives up."""
@@ -330,6 +330,19 @@ def families_of(rng: random.Random, lead: str, names: Sequence[str], count: int)
     chosen = [lead, *others]
     rng.shuffle(chosen)
     return chosen
+
+
+def draft_on(family: Family, scene: Scene) -> TaskDraft:
+    """Return a family's task of level 3 on a scene that other jobs have filled.
+
+    Raises:
+        Unfit: The task does not fit into what is there.
+    """
+    build: Callable[[Scene, int], TaskDraft] = family.__wrapped__  # type: ignore[attr-defined]
+    try:
+        return build(scene, 3)
+    except RuntimeError as error:
+        raise Unfit(str(error)) from error
 
 
 def with_expert(job: Job, *before: str) -> Job:

@@ -13,6 +13,7 @@ from agentworld_gym.core.tasks.composition import (
     Orders,
     composed,
     composing,
+    draft_on,
     draft_of,
     instruction_of,
     job_of,
@@ -112,7 +113,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
 def _job(scene: _SharedScene, name: str) -> Job:
     """Add the sites of a family's task to the scene; return its job."""
     scene.state["open"] = ""
-    draft = FAMILIES[name].__wrapped__(scene, 3)
+    draft = draft_on(FAMILIES[name], scene)
     return _plain(job_of(replace(draft, state={"open": scene.state["open"]})))
 
 
