@@ -59,7 +59,7 @@ FamilyOption = Annotated[
     list[str] | None, typer.Option("--family", help="Only tasks of this family; may be given several times.")
 ]
 LevelOption = Annotated[
-    list[int] | None, typer.Option("--level", min=1, max=3, help="Only this level; may be given several times.")
+    list[int] | None, typer.Option("--level", min=1, max=5, help="Only this level; may be given several times.")
 ]
 SplitOption = Annotated[str, typer.Option("--split", help="Which tasks: train, validation or test.")]
 EvaluatedSplitOption = Annotated[

@@ -132,6 +132,10 @@ class Domain:
     families: str | None = None
     """The families of tasks by name: functions as `agentworld_gym.core.tasks.Family`."""
 
+    composition: str | None = None
+    """A function of a family's name that returns the family of the composed tasks, of levels 4 and 5, to which that
+    family contributes a job."""
+
     control_cases: str | None = None
     """The `agentworld_gym.core.tasks.control_cases.ControlCase`s of the domain."""
 

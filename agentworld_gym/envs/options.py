@@ -106,7 +106,7 @@ class EnvOptions(Options):
     families: Annotated[Sequence[SkipValidation[str]] | None, ExpectedValue("a list of families")] = None
     """The families whose tasks are generated. None takes all families of the spec."""
 
-    levels: Annotated[Sequence[SkipValidation[int]], ExpectedValue("some of 1, 2, 3")] = (1,)
+    levels: Annotated[Sequence[SkipValidation[int]], ExpectedValue("some of 1, 2, 3, 4, 5")] = (1,)
     """The levels whose tasks are generated."""
 
     split: Annotated[Split, ExpectedValue(f"one of {', '.join(get_args(Split))}")] = "train"

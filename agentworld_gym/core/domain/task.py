@@ -295,8 +295,8 @@ class Task(Strict):
     family: str = "handwritten"
     """The family that made the task."""
 
-    level: int = Field(default=1, ge=1, le=3)
-    """How hard the task is."""
+    level: int = Field(default=1, ge=1, le=5)
+    """How hard the task is; from level 4 on it is composed of several tasks."""
 
     seed: int | None = None
     """The seed that the family made the task of; None for a hand-written one."""

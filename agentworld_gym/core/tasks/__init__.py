@@ -9,9 +9,9 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.domain.task import Task, split_of
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.core.tasks.family import MENU_MIN, Family, TaskDraft
+from agentworld_gym.core.tasks.family import COMPOSED, LEVELS, MENU_MIN, Family, TaskDraft
 
-__all__ = ["Family", "TaskDraft", "families", "generate", "task_of"]
+__all__ = ["Family", "TaskDraft", "families", "generate", "levels", "task_of"]
 
 ATTEMPTS = 20
 """How many drafts with too short a menu are dropped before a family gives up."""
@@ -28,13 +28,23 @@ def families(domain: str) -> Mapping[str, Family]:
     return {} if registered is None else registered
 
 
+def levels(domain: str) -> tuple[int, ...]:
+    """Return the levels that a domain has tasks of: 1 to 3, and 4 and 5 where it composes tasks.
+
+    >>> levels("terminal"), levels("chess")
+    ((1, 2, 3, 4, 5), (1, 2, 3))
+    """
+    found = find_domain(domain)
+    return LEVELS if found is None or found.composition is None else (*LEVELS, *COMPOSED)
+
+
 def generate(domain: str, family: str, level: int, seed: int) -> Task:
     """Generate one task; equal arguments give equal tasks.
 
     Args:
         domain: The domain, such as `terminal`.
         family: The name of one of its families.
-        level: The level, from 1 to 3.
+        level: The level, from 1 to 3; a task of level 4 or 5 is composed of several tasks, one of them of the family.
         seed: The seed, which also decides the split of the task.
 
     >>> task = generate("terminal", "copy_move", 1, 39)
@@ -42,15 +52,26 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
     ('copy_move-1-39', 'test', 'finish', True)
 
     Raises:
-        SpecError: the domain has no such family, or the level is not 1, 2 or 3.
+        SpecError: the domain has no such family, or no tasks of the level.
     """
     registered = families(domain)
     if family not in registered:
         names = ", ".join(sorted(registered)) or "no families"
         raise SpecError(f"tasks of {domain}", "family", family, f"one of {names}")
-    if level not in (1, 2, 3):
-        raise SpecError(f"tasks of {domain}", "level", level, "1, 2 or 3")
-    return task_of(domain, family, registered[family], level, seed, f"{domain}/{family}/{level}/{seed}")
+    if level not in levels(domain):
+        raise SpecError(f"tasks of {domain}", "level", level, one_of_levels(domain))
+    made = registered[family] if level in LEVELS else find_domain(domain).part("composition")(family)
+    return task_of(domain, family, made, level, seed, f"{domain}/{family}/{level}/{seed}")
+
+
+def one_of_levels(domain: str) -> str:
+    """Return the words for the levels that a domain has, for errors.
+
+    >>> one_of_levels("terminal")
+    '1, 2, 3, 4 or 5'
+    """
+    *others, last = map(str, levels(domain))
+    return f"{', '.join(others)} or {last}"
 
 
 def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: str) -> Task:
@@ -60,7 +81,7 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         domain: The domain.
         name: The name of the family.
         family: The family.
-        level: The level, from 1 to 3.
+        level: The level.
         seed: The seed that names the task and decides its split.
         key: The text that the random numbers of the task follow from.
 
@@ -88,7 +109,7 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         tools=draft.tools,
         first_observation=draft.first_observation,
         success=draft.success,
-        max_steps=2 * len(expert) + 2,
+        max_steps=COMPOSED.get(level) or 2 * len(expert) + 2,
         split=split,
         family=name,
         level=level,
@@ -97,4 +118,6 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         expert=expert,
         free=draft.free,
         free_values=draft.free_values,
+        controls=dict(draft.controls),
+        control_seed=draft.control_seed,
     )

@@ -6,13 +6,27 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Split
 
+LEVELS = (1, 2, 3)
+"""The levels of a family's own tasks."""
+COMPOSED = {4: 150, 5: 250}
+"""The levels of tasks that are composed of several tasks, with their step limits."""
 MENU_MIN = 8
 MENU_MAX = {1: 10, 2: 12, 3: 14}
 """How many actions a menu offers at each level, `finish` among them."""
+
+
+class Finding(NamedTuple):
+    """Something that an agent finds out in a task."""
+
+    what: str
+    """The words for it, such as `which txt file holds amber`."""
+
+    value: str
+    """What is found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,12 @@ class TaskDraft:
     """Patterns of fields that may hold something else than the expert leaves; see `Task.free_values`."""
     menu_max: int | None = None
     """The size of the menu; the usual size of the level if it is None."""
+    found: Finding | None = None
+    """What an agent finds out on the way, where the task asks for no answer: a composed task asks for it."""
+    controls: Mapping[str, float] = field(default_factory=dict)
+    """The strengths of the faults in force, by name."""
+    control_seed: int | None = None
+    """The seed of what the faults draw; None takes that of the episode."""
 
     @property
     def finish(self) -> str:

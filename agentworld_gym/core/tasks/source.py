@@ -14,12 +14,12 @@ from agentworld_gym.core.actions.usable_tools import usable_tools
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Split, Task, load_task, split_seed
 from agentworld_gym.core.screens import stand_in
-from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.core.tasks import families, generate, one_of_levels
+from agentworld_gym.core.tasks import levels as levels_of
 
 logger = logging.getLogger(__name__)
 
 SPLITS = ("train", "validation", "test")
-LEVELS = (1, 2, 3)
 RESET_OPTIONS = ("task", "family", "level", "controls", "control_seed")
 
 
@@ -84,8 +84,9 @@ class TaskSource:
         for name in self.names:
             if name not in spec.tasks.families:
                 raise SpecError("options", "families", name, f"some of {', '.join(spec.tasks.families) or 'none'}")
-        if not self.levels or any(type(level) is not int or level not in LEVELS for level in self.levels):
-            raise SpecError("options", "levels", list(levels), "some of 1, 2, 3")
+        known = levels_of(spec.id)
+        if not self.levels or any(type(level) is not int or level not in known for level in self.levels):
+            raise SpecError("options", "levels", list(levels), f"some of {', '.join(map(str, known))}")
         if split not in SPLITS:
             raise SpecError("options", "split", split, "one of train, validation, test")
         self.controls = checked_controls(spec, controls or {})
@@ -158,8 +159,8 @@ class TaskSource:
             level = self.levels[place]
         if family not in self._families:
             raise SpecError("options", "family", family, f"one of {', '.join(self.names)}")
-        if level not in LEVELS:
-            raise SpecError("options", "level", level, "1, 2 or 3")
+        if level not in levels_of(self.spec.id):
+            raise SpecError("options", "level", level, one_of_levels(self.spec.id))
         return generate(self.spec.id, family, level, split_seed(self.split, index))
 
     def _named(
@@ -208,7 +209,7 @@ class TaskSource:
     def _generated(self, name: str) -> Task | None:
         family, _, rest = name.partition("-")
         level, _, seed = rest.partition("-")
-        if family in self._families and level in {"1", "2", "3"} and seed.isdecimal():
+        if family in self._families and level in map(str, levels_of(self.spec.id)) and seed.isdecimal():
             return generate(self.spec.id, family, int(level), int(seed))
         return None
 

@@ -33,6 +33,7 @@ DOMAIN = Domain(
         "droidbot_event": "agentworld_gym.domains.android.actions.droidbot:SYNTAX",
     },
     families="agentworld_gym.domains.android.tasks:FAMILIES",
+    composition="agentworld_gym.domains.android.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.android.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.android.explorer:PhoneExplorer",
     unseen_names="agentworld_gym.domains.android.unseen_names:UnseenApps",

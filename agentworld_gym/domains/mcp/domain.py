@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def open_engine(variant: str) -> Engine:
     """Return the engine."""
-    from agentworld_gym.domains.mcp.engine import ToolMachine
+    from agentworld_gym.domains.mcp.engine.several_servers import ToolEngine
 
-    return ToolMachine
+    return ToolEngine
 
 
 def claim_recording(conversation: ImportedConversation) -> float:
@@ -43,6 +43,7 @@ DOMAIN = Domain(
         "awm": "agentworld_gym.domains.mcp.observations:AWM",
     },
     families="agentworld_gym.domains.mcp.tasks:FAMILIES",
+    composition="agentworld_gym.domains.mcp.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.mcp.explorer:ToolExplorer",
     unseen_names="agentworld_gym.domains.mcp.unseen_names:UnseenTools",

@@ -40,6 +40,7 @@ DOMAIN = Domain(
     programs="agentworld_gym.domains.terminal.engine.read_only_programs:programs",
     observations="agentworld_gym.domains.terminal.observations:TerminalObservations",
     families="agentworld_gym.domains.terminal.tasks:FAMILIES",
+    composition="agentworld_gym.domains.terminal.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.terminal.tasks.control_cases:CASES",
     policies={
         "explore": "agentworld_gym.domains.terminal.explorer:explore",

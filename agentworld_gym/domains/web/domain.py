@@ -57,6 +57,7 @@ DOMAIN = Domain(
     screen="agentworld_gym.domains.web.screen:WebScreen",
     translations={"browsergym": "agentworld_gym.domains.web.screen:BROWSERGYM"},
     families="agentworld_gym.domains.web.tasks:FAMILIES",
+    composition="agentworld_gym.domains.web.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.web.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.web.explorer:PageExplorer",
     unseen_names="agentworld_gym.domains.web.unseen_names:UnseenSites",

@@ -193,16 +193,16 @@ def answer_mail(scene: ToolScene, level: int) -> TaskDraft:
     question: LetterQuestion = invented(scene, partner["name"], site=level == 3)
     right, wrong, worse = question.values
     moments = iter(_moments(scene, 6))
-    old = _receive(scene, partner["email"], next(moments), *question.old_letter)
+    old = receive(scene, partner["email"], next(moments), *question.old_letter)
     _answer(scene, old, partner["email"], next(moments))
     hop = other_hop = None
     if level == 3:
         hop, other_hop = (
-            _receive(scene, second, next(moments), subject, f"{body} {_name(scene, second).split()[0]}")
+            receive(scene, second, next(moments), subject, f"{body} {_name(scene, second).split()[0]}")
             for subject, body in (question.hop_letter, question.other_hop_letter)
         )
     subject, text = question.source_letter(in_attachment=level > 1)
-    source = _receive(scene, first, next(moments), subject, f"{text} {_name(scene, first).split()[0]}")
+    source = receive(scene, first, next(moments), subject, f"{text} {_name(scene, first).split()[0]}")
     attachment = None
     if level > 1:
         attachment = scene.put(
@@ -212,7 +212,7 @@ def answer_mail(scene: ToolScene, level: int) -> TaskDraft:
             content_type="text/csv",
             content=question.table,
         )
-    asked = _receive(scene, partner["email"], next(moments), *question.letter)
+    asked = receive(scene, partner["email"], next(moments), *question.letter)
 
     replies = [
         scene.call("reply_to_message", message_id=asked, body=question.reply(value)) for value in question.values
@@ -369,7 +369,7 @@ def _moments(scene: ToolScene, count: int) -> list[str]:
     return sorted(scene.some(sorted(moments), count))
 
 
-def _receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: str) -> int:
+def receive(scene: ToolScene, sender: str, sent_at: str, subject: str, body: str) -> int:
     """Add a letter to the inbox; return its number."""
     inbox = scene.value("SELECT folder_id FROM folders WHERE owner = :me AND kind = 'inbox'", me=ME)
     letter = scene.put(

@@ -108,10 +108,10 @@ class ToolScene(Scene, Tables):
     1
     """
 
-    def __init__(self, scenario: str, rng: random.Random, level: int, split: Split) -> None:
+    def __init__(self, scenario: str, rng: random.Random, level: int, split: Split, size: str = "small") -> None:
         Scene.__init__(self, rng, level, split)
         self.scenario, self.service = scenario, load_service(scenario)
-        Tables.__init__(self, open_image(service_of(scenario, split).generated("small", rng.getrandbits(31))))
+        Tables.__init__(self, open_image(service_of(scenario, split).generated(size, rng.getrandbits(31))))
         self._problem = unfit_if_refused if self.rules else problem
 
     @property
@@ -221,7 +221,7 @@ class ToolScene(Scene, Tables):
             wrong = self._surrounded(answer, wrong)
         return TaskDraft(
             instruction,
-            self._state(),
+            self.state(),
             success,
             tuple(expert),
             tuple(wrong),
@@ -239,13 +239,14 @@ class ToolScene(Scene, Tables):
         kept = [next(others, None) if action in offers else action for action in actions]
         return [action for action in kept if action is not None]
 
-    def _state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
+        """Return the state of the task as it is arranged by now."""
         about = self.service.scenario.about
         tables = tables_of(self.connection, self.service.keys)
         return {"scenario": self.scenario, "now": about.now, "user": about.user, "tables": tables}
 
     def _machine(self) -> ToolMachine:
-        return ToolMachine.start(self._state(), 0)
+        return ToolMachine.start(self.state(), 0)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def edit_in_place(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {third}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=(f"which txt file holds {old}", found))
 
 
 @family
@@ -109,7 +109,9 @@ def permissions(scene: TerminalScene, level: int) -> TaskDraft:
         f"grep copy {other_policy}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks, free_values)
+    return scene.draft(
+        instruction, expert, distractors, checks, free_values, found=(f"which script holds {word}", found)
+    )
 
 
 @family
@@ -157,4 +159,6 @@ def change_config(scene: TerminalScene, level: int) -> TaskDraft:
         f"sed -i s/{other_key}={other_value}/{other_key}={target}/ {found}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(
+        instruction, expert, distractors, checks, found=(f"which configuration belongs to {wanted}", found)
+    )

@@ -44,7 +44,7 @@ def create_files(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {other_text}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=(f"the first line of {text}", first))
 
 
 @family
@@ -106,7 +106,7 @@ def copy_move(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {third}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=(f"which txt file holds {word}", found))
 
 
 @family
@@ -151,4 +151,6 @@ def archive(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {third}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks, [report])
+    return scene.draft(
+        instruction, expert, distractors, checks, [report], found=(f"which log file holds {word}", found)
+    )

@@ -56,7 +56,7 @@ def find_file(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {elsewhere}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=("the name of that file", target))
 
 
 @family
@@ -98,7 +98,9 @@ def count_lines(scene: TerminalScene, level: int) -> TaskDraft:
         numbers([hits], first)[0],
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(
+        instruction, expert, distractors, checks, found=(f"how many lines the log file that holds {mark} has", str(total))
+    )
 
 
 @family
@@ -148,4 +150,4 @@ def filter_lines(scene: TerminalScene, level: int) -> TaskDraft:
         f"cat {other}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=("the word that is kept", keep))

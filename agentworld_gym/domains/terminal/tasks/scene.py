@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.family import Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Scene, family_of
 from agentworld_gym.kit.vocabulary import FOLDERS, NAMES, STEMS, WORDS, WordPool
 
@@ -102,6 +102,7 @@ class TerminalScene(Scene):
         distractors: Sequence[str],
         checks: Sequence[Print],
         free_values: Sequence[str] = (),
+        found: tuple[str, str] | None = None,
     ) -> TaskDraft:
         """Return the draft, in a random working folder and with checks of equal weight.
 
@@ -113,6 +114,7 @@ class TerminalScene(Scene):
             free_values: The files, below the working folder, that may hold something else than the expert leaves in
                 them, as long as the checks pass. A screen hides control characters, so that these checks print them
                 with `cat -v`.
+            found: The words for what an agent finds out on the way, and what that is.
         """
         cwd = self.rng.choice(WORKING_FOLDERS)
         # The order of the files must not tell which one matters.
@@ -120,8 +122,9 @@ class TerminalScene(Scene):
         state = {"user": "dev", "host": "box", "home": HOME, "cwd": cwd, "files": files, "dirs": []}
         share = 1 / len(checks)
         success = tuple(Check(probe=command, expect=expect, weight=share) for command, expect in checks)
+        finding = None if found is None else Finding(*found)
         freed = tuple(f"{cwd}/{path}" for path in free_values)
-        return TaskDraft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed)
+        return TaskDraft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed, found=finding)
 
 
 family = family_of(TerminalScene)

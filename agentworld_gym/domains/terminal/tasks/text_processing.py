@@ -110,7 +110,7 @@ def _sort_numbers(scene: TerminalScene) -> TaskDraft:
         f"rm {result}",
         f"cat {other}",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=("the largest number of that file", str(high)))
 
 
 @family
@@ -163,7 +163,7 @@ def aggregate_csv(scene: TerminalScene, level: int) -> TaskDraft:
         f"wc -l {source}",
         *numbers(wrong_counts[1:], f"echo {{}} >> {result}"),
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(instruction, expert, distractors, checks, found=("the sum of those numbers", str(total)))
 
 
 @family
@@ -238,4 +238,6 @@ def pipeline(scene: TerminalScene, level: int) -> TaskDraft:
         f"grep {rarer} {source} | cut -d, -f1 | sort > {result}",
         "ls",
     ]
-    return scene.draft(instruction, expert, distractors, checks)
+    return scene.draft(
+        instruction, expert, distractors, checks, found=("the most frequent value of that column", often)
+    )

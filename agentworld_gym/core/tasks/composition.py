@@ -1,0 +1,350 @@
+"""Composed tasks, of levels 4 and 5: three to six jobs on one shared state, where one needs what another one found.
+
+Each job is the task of a family. Some stand in the instruction, and some are written orders in the world, under a name
+that the agent finds out in an earlier job. Orders that nobody asks for lie beside them. A job may have no order, or one
+that is on hold; it is won by saying so. The expert is that of the jobs, one after the other, and every job keeps its
+checks.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from agentworld_gym.core.domain.task import Check, Expect, Split
+from agentworld_gym.core.tasks.family import COMPOSED, Family, Finding, TaskDraft
+from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
+from agentworld_gym.core.tasks.scene import NothingFits, Scene, Unfit
+
+ATTEMPTS = 200
+"""How many compositions are drawn before a task gives up."""
+
+STEPS = (25, 80)
+"""The fewest and the most steps of an expert, its `finish` included."""
+
+MISSING, HELD = "missing", "on hold"
+"""What the answer says of a job without an order, and of one whose order is on hold."""
+
+ON_HOLD = "On hold until further notice."
+"""The first line of an order that must not be carried out."""
+
+ANSWER = 0.25
+"""The share of a job that what is found out counts, where the family has no check on it."""
+
+_FINISH = re.compile(r"\bFinish with (?=.)")
+_UNITS = re.compile(r"^[#€]|\s(?:years?|cm|points?|items?|euros?)$")
+
+
+class Job(NamedTuple):
+    """One job of a composed task."""
+
+    text: str
+    """What the agent is asked to do and to find out."""
+
+    draft: TaskDraft
+    """Its expert, its checks, and what it leaves free."""
+
+    answer: str
+    """What is found out, as the expert writes it."""
+
+    items: tuple[str, ...]
+    """What an answer has to hold of it."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """How written orders lie in a domain's world."""
+
+    where: str
+    """The words for the place of the order NAME, such as `the file orders/NAME.txt`."""
+
+    look: Callable[[str], Sequence[str]]
+    """The actions that show the order of a name."""
+
+    look_in_vain: Callable[[str], Sequence[str]] | None = None
+    """The actions that show that there is no order of a name; None where they are the same."""
+
+
+@dataclass
+class Composition:
+    """The parts of one composed task, before they become a draft."""
+
+    lines: list[str] = field(default_factory=list)
+    """What the instruction says of each job."""
+
+    orders: dict[str, str] = field(default_factory=dict)
+    """The texts of the written orders, by name."""
+
+    expert: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+    success: list[Check] = field(default_factory=list)
+    answered: float = 0.0
+    """The weight of the answer."""
+
+    distractors: list[str] = field(default_factory=list)
+
+
+def job_of(draft: TaskDraft, rules: str = "") -> Job:
+    """Return the task of a family as a job.
+
+    Args:
+        draft: The task. It has an answer, or says what an agent finds out.
+        rules: A text at the end of the instruction that the composed task says once.
+
+    >>> check = Check(probe="cat a", expect=Expect(equals="1"))
+    >>> found = Finding("which file holds amber", "a.txt")
+    >>> job_of(TaskDraft("Copy a file.", {}, (check,), ("cp a b",), (), found=found)).text
+    'Copy a file. Find out which file holds amber.'
+    >>> job_of(TaskDraft("Copy a file. Finish with its size.", {}, (check,), ("cp a b",), (), answer="12")).text
+    'Copy a file. Find out its size.'
+    """
+    text = draft.instruction.removesuffix(rules).rstrip() if rules else draft.instruction
+    if draft.answer is None:
+        if draft.found is None:
+            raise Unfit("nothing to find out")
+        return Job(f"{text} Find out {draft.found.what}.", draft, draft.found.value, (draft.found.value,))
+    wanted = next(check.answer for check in draft.success if check.answer is not None)
+    if not _FINISH.search(text) and draft.found is None:
+        raise Unfit("the instruction does not say what to finish with")
+    text = _FINISH.sub("Find out ", text)
+    items = wanted.items or (_UNITS.sub("", draft.answer).strip(),)
+    return Job(text, draft, draft.answer, tuple(items))
+
+
+def name_of(found: str) -> str:
+    """Return what was found out as the name of an order.
+
+    >>> name_of("€44.90"), name_of("#12"), name_of("Tin Goose")
+    ('44.90', '12', 'Tin Goose')
+    """
+    return _UNITS.sub("", found).strip()
+
+
+def composed(
+    rng: random.Random, level: int, jobs: Sequence[Job], strangers: Sequence[Job], orders: Orders, undone: int, more: Sequence[str] = ()
+) -> Composition:
+    """Compose jobs to one task.
+
+    Args:
+        rng: Random numbers.
+        level: The level, 4 or 5.
+        jobs: The jobs that are done, in their order.
+        strangers: Jobs that nobody asks for; their orders lie beside the others.
+        orders: How orders lie in the world.
+        undone: How many jobs have no order, or one that is on hold.
+        more: Names of further orders that nobody asks for, each of which has the text of a stranger.
+
+    Raises:
+        Unfit: Two jobs find the same.
+    """
+    task = Composition()
+    names = [name_of(job.answer) for job in jobs]
+    folded = [name.casefold() for name in names]
+    if len(set(folded)) < len(folded) or {MISSING, HELD} & set(folded):
+        raise Unfit("two jobs find the same")
+    slots = _slots(rng, len(jobs), undone, level)
+    free: list[tuple[str, int]] = []
+    """Findings that name no order yet, with the number of their job."""
+    left = list(zip(jobs, names, strict=True))
+    spare = list(strangers)
+    for number, slot in enumerate(slots, start=1):
+        order = ""
+        if slot != "told":
+            order, giver = free.pop()
+            look = orders.look_in_vain if slot == MISSING and orders.look_in_vain else orders.look
+            task.expert += look(order)
+            task.lines.append(f"Carry out the order that has what you found out in {giver} as its name.")
+        if slot in (MISSING, HELD):
+            task.answers.append(slot)
+            task.items.append(slot)
+            task.answered += ANSWER
+            if slot == HELD:
+                task.orders[order] = f"{ON_HOLD}\n{spare.pop().text}"
+            continue
+        job, name = left.pop(0)
+        if slot == "told":
+            task.lines.append(job.text)
+        else:
+            task.orders[order] = job.text
+        _enter(task, job)
+        free.append((name, number))
+    used = {name.casefold() for name in (*names, MISSING, HELD)}
+    texts = [job.text for job in strangers]
+    for name, text in [
+        *zip((name_of(job.answer) for job in spare), (job.text for job in spare[1:]), strict=False),
+        *((name, rng.choice(texts)) for name in more),
+    ]:
+        if name.casefold() not in used:
+            used.add(name.casefold())
+            task.orders[name] = text if rng.random() < 0.8 else f"{ON_HOLD}\n{text}"
+    task.success.append(Check(answer=Expect(items=tuple(task.items)), weight=task.answered))
+    return task
+
+
+def _slots(rng: random.Random, done: int, undone: int, level: int) -> list[str]:
+    """Return the kinds of the jobs in their order: told in the instruction, written as an order, or undone.
+
+    Each of those that are not told takes its name from an earlier job, and no two take it from the same.
+    """
+    told = max(undone - 1, 0) + (level == 4)
+    kinds = rng.sample((MISSING, HELD), undone)
+    rest = [*["told"] * told, *["ordered"] * (done - 1 - told), *kinds]
+    while True:
+        rng.shuffle(rest)
+        gained = [{"told": 1, "ordered": 0}.get(kind, -1) for kind in rest]
+        if all(1 + sum(gained[:place]) > 0 for place, kind in enumerate(rest) if kind != "told"):
+            return ["told", *rest]
+
+
+def _enter(task: Composition, job: Job) -> None:
+    """Add what a job asks for to a task: its checks make one whole together."""
+    draft = job.draft
+    native = sum(check.weight for check in draft.success if check.answer is not None)
+    others = [check for check in draft.success if check.answer is None]
+    total = native + sum(check.weight for check in others)
+    answered = (native / total if native else ANSWER) if others else 1.0
+    scale = (1.0 - answered) / sum(check.weight for check in others) if others else 0.0
+    task.success += [check.model_copy(update={"weight": check.weight * scale}) for check in others]
+    task.answered += answered
+    task.expert += draft.expert
+    task.answers.append(job.answer)
+    task.items += job.items
+    task.distractors += [action for action in draft.distractors if not action.startswith("finish")][:4]
+
+
+def instruction_of(task: Composition, orders: Orders, opening: str = "", closing: str = "") -> str:
+    """Return the instruction: the jobs as a numbered list, and the form of the answer."""
+    lines = [f"{number}. {line}" for number, line in enumerate(task.lines, start=1)]
+    written = (
+        f"The order NAME is {orders.where}; in NAME a number has no unit and no currency. Where there is no order of that name, leave the job; where the order says "
+        "that it is on hold, do not carry it out. Touch nothing that no job asks for."
+    )
+    answer = (
+        "Finish with one entry for each job, in their order and separated by semicolons: what you found out in it, or "
+        f"'{MISSING}' if there is no such order, or '{HELD}'."
+    )
+    return "\n".join(part for part in (" ".join(filter(None, (opening, "Do these jobs one after the other."))),
+                                       *lines, written, answer, closing) if part)  # fmt: skip
+
+
+def draft_of(
+    domain: str,
+    task: Composition,
+    instruction: str,
+    state: Mapping[str, Any],
+    jobs: Sequence[Job],
+    first_observation: str | None = None,
+    proved: bool = True,
+    **more: Any,
+) -> TaskDraft:
+    """Return the draft of a composed task.
+
+    Args:
+        domain: The domain.
+        task: The composition.
+        instruction: The instruction.
+        state: The state that all jobs share.
+        jobs: The jobs that are done.
+        first_observation: What is shown first.
+        proved: Whether the expert is played in the domain's engine.
+        more: Further fields of the draft.
+
+    Raises:
+        Unfit: The expert has too few or too many steps, or does not win.
+    """
+    if not STEPS[0] <= len(task.expert) + 1 <= STEPS[1]:
+        raise Unfit(f"{len(task.expert) + 1} steps")
+    answer = "; ".join(task.answers)
+    entries = (*task.expert, f"finish: {answer}", *task.distractors)
+    draft = TaskDraft(
+        instruction=instruction,
+        state=state,
+        success=tuple(task.success),
+        expert=tuple(task.expert),
+        distractors=tuple(task.distractors),
+        answer=answer,
+        first_observation=first_observation,
+        free=tuple(dict.fromkeys(pattern for job in jobs for pattern in job.draft.free)),
+        free_values=tuple(dict.fromkeys(pattern for job in jobs for pattern in job.draft.free_values)),
+        menu_max=len(entries),
+        **more,
+    )
+    if proved:
+        Rehearsal(domain, draft).prove()
+    return draft
+
+
+def names_like(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
+    """Return names of orders that look like those given, as far as these are numbers.
+
+    >>> names_like(random.Random(1), ["44.90"], 2), names_like(random.Random(1), ["Ada"], 2)
+    (['60.79', '39.63'], [])
+    """
+    numbers = [name for name in names if re.fullmatch(r"\d+(\.\d\d)?", name)]
+    if not numbers:
+        return []
+    drawn = (rng.choice(numbers) for _ in range(count))
+    return [f"{float(one) * rng.uniform(0.5, 2.0):.{2 if '.' in one else 0}f}" for one in drawn]
+
+
+Compose = Callable[[random.Random, int, Split, str], TaskDraft]
+"""A function of random numbers, a level, a split and the family that contributes: it composes a task."""
+
+
+def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Callable[[str], Family]:
+    """Return the function that `Domain.composition` names: the composed tasks to which a family contributes.
+
+    Args:
+        compose: The function that composes a task; it may find that what it drew does not fit.
+        domain: The domain.
+        faults: The faults of level 5, which a rehearsal lays over the task; None where `compose` does so itself.
+    """
+
+    def of_family(name: str) -> Family:
+        def family(rng: random.Random, level: int, split: Split) -> TaskDraft:
+            assert level in COMPOSED
+            for _ in range(ATTEMPTS):
+                try:
+                    draft = compose(rng, level, split, name)
+                    return draft if level == 4 or faults is None else Rehearsal(domain, draft).disturbed(rng, faults)
+                except Unfit:
+                    continue
+            raise NothingFits(f"nothing of {domain} composes with {name} at level {level}")
+
+        return family
+
+    return of_family
+
+
+def families_of(rng: random.Random, lead: str, names: Sequence[str], count: int) -> list[str]:
+    """Draw different families in random order, the given one among them.
+
+    >>> sorted(families_of(random.Random(1), "a", ["a", "b", "c"], 3))
+    ['a', 'b', 'c']
+    """
+    others = rng.sample([name for name in names if name != lead], min(count, len(names)) - 1)
+    chosen = [lead, *others]
+    rng.shuffle(chosen)
+    return chosen
+
+
+def draft_on(family: Family, scene: Scene) -> TaskDraft:
+    """Return a family's task of level 3 on a scene that other jobs have filled.
+
+    Raises:
+        Unfit: The task does not fit into what is there.
+    """
+    build: Callable[[Scene, int], TaskDraft] = family.__wrapped__  # type: ignore[attr-defined]
+    try:
+        return build(scene, 3)
+    except RuntimeError as error:
+        raise Unfit(str(error)) from error
+
+
+def with_expert(job: Job, *before: str) -> Job:
+    """Return a job whose expert does something else first."""
+    return job._replace(draft=replace(job.draft, expert=(*before, *job.draft.expert)))

@@ -1,0 +1,132 @@
+"""Tool tasks of levels 4 and 5: jobs on several servers, one a server, whose orders lie in the mailbox of one."""
+
+from __future__ import annotations
+
+import json
+import random
+
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.tasks.composition import Job, Orders, composed, composing, draft_of, instruction_of, job_of
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.rehearsal import Faults
+from agentworld_gym.core.tasks.scene import Unfit
+from agentworld_gym.domains.mcp.tasks import FAMILIES
+from agentworld_gym.domains.mcp.tasks.office import receive
+from agentworld_gym.domains.mcp.tasks.scene import ToolFamily, ToolScene
+
+STRANGERS = 16
+"""How many orders that nobody asks for lie in the mailbox."""
+
+FULL = ("answer_mail", "cancel_duplicate", "decide_leave", "handle_return", "order_goods", "pay_bill")
+"""The families whose tasks fit into databases of hundreds of rows; the others need one that holds little else."""
+
+MAILBOX = "office"
+"""The scenario whose mailbox holds the orders."""
+
+SENDER = "orders@brightwell.example"
+HARMLESS = {
+    "bank": "list_accounts",
+    "hr": "list_departments",
+    "office": "list_folders",
+    "shop": "list_categories",
+    "tracker": "list_projects",
+}
+"""A tool of each server that only reads."""
+
+
+def _asked_of(action: str) -> str:
+    """Return a call that asks the server of an action for something, so that its next call is another one."""
+    server = str(json.loads(action)["name"]).partition("-")[0]
+    return json.dumps({"name": f"{server}-{HARMLESS[server]}", "arguments": {}})
+
+
+FAULTS = Faults(
+    {
+        "incomplete-results": 0.5,
+        "intermittent-errors": 0.15,
+        "pagination": 1.0,
+        "stale-data": 0.5,
+    },
+    (),
+    lambda action, seen: [_asked_of(action)] if '"status": "error"' in seen else [],
+)
+
+
+def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
+    """Compose a task to which a family contributes a job."""
+    scenarios: dict[str, list[str]] = {}
+    for name, one in FAMILIES.items():
+        assert isinstance(one, ToolFamily)
+        scenarios.setdefault(one.scenario, []).append(name)
+    own = next(scenario for scenario, names in scenarios.items() if lead in names)
+    others = [scenario for scenario in scenarios if scenario not in (own, MAILBOX)]
+    wanted = {own, MAILBOX, *rng.sample(others, 1 if level == 4 and own != MAILBOX else 2 if level == 4 else 3)}
+    names = [lead if scenario == own else rng.choice(scenarios[scenario]) for scenario in sorted(wanted)]
+    rng.shuffle(names)
+    scenes = {name: _scene(rng, split, name) for name in names}
+    jobs = [job for _, job in scenes.values()]
+    strangers = [_told(FAMILIES[name](rng, 3, split), name) for name in rng.choices(list(FAMILIES), k=STRANGERS)]
+    undone = rng.randint(0, 1) if level == 4 else 1
+    mail = next(scene for scene, _ in scenes.values() if scene.scenario == MAILBOX)
+    letters: dict[str, int] = {}
+    orders = Orders(
+        "the message with the subject 'Order NAME' in your mailbox on the server office",
+        lambda name: [_search(mail, name), f"@{name}"],
+        lambda name: [_search(mail, name)],
+    )
+    task = composed(rng, level, jobs, strangers, orders, undone)
+    for name, text in scene_mixed(rng, task.orders):
+        minute = rng.randrange(60)
+        letters[name] = receive(mail, SENDER, f"2026-05-{rng.randint(11, 17)}T{rng.randint(8, 17):02}:{minute:02}:00",
+                                f"Order {name}", text)  # fmt: skip
+    task.expert = [
+        mail.call("get_message", message_id=letters[step[1:]]) if step.startswith("@") else step
+        for step in task.expert
+    ]
+    servers = [scene.state() for scene, _ in scenes.values()]
+    return draft_of(
+        "mcp",
+        task,
+        instruction_of(task, orders),
+        {"servers": servers},
+        jobs,
+        first_observation="\n".join(str(job.draft.first_observation) for job in jobs),
+        tools=tuple(tool for job in jobs for tool in job.draft.tools),
+        proved=level == 4,
+    )
+
+
+def scene_mixed(rng: random.Random, orders: dict[str, str]) -> list[tuple[str, str]]:
+    """Return orders in random order."""
+    entries = list(orders.items())
+    rng.shuffle(entries)
+    return entries
+
+
+def _search(mail: ToolScene, name: str) -> str:
+    return mail.call("search_messages", query=f"Order {name}", sender=SENDER)
+
+
+def _scene(rng: random.Random, split: Split, name: str) -> tuple[ToolScene, Job]:
+    """Draw the database of a family's scenario, with the job."""
+    family = FAMILIES[name]
+    assert isinstance(family, ToolFamily)
+    for _ in range(1000):
+        scene = ToolScene(family.scenario, rng, 3, split, "full" if name in FULL else "small")
+        try:
+            return scene, _told(family.build(scene, 3), name)
+        except Unfit:
+            continue
+    raise Unfit(f"no database fits {name}")
+
+
+def _told(draft: TaskDraft, name: str) -> Job:
+    """Return a task as a job that says on which server it is."""
+    family = FAMILIES[name]
+    assert isinstance(family, ToolFamily)
+    job = job_of(draft)
+    return job._replace(text=f"On the server {family.scenario}: {job.text}")
+
+
+COMPOSITION = composing(compose, "mcp", FAULTS)
+"""The composed tasks of a family, by its name."""

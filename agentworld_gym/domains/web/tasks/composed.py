@@ -1,0 +1,146 @@
+"""Web tasks of levels 4 and 5: jobs on several sites in one browser, whose orders are pages of the wiki."""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.tasks.composition import (
+    Job,
+    Orders,
+    composed,
+    composing,
+    draft_on,
+    draft_of,
+    instruction_of,
+    job_of,
+    names_like,
+)
+from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.rehearsal import Faults
+from agentworld_gym.core.tasks.scene import Unfit
+from agentworld_gym.domains.web.screen_texts import location
+from agentworld_gym.domains.web.tasks import FAMILIES
+from agentworld_gym.domains.web.tasks.actions import SNAPSHOT, go
+from agentworld_gym.domains.web.tasks.control_cases import WAIT
+from agentworld_gym.domains.web.tasks.scene import Person, WebScene
+from agentworld_gym.domains.web.tasks.wiki import path
+from agentworld_gym.kit.vocabulary import common_pool
+
+STRANGERS = 4
+"""How many jobs nobody asks for."""
+
+ORDERS = 60
+"""How many orders the wiki has at least, most of which nobody asks for."""
+
+
+def _again(action: str, seen: str) -> list[str]:
+    """Return the action that opens a page again that failed to load."""
+    if "ERR_CONNECTION_RESET" not in seen and "502 Bad Gateway" not in seen:
+        return []
+    return [go(location(seen)[0].removeprefix("http://").replace(".example", "", 1))]
+
+
+FAULTS = Faults(
+    {"intermittent-errors": 0.1, "reordered-menu": 0.5, "slow-loading": 0.15, "stale-element": 0.1},
+    ((WAIT,), (SNAPSHOT,), (WAIT, WAIT), (SNAPSHOT, SNAPSHOT)),
+    _again,
+)
+
+
+class _SharedScene(WebScene):
+    """The sites of all jobs; each of them belongs to one."""
+
+    def site(self, name: str, *arguments: Any, **more: Any) -> None:
+        """Add a site.
+
+        Raises:
+            Unfit: an earlier job has it.
+        """
+        if name in self.state["sites"]:
+            raise Unfit(f"two jobs on the site {name}")
+        super().site(name, *arguments, **more)
+
+    def people(self, count: int) -> list[Person]:
+        """Draw people whose first names nobody else has.
+
+        Raises:
+            Unfit: there are too few.
+        """
+        try:
+            return super().people(count)
+        except IndexError:
+            raise Unfit("too few people") from None
+
+
+def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
+    """Compose a task to which a family contributes a job."""
+    scene = _SharedScene(rng, 3, split)
+    jobs, count = [_job(scene, lead)], 3 if level == 4 else 4
+    for name in rng.sample([name for name in FAMILIES if name != lead], len(FAMILIES) - 1):
+        kept = deepcopy(scene.state)
+        try:
+            jobs.append(_job(scene, name))
+        except Unfit:
+            scene.state = kept
+        if len(jobs) == count:
+            break
+    scene.need(len(jobs) >= 3)
+    rng.shuffle(jobs)
+    start = jobs[0].draft.state["open"]
+    jobs = [jobs[0], *(_opened(job) for job in jobs[1:])]
+    strangers = [job_of(rng.choice(list(FAMILIES.values()))(rng, 1, split)) for _ in range(STRANGERS)]
+    strangers = [_plain(job) for job in strangers]
+    orders = Orders(
+        "the wiki page 'Order NAME', at http://wiki.example/wiki/Order_NAME",
+        lambda name: [go(path(f"Order {name}"))],
+    )
+    names = [*names_like(rng, [job.answer for job in jobs], 30), *scene.mixed(common_pool("people").of(split))[:30]]
+    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, names)
+    _write(scene, task.orders)
+    scene.state["open"] = start
+    sites = ", ".join(f"http://{name}.example/" for name in sorted(scene.state["sites"]))
+    access = f"(The sites are {sites}. Should one ask: you are {scene.me.username}, password {scene.password}.)"
+    hidden = {key: value for job in jobs for key, value in job.draft.hidden.items()}
+    return draft_of(
+        "web", task, instruction_of(task, orders, closing=access), scene.state, jobs, hidden=hidden, proved=level == 4
+    )
+
+
+def _job(scene: _SharedScene, name: str) -> Job:
+    """Add the sites of a family's task to the scene; return its job."""
+    scene.state["open"] = ""
+    draft = draft_on(FAMILIES[name], scene)
+    return _plain(job_of(replace(draft, state={"open": scene.state["open"]})))
+
+
+def _plain(job: Job) -> Job:
+    """Return a job whose text does not say how to sign in."""
+    before, _, after = job.text.partition(" (Should a site ask:")
+    return job._replace(text=before + after.partition(".)")[2])
+
+
+def _opened(job: Job) -> Job:
+    """Return a job whose expert first opens the page on which it begins."""
+    address = job.draft.state["open"].removeprefix("http://").replace(".example", "", 1)
+    return job._replace(draft=replace(job.draft, expert=(go(address), *job.draft.expert)))
+
+
+def _write(scene: _SharedScene, orders: dict[str, str]) -> None:
+    """Write orders as old pages of the wiki."""
+    if "wiki" not in scene.state["sites"]:
+        scene.site("wiki", scene.people(2))
+    author = scene.rows("wiki", "users")[-1]["username"]
+    page = max((row["page_id"] for row in scene.rows("wiki", "pages")), default=0)
+    revision = max((row["revision_id"] for row in scene.rows("wiki", "revisions")), default=0)
+    for place, (name, text) in enumerate(scene.mixed(orders.items()), start=1):
+        scene.add("wiki", "pages", page_id=page + place, title=f"Order {name}")
+        scene.add("wiki", "revisions", revision_id=revision + place, page_id=page + place, text=text,
+                  summary="First version", username=author, edited_at=scene.moment(100 + place / 10))  # fmt: skip
+
+
+COMPOSITION = composing(compose, "web", FAULTS)
+"""The composed tasks of a family, by its name."""
