@@ -115,14 +115,15 @@ class Records:
         self._path, self._writer = path, JsonlWriter(path)
         self._known: dict[str, str] = {}
         self.episodes: dict[Key, AgentEpisode] = {}
+        self.failed: defaultdict[Key, list[AgentEpisode]] = defaultdict(list)
+        """The tries of an episode that a later one took over from."""
         lines = list(read_jsonl(path))
         self._unwritten: list[dict[str, Any]] = [] if lines else [{"setup": setup.model_dump(mode="json")}]
         for line in lines[1:]:
             if "digest" in line:
                 self._known[str(line["of"])] = str(line["digest"])
             else:
-                episode = validated(AgentEpisode, line, path)
-                self.episodes[episode.key] = episode
+                self._enter(validated(AgentEpisode, line, path))
         begun = {} if not lines else _setup_of(lines[0], path).model_dump()
         for name, value in setup.model_dump(exclude={"domains", "drawn"}).items():
             if begun and begun[name] != value:
@@ -145,9 +146,14 @@ class Records:
     def add(self, episode: AgentEpisode) -> None:
         """Keep an episode, at once. What the run was begun with is written with the first one, so that a run that could
         not begin leaves nothing to refuse the next one."""
-        self.episodes[episode.key] = episode
+        self._enter(episode)
         self._writer.write([*self._unwritten, episode.model_dump(mode="json")])
         self._unwritten.clear()
+
+    def _enter(self, episode: AgentEpisode) -> None:
+        if (before := self.episodes.get(episode.key)) is not None:
+            self.failed[episode.key].append(before)
+        self.episodes[episode.key] = episode
 
     def close(self) -> None:
         """Close the file."""
@@ -232,6 +238,7 @@ def evaluate_agent(
         except KeyboardInterrupt:
             interrupted = True
     episodes = [kept.episodes[key] for key in run.keys if key in kept.episodes]
+    failed = [episode for key in run.keys for episode in kept.failed[key]]
     return AgentResult(
         agent=setup.agent,
         described=run.described,
@@ -242,7 +249,7 @@ def evaluate_agent(
         package=setup.package,
         samples=samples,
         interrupted=interrupted,
-        **_figures(episodes, setup, run.worlds, prices or {}),
+        **_figures(episodes, setup, run.worlds, prices or {}, failed),
     )
 
 
@@ -359,8 +366,6 @@ def _play(
                 kept.add(_episode(domain, sample, played))
                 _count_lost(run, played)
                 check()
-            if isinstance(policy, LanguageAgent):  # A server may have refused tools on the way.
-                run.options["calls"] = "native" if policy.takes_tools() else "text"
     finally:
         runner.close()
 
@@ -433,7 +438,9 @@ def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
         refused=played.refused,
         end=played.end,
         agent_tokens=_counts(played.agent_usage),
+        agent_lost=_counts(played.agent_lost),
         world_tokens=_counts(played.usage),
+        calls=played.calls,
         agent_failure=played.agent_failure,
         world_failure=played.failure,
         message=None if message is None else excerpt(message),
@@ -445,9 +452,13 @@ def _counts(usage: Usage) -> tuple[int, int, int]:
 
 
 def _figures(
-    episodes: Sequence[AgentEpisode], setup: Setup, worlds: Mapping[str, str], prices: Mapping[Party, TokenPrices]
+    episodes: Sequence[AgentEpisode],
+    setup: Setup,
+    worlds: Mapping[str, str],
+    prices: Mapping[Party, TokenPrices],
+    failed: Sequence[AgentEpisode] = (),
 ) -> dict[str, Any]:
-    """Return the fields of a result that follow from its episodes."""
+    """Return the fields of a result that follow from its episodes, and from those that were played again."""
     domains: dict[str, DomainCell] = {}
     for domain, fingerprint in worlds.items():
         members = [one for one in episodes if one.domain == domain]
@@ -457,12 +468,17 @@ def _figures(
             fingerprint=fingerprint,
             families={name: _cell(one for one in members if one.family == name) for name in sorted(families)},
             levels={name: _cell(one for one in members if str(one.level) == name) for name in sorted(levels)},
+            calls=dict(Counter(one.calls for one in members if one.calls)),
             **dict(_cell(members)),
         )
     counts = [len({one.seed for one in episodes if one.domain == domain}) for domain in worlds]
     used: dict[Party, Usage] = {
-        "agent": sum((Usage(*one.agent_tokens) for one in episodes), Usage()),
-        "world": sum((Usage(*one.world_tokens) for one in episodes), Usage()),
+        "agent": _sum(one.agent_tokens for one in episodes),
+        "world": _sum(one.world_tokens for one in episodes),
+    }
+    in_vain: dict[Party, Usage] = {
+        "agent": _sum(one.agent_lost for one in (*episodes, *failed)) + _sum(one.agent_tokens for one in failed),
+        "world": _sum(one.world_tokens for one in failed),
     }
     return {
         "draw": TaskDraw(split=setup.split, seed=setup.seed, drawn=setup.drawn, tasks=min(counts, default=0)),
@@ -473,22 +489,30 @@ def _figures(
         "ends": dict(Counter(one.end for one in episodes).most_common()),
         "refused": sum(one.refused for one in episodes),
         "tokens": {party: priced_tokens(usage, prices.get(party)) for party, usage in used.items()},
+        "replaced": {party: priced_tokens(usage, prices.get(party)) for party, usage in in_vain.items()},
         "agent_failures": dict(Counter(one.agent_failure for one in episodes if one.agent_failure)),
         "world_failures": dict(Counter(one.world_failure for one in episodes if one.world_failure)),
         "episodes": tuple(episodes),
     }
 
 
+def _sum(counts: Iterable[tuple[int, int, int]]) -> Usage:
+    return sum((Usage(*one) for one in counts), Usage())
+
+
 def _cell(episodes: Iterable[AgentEpisode]) -> Cell:
-    scored = [one for one in episodes if one.success is not None]
+    played = list(episodes)
+    scored = [one for one in played if one.success is not None]
+    unscored = len(played) - len(scored)
     if not scored:
-        return Cell(success=None, score=None, steps=None)
+        return Cell(success=None, score=None, steps=None, unscored=unscored)
     successes = [bool(one.success) for one in scored]
     tasks = [f"{one.domain} {one.task}" for one in scored]
     return Cell(
         success=proportion(successes) if len(set(tasks)) == len(tasks) else interval(successes, tasks),
         score=sum(one.score or 0.0 for one in scored) / len(scored),
         steps=sum(one.steps for one in scored) / len(scored),
+        unscored=unscored,
     )
 
 

@@ -95,7 +95,7 @@ def test_a_failure_of_the_agents_server_and_one_of_the_world_are_counted_apart_a
     options = {"retries": 0, "temperature": 0.0}
     found = evaluate(url, options=options, tasks=4, wave=1, prices={"agent": TokenPrices(1.0, 2.0)})
     assert found.agent_failures == {"server": 1} and found.world_failures == {}
-    assert found.whole.success and found.whole.success.count == 3
+    assert found.whole.success and (found.whole.success.count, found.whole.unscored) == (3, 1)
     assert found.tokens["agent"].prompt == 21 and found.tokens["agent"].price == 39e-6
     assert found.options["temperature"] == 0.0 and found.options["overflow"] == "stop"
     again = evaluate(url, options=options, tasks=4, wave=1)
@@ -108,6 +108,38 @@ def test_a_failure_of_the_agents_server_and_one_of_the_world_are_counted_apart_a
 
 
 LATE = Failure(FailureKind.TIMEOUT, "late")
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_tokens_of_what_was_asked_or_played_again_stand_apart(
+    retries: int, evaluate: Ask, serve: Callable[..., FaultServer]
+):
+    asked = iter(range(100))
+
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer("half", finish_reason="abort") if next(asked) == 0 else answer("finish")
+
+    url, options = serve(chat).url, {"retries": retries, "backoff_s": 0.01}
+    found = [evaluate(url, options=options, tasks=2, wave=1) for _ in range(2)]
+    assert [one.whole.unscored for one in found] == [1 - retries, 0]
+    for one in found:
+        assert (one.replaced["agent"].prompt, one.replaced["agent"].completion) == (7, 3)
+    assert found[1].tokens["agent"].prompt == 14
+
+
+def test_what_is_not_scored_and_how_tools_were_called_stand_by_domain(
+    tmp_path: Path, serve: Callable[..., FaultServer]
+):
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return web.Response(status=400) if "tools" in body else answer("finish")
+
+    command = ["eval", "agent", "--agent", serve(chat).url, "--agent-option", "retries=0", "--domains", "mcp,terminal"]
+    ran = CliRunner().invoke(app, [*command, "--tasks", "2", "--out", str(tmp_path / "mine.json")])
+    assert ran.exit_code == 0, ran.output
+    found = read_result(tmp_path / "mine.json")
+    assert isinstance(found, AgentResult)
+    assert {name: cell.calls for name, cell in found.domains.items()} == {"mcp": {"text": 2}, "terminal": {}}
+    assert "not scored" in ran.output and "calls of tools: mcp text" in ran.output
 
 
 def test_a_server_that_is_gone_ends_the_evaluation(evaluate: Ask, serve: Callable[..., FaultServer]):

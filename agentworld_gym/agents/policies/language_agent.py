@@ -155,8 +155,9 @@ class LanguageAgent:
 class Dialogue:
     """What a language model and the world say to each other in one episode.
 
-    The attributes `usage`, `dropped` and `stopped` hold the tokens that the model took, the number of observations that
-    were dropped, and why the agent stopped by itself; None where it did not.
+    The attributes `usage`, `lost`, `dropped` and `stopped` hold the tokens of the answers that were taken, those of
+    answers that were asked for again or failed, the number of observations that were dropped, and why the agent stopped
+    by itself; None where it did not.
     """
 
     def __init__(self, agent: LanguageAgent, episode: Episode, seed: int) -> None:
@@ -170,8 +171,15 @@ class Dialogue:
         self._waiting: deque[tuple[str | None, str, str | None]] = deque()
         self._played: str | None = None
         self._shown: list[str] = []
-        self.usage, self.dropped = Usage(), 0
+        self.usage, self.lost, self.dropped = Usage(), Usage(), 0
         self.stopped: str | None = None
+
+    @property
+    def calls(self) -> Calls | None:
+        """How the model calls tools; None where there are none, or actions are no calls."""
+        if not self._tools or not takes_calls(self._agent.spec):
+            return None
+        return "native" if self._calls else "text"
 
     def act(self, shown: str, screen: str = "") -> Work[Action | Failure | None]:
         """Ask for the next action, as a piece of work; None where the agent stops.
@@ -209,20 +217,27 @@ class Dialogue:
             answer: Completion | Failure = yield Request(agent.generator, request)
             self._asked += 1
             if isinstance(answer, Completion):
-                self.usage += answer.usage
+                self.lost += answer.lost
                 if self._calls:
                     agent.has_called = True
                 elif self._refusal is not None:
                     agent.refuse_tools(self._refusal)
-                return answer
-            self.usage += answer.spent
-            if answer.kind is FailureKind.EMPTY:
+                if not answer.filled:
+                    self.usage += answer.usage
+                    return answer
+                reason = "the answer found no room"
+                self.lost += answer.usage
+            elif answer.kind is FailureKind.EMPTY:
+                self.usage += answer.spent
                 return Completion("")
-            if answer.kind is FailureKind.OVERFLOW:
+            else:
+                reason = answer.message
+                self.lost += answer.spent
+            if isinstance(answer, Completion) or answer.kind is FailureKind.OVERFLOW:
                 if agent.overflow == "drop" and self._drop():
                     continue
                 self.stopped = "context"
-                logger.info("%s: the context of the model is full: %s", self._task.id, answer.message)
+                logger.info("%s: the context of the model is full: %s", self._task.id, reason)
                 return None
             if not self._calls or agent.has_called or not _refuses_tools(answer):
                 return answer

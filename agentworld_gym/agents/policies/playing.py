@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.core.contracts import Action, ActionKind, Failure, Usage
@@ -173,6 +173,12 @@ class Played:
     agent_usage: Usage = field(default_factory=Usage)
     """The tokens that the agent cost, where it is a language model."""
 
+    agent_lost: Usage = field(default_factory=Usage)
+    """The tokens of the agent's answers that were asked for again, or failed."""
+
+    calls: Literal["native", "text"] | None = None
+    """How a language model called tools at last: apart from its text, or in it; None where there is no such thing."""
+
     agent_failure: str | None = None
     """The kind of the failure of whoever runs the agent, as its server; nothing is known of the agent then."""
 
@@ -304,6 +310,8 @@ class _Live:
             end=self._end(step),
             refused=sum(action.error is not None for action in episode.taken),
             agent_usage=getattr(self.kept, "usage", Usage()),
+            agent_lost=getattr(self.kept, "lost", Usage()),
+            calls=getattr(self.kept, "calls", None),
             agent_failure=lost["kind"] if lost else None,
             agent_message=lost["message"] if lost else None,
         )

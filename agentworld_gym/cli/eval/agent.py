@@ -222,7 +222,7 @@ def _print(result: AgentResult) -> None:
     rows = [_row(name, cell) for name, cell in result.domains.items()]
     if len(rows) > 1:
         rows.append(_row("all", result.whole))
-    print_table(("domain", "success", "score", "steps"), rows)
+    print_table(("domain", "success", "score", "steps", "not scored"), rows)
     said = [f"{how} {count}" for how, count in result.ends.items()]
     spent = {who: one.prompt + one.completion for who, one in result.tokens.items()}
     lines = [
@@ -230,6 +230,12 @@ def _print(result: AgentResult) -> None:
         f"tokens: agent {spent['agent']:,}, world {spent['world']:,}",
         str(result.draw),
     ]
+    in_vain = [f"{who} {one.prompt + one.completion:,}" for who, one in result.replaced.items() if one.prompt]
+    if in_vain:
+        lines.insert(-1, f"tokens beside these for what was asked or played again: {', '.join(in_vain)}")
+    calls = [f"{name} {kind}" for name, cell in result.domains.items() for kind in cell.calls]
+    if calls:
+        lines.insert(-1, f"calls of tools: {', '.join(calls)}")
     if result.samples > 1:
         for name, shares in (("pass@", result.pass_at), ("pass^", result.pass_all)):
             lines.insert(0, ", ".join(f"{name}{k} {share_text(share)}" for k, share in shares.items()))
@@ -237,8 +243,8 @@ def _print(result: AgentResult) -> None:
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _row(name: str, cell: Cell) -> tuple[str, str, str, str]:
-    return name, share_text(cell.success), number(cell.score), number(cell.steps)
+def _row(name: str, cell: Cell) -> tuple[str, str, str, str, str]:
+    return name, share_text(cell.success), number(cell.score), number(cell.steps), str(cell.unscored or "-")
 
 
 def register(group: typer.Typer) -> None:

@@ -111,6 +111,12 @@ class Completion:
     refused: int = 0
     """At how many tokens the request did not allow what the model would have written."""
 
+    filled: bool = False
+    """Whether it was cut off because prompt and answer filled the context, and not because of the request's limit."""
+
+    lost: Usage = field(default=Usage(), compare=False)
+    """The tokens of answers to the same request that could not be used, before this one."""
+
 
 @runtime_checkable
 class Generator(Protocol):

@@ -54,8 +54,14 @@ class AgentEpisode(Strict):
     agent_tokens: tuple[int, int, int] = (0, 0, 0)
     """The agent's tokens of prompts, of completions, and of prompts from a cache."""
 
+    agent_lost: tuple[int, int, int] = (0, 0, 0)
+    """The same of the agent's answers that were asked for again, or failed."""
+
     world_tokens: tuple[int, int, int] = (0, 0, 0)
     """The world's tokens, those of probes and judges included."""
+
+    calls: Literal["native", "text"] | None = None
+    """How a language model called tools; see `DomainCell.calls`."""
 
     agent_failure: str | None = None
     """The kind of the failure of the agent's server."""
@@ -84,6 +90,9 @@ class Cell(Strict):
     steps: float | None
     """The mean number of steps."""
 
+    unscored: int = 0
+    """The number of episodes beside these that are not scored."""
+
 
 class DomainCell(Cell):
     """The figures of one domain."""
@@ -99,6 +108,10 @@ class DomainCell(Cell):
 
     levels: dict[str, Cell]
     """The figures by level."""
+
+    calls: Counts = Field(default_factory=dict)
+    """The number of episodes in which a language model called tools apart from its text (`native`), and of those in
+    which it wrote its calls (`text`); none of other agents, and where actions are no calls."""
 
 
 class AgentResult(EvaluationResult):
@@ -149,6 +162,10 @@ class AgentResult(EvaluationResult):
 
     tokens: dict[Literal["agent", "world"], PartyTokens]
     """The tokens of agent and world, and their price where prices were given."""
+
+    replaced: dict[Literal["agent", "world"], PartyTokens] = Field(default_factory=dict)
+    """The tokens beside `tokens` that went into nothing: into answers of the agent that were asked for again or failed,
+    and into episodes that were played again after a failure."""
 
     agent_failures: Counts
     """The number of episodes that the agent's server failed, by kind."""

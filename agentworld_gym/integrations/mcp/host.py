@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -35,7 +36,8 @@ class EpisodeHost:
 
     Args:
         runner: The runner of the episodes; the host does not close it.
-        first_seed: The seed of the first episode; the others count up.
+        first_seed: The seed of the first episode; the others count up. A client that leaves without a call of a tool
+            leaves its seed to the next one, because programs also connect to list tools.
 
     >>> from agentworld_gym.envs.options import EnvOptions
     >>> runner = EnvOptions(spec="terminal", world="scripted").runner()
@@ -50,6 +52,7 @@ class EpisodeHost:
     def __init__(self, runner: EpisodeRunner, first_seed: int = 0) -> None:
         self.runner = runner
         self._seeds = itertools.count(first_seed)
+        self._left: list[int] = []
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="agentworld-episodes")
         self._waiting: deque[_Call] = deque()
 
@@ -61,7 +64,10 @@ class EpisodeHost:
 
     def begin(self) -> Future[ToolEpisode]:
         """Begin the next episode. Its `Future` raises AgentWorldError where a task does not fit or the world fails."""
-        return self._thread.submit(ToolEpisode, self.runner, next(self._seeds))
+        return self._thread.submit(self._begun)
+
+    def _begun(self) -> ToolEpisode:
+        return ToolEpisode(self.runner, heapq.heappop(self._left) if self._left else next(self._seeds))
 
     def call(self, episode: ToolEpisode, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
         """Call a tool in an episode. Where its `Future` is cancelled before its turn, nothing is done."""
@@ -113,6 +119,8 @@ class EpisodeHost:
         for call in calls:
             if call.name is None:
                 call.episode.episode.session.close()
+                if not call.episode.called:
+                    heapq.heappush(self._left, call.episode.episode.seed)
         return [answers[call] for call in calls]
 
     def close(self) -> None:

@@ -65,7 +65,9 @@ class ToolEpisode:
 
     def __init__(self, runner: EpisodeRunner, seed: int) -> None:
         ((self.episode, first, _),) = runner.start([seed], {})
-        self._parser, self._called, self._failed = runner.parser, False, False
+        self._parser, self._failed = runner.parser, False
+        self.called = False
+        """Whether the agent called a tool, and not only looked at what there is."""
         action = runner.spec.action
         own = [dict(tool) for tool in self.episode.tools] if TOOL_CALLS.intersection(action.syntax) else []
         self.acts = not own
@@ -83,7 +85,7 @@ class ToolEpisode:
 
     def action(self, name: str, arguments: Mapping[str, Any]) -> str | Action | None:
         """Return a call as an action of the domain, for `EpisodeRunner.advance`; None for a call of `observe`."""
-        self._called = True
+        self.called = True
         call = json.dumps({"name": name, "arguments": dict(arguments)}, ensure_ascii=False)
         if name not in self._own and name == OBSERVE:
             return None
@@ -127,7 +129,7 @@ class ToolEpisode:
         It is a `finish` of which the agent wrote nothing, as its field `written` says. Who has called no
         tool is not scored: programs also connect to list tools.
         """
-        if self.over or not self._called:
+        if self.over or not self.called:
             return None
         return Action(VERB, kind=ActionKind.FINISH, written="")
 

@@ -222,7 +222,10 @@ class TransformersGenerator:
         text = self._tokenizer.decode(row.written, skip_special_tokens=True) if row.text is None else row.text
         usage = Usage(len(row.prompt), len(row.written), row.cached)
         logprob = round(row.logprob / len(row.written), 6) if self._confidence else None
-        return Completion(self._rule.unescape(text), row.finish, usage, logprob=logprob, refused=row.refused)
+        filled = row.finish == "length" and row.limit < row.sampling.max_tokens
+        return Completion(
+            self._rule.unescape(text), row.finish, usage, logprob=logprob, refused=row.refused, filled=filled
+        )
 
 
 def _slow_on_a_cpu(model: Any) -> bool:

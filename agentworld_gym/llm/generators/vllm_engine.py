@@ -66,6 +66,7 @@ class VLLMGenerator:
         except Exception as error:  # vLLM raises errors of many kinds here.
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
         self._rule = rule_of(self._llm.get_tokenizer())
+        self._context = int(self._llm.model_config.max_model_len)
         self._confidence = confidence
         self.supports_seed = not on_cpu if seeds is None else seeds
         if not self.supports_seed:
@@ -179,7 +180,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
     def _more(self) -> list[tuple[int, Completion | Failure]]:
         if not self._open:
             return []
-        rule = self._generator._rule
+        rule, context = self._generator._rule, self._generator._context
         try:
             outputs = self._generator._take(list(self._open))
         except ClosedError:
@@ -191,7 +192,7 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
         except BaseException:
             self.close()
             raise
-        return [(self._open.pop(name)[0], _completion(output, rule)) for name, output in reversed(outputs)]
+        return [(self._open.pop(name)[0], _completion(output, rule, context)) for name, output in reversed(outputs)]
 
     def close(self) -> None:
         """Abort the requests that are still open and end the iteration."""
@@ -204,16 +205,18 @@ class _EngineWave(Iterator[tuple[int, Completion | Failure]]):
             self.close()
 
 
-def _completion(output: Any, rule: TokenRule) -> Completion | Failure:
+def _completion(output: Any, rule: TokenRule, context: int) -> Completion | Failure:
     (written,) = output.outputs
-    if written.finish_reason in ("abort", "error"):
-        return Failure(FailureKind.SERVER, f"vLLM gave up on this request ({written.finish_reason})", retryable=True)
     usage = Usage(len(output.prompt_token_ids), len(written.token_ids), output.num_cached_tokens or 0)
+    if written.finish_reason in ("abort", "error"):
+        message = f"vLLM gave up on this request ({written.finish_reason})"
+        return Failure(FailureKind.SERVER, message, retryable=True, spent=usage)
     total = written.cumulative_logprob
     has_logprob = total is not None and math.isfinite(total) and written.token_ids
     logprob = round(total / len(written.token_ids), 6) if has_logprob else None
     finish = "length" if written.finish_reason == "length" else "stop"
-    return Completion(rule.unescape(written.text), finish, usage, logprob=logprob)
+    filled = finish == "length" and usage.prompt_tokens + usage.completion_tokens >= context
+    return Completion(rule.unescape(written.text), finish, usage, logprob=logprob, filled=filled)
 
 
 def _refusal(error: Exception) -> Failure:

@@ -13,7 +13,7 @@ from latencies import Held
 from agentworld_gym import agent_prompt
 from agentworld_gym.agents.policies.language_agent import DROPPED, AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.playing import Played, play
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.flow import in_one_wave
@@ -131,6 +131,23 @@ def test_a_full_context_stops_the_agent_and_a_server_that_fails_is_no_end_of_the
     assert lost.failure is None, "nor is it a failure of the world"
     with pytest.raises(AgentLost, match="no action: no"):
         recorded("mcp", lambda request: Failure(FailureKind.SERVER, "no"))
+
+
+def test_an_answer_that_found_no_room_is_a_full_context_and_no_mistake():
+    cut = Completion("I thi", "length", Usage(90, 10), filled=True)
+    stopped = evaluated("terminal", lambda request: cut)
+    assert (stopped.end, stopped.refused, stopped.agent_lost.prompt_tokens) == ("stopped: context", 0, 90)
+
+    def answer(request: ChatRequest) -> str | Completion:
+        full = [one for one in request.messages[1:] if one["role"] == "user" and one["content"] != DROPPED]
+        return cut if len(full) > 3 else Completion("pwd", usage=Usage(50, 1), lost=Usage(5))
+
+    dropped = evaluated("terminal", answer, overflow="drop")
+    assert (dropped.end, dropped.refused) == ("limit", 0)
+    assert dropped.agent_usage == Usage(300, 6), "what was taken"
+    assert dropped.agent_lost.prompt_tokens % 90 == 30 and dropped.agent_lost.completion_tokens >= 10, (
+        "and what was not"
+    )
 
 
 def test_the_oldest_observations_leave_a_mark_where_the_context_is_full_and_that_is_asked_for():

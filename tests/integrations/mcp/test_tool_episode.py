@@ -144,6 +144,15 @@ def test_who_leaves_is_scored_on_what_is_there_unless_no_tool_was_called(opened:
     assert found == [("left", False, 2), ("left", False, 1), ("open", None, 0)]
 
 
+def test_who_only_lists_tools_leaves_the_seed_to_the_next_client(opened: Open) -> None:
+    with EpisodeHost(opened("terminal"), first_seed=7) as host:
+        lister, player = host.begin().result(), host.begin().result()
+        host.call(player, "act", {"action": "ls"}).result()
+        for played in (lister, player):
+            host.leave(played).result()
+        assert [host.begin().result().episode.seed for _ in range(2)] == [7, 9]
+
+
 def test_calls_that_wait_together_are_one_wave_and_those_of_one_episode_keep_their_order(opened: Open) -> None:
     waves: list[int] = []
 

@@ -135,6 +135,24 @@ def test_the_limit_is_learnt_from_the_first_refusal_and_said_once(serve, connect
     assert len([record for record in caplog.records if "tokens" in record.getMessage()]) == 1
 
 
+def test_a_context_counts_as_full_only_once_the_prompt_is_counted(serve, connect):
+    async def chat(server, body, request):
+        cut = {"message": {"content": "a"}, "finish_reason": "length"}
+        usage = {"prompt_tokens": tokens_of(body), "completion_tokens": body["max_tokens"]}
+        return web.json_response({"choices": [cut], "usage": usage})
+
+    server = serve(chat)
+    server.models = [{"id": "m", "max_model_len": CONTEXT}]
+    generator = connect(server)
+    generator.describe()
+    cut = ask(generator, "word" * 1500)
+    estimated, counted = (body["max_tokens"] for body in server.bodies)
+    assert estimated < counted == CONTEXT - cut.usage.prompt_tokens == 2596
+    assert cut.filled and cut.lost.completion_tokens == estimated
+    short = ask(generator, "word", max_tokens=8)
+    assert short.finish_reason == "length" and not short.filled, "its own limit cut it off"
+
+
 @pytest.mark.parametrize("length", [CONTEXT, 32768])
 def test_the_limit_that_the_list_of_models_tells_spares_every_refusal(serve, connect, length, caplog):
     caplog.set_level(logging.WARNING)

@@ -22,7 +22,7 @@ import orjson
 from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.process.open_files import allowed_files
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators.server.background_loop import Deliver, Handover, ServerStream, Wave, background_loop
 from agentworld_gym.llm.generators.server.bodies import (
@@ -255,8 +255,9 @@ class ServerGenerator:
         await _cancel([*late, *([ready] if ready else [])])
         for index in sorted(members[task] for task in late):
             before = f" (before: {last[index].message})" if index in last else ""
+            spent = last[index].spent if index in last else Usage()
             message = f"no answer within {self._deadline_s:g} s{before}"
-            deliver(index, Failure(FailureKind.TIMEOUT, message, retryable=True))
+            deliver(index, Failure(FailureKind.TIMEOUT, message, retryable=True, spent=spent))
 
     async def _member(
         self,
@@ -280,35 +281,44 @@ class ServerGenerator:
         asked = [self._extra.get(name) for name in ("max_tokens", "max_completion_tokens")]
         tokens = max([request.sampling.max_tokens, *(number for number in asked if isinstance(number, int))])
         limit = answer_bytes(tokens, bool(self._extra.get("logprobs")))
-        pause = 0.0
+        pause, lost = 0.0, Usage()
         for attempt in range(self._retries + 1):
             if attempt:
                 await asyncio.sleep(pause)
             answer, wanted = await self._adapted(fields, limit)
             if isinstance(answer, Completion):
                 calls = [replace(one, arguments=self._rule.unescape(one.arguments)) for one in answer.calls]
-                return replace(answer, text=self._rule.unescape(answer.text), calls=tuple(calls))
+                text = self._rule.unescape(answer.text)
+                return replace(answer, text=text, calls=tuple(calls), lost=lost + answer.lost)
+            lost += answer.spent
+            last[index] = replace(answer, spent=lost)
             if not answer.retryable or answer.kind in (FailureKind.MALFORMED, FailureKind.EMPTY):
-                return answer
+                return last[index]
             log.debug("attempt %d failed: %s", attempt + 1, answer.message)
-            last[index] = answer
             pause = self._pause(attempt) if wanted is None else wanted
         return replace(last[index], message=f"{last[index].message} ({self._retries + 1} attempts)")
 
     async def _adapted(self, fields: dict[str, Any], limit: int) -> tuple[Completion | Failure, float | None]:
         """Send a request, and send it again where a refusal tells what this server can hold or does not know."""
         size, room = len(request_body({name: fields[name] for name in ("messages", "tools") if name in fields})), None
-        sent = self._limits.adapted(fields, size)
+        sent, lost = self._limits.adapted(fields, size), Usage()
         for _ in range(_LESSONS):
             answer, wanted = await self._attempt(request_body(sent), limit)
             if isinstance(answer, Completion):
                 self._limits.counted(size, answer.usage.prompt_tokens)
-                break
-            room = self._limits.learn(answer, sent, size)
+                left = self._limits.left(answer, fields, sent)
+                answer = replace(answer, filled=left == 0, lost=lost)
+                room = left + answer.usage.completion_tokens if left else None
+                spent = answer.usage
+            else:
+                room, spent = self._limits.learn(answer, sent, size), answer.spent
             again = self._limits.adapted(fields, size, room)
-            if again == sent or (answer.kind is FailureKind.OVERFLOW and room is None):
+            final = isinstance(answer, Completion) or answer.kind is FailureKind.OVERFLOW
+            if again == sent or (final and room is None):
                 break
-            sent = again
+            sent, lost = again, lost + spent
+        if isinstance(answer, Failure):
+            answer = replace(answer, spent=lost + answer.spent)
         return answer, wanted
 
     def _pause(self, attempt: int) -> float:

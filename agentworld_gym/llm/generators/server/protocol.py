@@ -97,11 +97,12 @@ def read_answer(data: bytes) -> Completion | Failure:
     if text is None and "content" in message:
         return replace(malformed("the message has no text", data), kind=FailureKind.EMPTY, spent=usage)
     if not isinstance(text, str) or not isinstance(reasoning, str):
-        return malformed("the message has no text", data)
+        return replace(malformed("the message has no text", data), spent=usage)
     if finish in ("error", "abort"):
-        return Failure(FailureKind.SERVER, f"the server gave up on this request (finish_reason {finish})", True)
+        message = f"the server gave up on this request (finish_reason {finish})"
+        return Failure(FailureKind.SERVER, message, retryable=True, spent=usage)
     if finish == "content_filter":
-        return Failure(FailureKind.REJECTED, "the server's content filter stopped the answer")
+        return Failure(FailureKind.REJECTED, "the server's content filter stopped the answer", spent=usage)
     logprob = _mean_logprob(choice.get("logprobs"))
     ended = "length" if finish == "length" else "stop"
     return Completion(text, ended, usage, reasoning, calls, logprob=logprob)

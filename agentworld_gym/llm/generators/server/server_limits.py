@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.contracts import Completion, Failure, FailureKind
 from agentworld_gym.llm.generators.server.refusals import token_limits, unknown_fields
 
 log = logging.getLogger(__name__)
@@ -88,6 +88,30 @@ class ServerLimits:
                 bounded,
             )
         return room
+
+    def left(self, answer: Completion, body: Mapping[str, Any], sent: Mapping[str, Any]) -> int | None:
+        """Return how many tokens the context has left beside an answer that was cut off because it seemed to be full.
+
+        That may be more than none, because the limit that was sent rests on an estimate of the prompt's length. None
+        where the answer was cut off by another limit, or not at all.
+
+        Args:
+            answer: The answer.
+            body: The fields of the request.
+            sent: The fields that were sent instead.
+        """
+        if answer.finish_reason != "length":
+            return None
+        asked, allowed = body.get(_LIMIT), sent.get(_LIMIT, sent.get(_NEWER_LIMIT))
+        own = [limit for limit in (asked, self._completion) if isinstance(limit, int)]
+        lowered = isinstance(allowed, int) and bool(own) and allowed < min(own)
+        used = answer.usage.prompt_tokens + answer.usage.completion_tokens
+        if self._context is None or not answer.usage.prompt_tokens:
+            return 0 if lowered else None
+        left = self._context - used
+        if left < _LEAST and (lowered or left <= 0):
+            return 0
+        return left if lowered else None
 
     def learn(self, failure: Failure, body: Mapping[str, Any], size: int) -> int | None:
         """Learn from a refusal; return the tokens that the server has left for this completion, where it told.
