@@ -17,10 +17,11 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Generator
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
-from agentworld_gym.core.engines.catalog import has_engine, load_index, load_view
+from agentworld_gym.core.engines.catalog import has_engine
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.official import GET, VARIABLE, OfficialPrompts, was_trained_with_them
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
@@ -178,16 +179,8 @@ class WorldOptions(LanguageOptions):
         """
         form = self.form or form
         profile = self.profile or ("compact" if form == "state" else profile)
-        return Prompts(
-            self.spec,
-            self.folder,
-            profile,
-            self.system_prompt,
-            form,
-            official=self.official,
-            view=load_view(self.spec.id) if form == "state" else None,
-            index=load_index(self.spec.id) if profile == "compact" else None,
-        )
+        options = PromptOptions(profile, form, self.folder, self.system_prompt, official=self.official)
+        return Prompts(self.spec, options.for_domain(self.spec.id))
 
     def language(
         self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
