@@ -23,6 +23,7 @@ from agentworld_gym.llm.prompting.official import GET, VARIABLE, OfficialPrompts
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
+from agentworld_gym.llm.training_coverage import Unseen
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
@@ -183,19 +184,36 @@ class WorldOptions(LanguageOptions):
         return Prompts(self.spec, options.for_domain(self.spec.id))
 
     def language(
-        self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
+        self,
+        generator: Generator,
+        profile: Profile = "full",
+        form: Form | None = None,
+        unseen: Unseen | None = None,
+        **sampling: Any,
     ) -> LanguageWorld:
         """Return a language world over a generator, with the profile, form and sampling that the world prefers.
+
+        Args:
+            generator: The generator.
+            profile: The profile that the world prefers.
+            form: The form that it prefers.
+            unseen: What the training data of its model did not hold, where that is known.
+            **sampling: The fields of the spec's sampling that it replaces.
 
         Raises:
             SpecError: A sampling field or one of the guard does not exist, or there is no such index of recorded steps.
             WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
         """
         prompts = self.templates(profile, form)
-        sampled = self.chosen_sampling(**sampling)
-        demonstrations, guard = self._demonstrations(prompts), self._guard()
         world = LanguageWorld(
-            self.spec, prompts, generator, sampled, demonstrations, guard, self._grounded_outcomes(prompts)
+            self.spec,
+            prompts,
+            generator,
+            self.chosen_sampling(**sampling),
+            self._demonstrations(prompts),
+            self._guard(),
+            self._grounded_outcomes(prompts),
+            unseen,
         )
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
             _advise(world.fingerprint.parts["model"].value)
