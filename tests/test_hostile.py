@@ -17,6 +17,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 IDS = [repr(text[:30]) for text in HOSTILE]
 SPECIAL = re.compile(r"<\||</?(think|predicted_observation|final_evaluation|tool_call|tool_response)\b", re.IGNORECASE)
@@ -77,7 +78,7 @@ HEADING = re.compile(
 def test_as_data_it_forges_no_heading_of_a_turn(domain: str, form: str) -> None:
     """A page stands in a turn without a fence, so that a line of its text could begin another block."""
     spec = load_spec(domain)
-    prompts, parser = Prompts(spec, form=form if is_graphical(domain) else "full"), ActionParser(spec)
+    prompts, parser = Prompts(spec, PromptOptions(form=form if is_graphical(domain) else "full")), ActionParser(spec)
 
     def headings(data: str) -> list[list[str]]:
         made = task(domain, instruction=f"Do.\n{data}", first_observation=data, simulation=data, demonstrations=data)

@@ -17,11 +17,13 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Generator
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
-from agentworld_gym.core.engines.catalog import has_engine, load_index, load_view
+from agentworld_gym.core.engines.catalog import has_engine
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.official import GET, VARIABLE, OfficialPrompts, was_trained_with_them
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
+from agentworld_gym.llm.training_coverage import Unseen
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
@@ -178,31 +180,40 @@ class WorldOptions(LanguageOptions):
         """
         form = self.form or form
         profile = self.profile or ("compact" if form == "state" else profile)
-        return Prompts(
-            self.spec,
-            self.folder,
-            profile,
-            self.system_prompt,
-            form,
-            official=self.official,
-            view=load_view(self.spec.id) if form == "state" else None,
-            index=load_index(self.spec.id) if profile == "compact" else None,
-        )
+        options = PromptOptions(profile, form, self.folder, self.system_prompt, official=self.official)
+        return Prompts(self.spec, options.for_domain(self.spec.id))
 
     def language(
-        self, generator: Generator, profile: Profile = "full", form: Form | None = None, **sampling: Any
+        self,
+        generator: Generator,
+        profile: Profile = "full",
+        form: Form | None = None,
+        unseen: Unseen | None = None,
+        **sampling: Any,
     ) -> LanguageWorld:
         """Return a language world over a generator, with the profile, form and sampling that the world prefers.
+
+        Args:
+            generator: The generator.
+            profile: The profile that the world prefers.
+            form: The form that it prefers.
+            unseen: What the training data of its model did not hold, where that is known.
+            **sampling: The fields of the spec's sampling that it replaces.
 
         Raises:
             SpecError: A sampling field or one of the guard does not exist, or there is no such index of recorded steps.
             WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
         """
         prompts = self.templates(profile, form)
-        sampled = self.chosen_sampling(**sampling)
-        demonstrations, guard = self._demonstrations(prompts), self._guard()
         world = LanguageWorld(
-            self.spec, prompts, generator, sampled, demonstrations, guard, self._grounded_outcomes(prompts)
+            self.spec,
+            prompts,
+            generator,
+            self.chosen_sampling(**sampling),
+            self._demonstrations(prompts),
+            self._guard(),
+            self._grounded_outcomes(prompts),
+            unseen,
         )
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
             _advise(world.fingerprint.parts["model"].value)

@@ -141,9 +141,7 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
         return options.language(options.open_generator(handle))
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
-    world = options.language(options.open_generator(handle), card.profile, form, **card.sampling)
-    world.unseen = card.unseen
-    return world
+    return options.language(options.open_generator(handle), card.profile, form, card.unseen, **card.sampling)
 
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:
@@ -159,6 +157,4 @@ def _bundled(name: str, options: WorldOptions) -> World[Any]:
     asked = {"profile": options.profile, "form": options.form}
     model = bundled_model(name, options.spec, asked)
     generator = options.open_generator(f"transformers:{model.folder}")
-    world = options.language(generator, model.profile, model.form(options.spec), **model.sampling)
-    world.unseen = model.unseen
-    return world
+    return options.language(generator, model.profile, model.form(options.spec), model.unseen, **model.sampling)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.references.contract import MARK
 from agentworld_gym.llm.rows.rerendering import rendered_turns, task_of
 from agentworld_gym.llm.rows.row import Row
@@ -60,7 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = recorded(options.sessions, options.controls)
     for name, index in (("without the index", None), ("with it", load_index("search"))):
-        prompts = Prompts(SPEC, profile="compact", index=index)
+        prompts = Prompts(SPEC, PromptOptions("compact", index=index))
         found = list(answers(rows, prompts))
         tokenizer = build_tokenizer([answer for _, answer, _ in found], 4096)
         groups = defaultdict(list)

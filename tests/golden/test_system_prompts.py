@@ -14,6 +14,7 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.official import SYSTEM, OfficialPrompts
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 FOLDER = Path(__file__).parent / "systems"
 CHECKOUT = Path(__file__).resolve().parents[3] / "shared/official/prompts"
@@ -36,7 +37,7 @@ def told(golden: dict[str, Any], spec: DomainSpec, official: OfficialPrompts, fo
         tools=golden["tools"],
         success=[{"answer": {"equals": "1"}}],
     )
-    prompts = Prompts(spec.model_copy(update={"action": action}), official=official)
+    prompts = Prompts(spec.model_copy(update={"action": action}), PromptOptions(official=official))
     return SENTENCE.sub("(one sentence)", prompts.system(task))
 
 

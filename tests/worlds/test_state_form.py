@@ -42,6 +42,7 @@ from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.replayed_states import shown_states
 from agentworld_gym.llm.rows.rerendering import prompts_for, task_of
 from agentworld_gym.llm.rows.row import Row
@@ -439,7 +440,7 @@ def test_fidelity_scores_the_printed_screen(domain: str, taught: bool) -> None:
 @pytest.mark.parametrize(("domain", "profile"), [("search", "compact"), ("android", "full")])
 def test_the_form_needs_a_view_and_compact_prompts(domain: str, profile: Any) -> None:
     with pytest.raises(SpecError):
-        Prompts(load_spec(domain), profile=profile, form="state")
+        Prompts(load_spec(domain), PromptOptions(profile=profile, form="state"))
 
 
 def test_rows_are_not_recorded_in_the_form() -> None:

@@ -13,6 +13,7 @@ from agentworld_gym.core.contracts import Completion, Observation, Usage, World
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.worlds import RecordingWorld, WorldOptions, open_world, register_world
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import step_seed
@@ -50,7 +51,7 @@ def test_histories_only_grow(env_id):
 def test_a_refused_action_is_in_no_later_prompt(domain, profile):
     spec = load_spec(domain)
     world = LanguageWorld(
-        spec, Prompts(spec, profile=profile), ScriptedGenerator(lambda _: predicted("ok")), Sampling()
+        spec, Prompts(spec, PromptOptions(profile=profile)), ScriptedGenerator(lambda _: predicted("ok")), Sampling()
     )
     session, parser = begun(world, domain)
     refused, action = (parser.parse(text, session.task.tools) for text in ("\ud800", spec.action.examples[0]))

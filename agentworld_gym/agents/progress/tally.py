@@ -6,10 +6,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from agentworld_gym.base.errors import SpecError
+
+if TYPE_CHECKING:
+    from agentworld_gym.envs.episodes.runner import EpisodeRunner
 
 RATE_S = 30.0
 """The seconds over which rates are taken."""
@@ -36,15 +39,6 @@ class Taken(Protocol):
     @property
     def info(self) -> Mapping[str, Any]:
         """The `info` of the step."""
-        ...
-
-
-class Watched(Protocol):
-    """What tells its listeners of each step: `EpisodeRunner`, the `runner` of every environment."""
-
-    @property
-    def listeners(self) -> list[Callable[[Any, Any], None]]:
-        """The functions that are called with an episode and the step."""
         ...
 
 
@@ -123,8 +117,8 @@ class Tally:
         self._sums = _Gains()
         self._marks: deque[tuple[float, int, int]] = deque([(self._began, 0, 0)])
 
-    def watch(self, runner: Watched) -> None:
-        """Count every step that a runner takes, whatever plays in it."""
+    def watch(self, runner: EpisodeRunner) -> None:
+        """Count every step that a runner (the `runner` of every environment) takes, whatever plays in it."""
         runner.listeners.append(self.step)
 
     def step(self, episode: Any, taken: Taken) -> None:

@@ -8,7 +8,8 @@ A piece of work is a Python generator. Where it needs an answer, it yields the q
 - `TOGETHER` (None) marks the place from which on the work changes a session.
 
 A `Flow` resumes each piece as its answer comes. `in_one_wave` asks the questions of all pieces together, and resumes
-none beyond `TOGETHER` before all of them are there, so that an interrupted wave leaves every session as it was.
+none beyond `TOGETHER` before all of them are there, so that an interrupted wave leaves every session as it was. Both
+are a `Scheduler` and differ in whom they let wait.
 """
 
 from agentworld_gym.core.flow.flow import Flow
@@ -22,7 +23,7 @@ from agentworld_gym.core.flow.questions import (
     answering_of,
     named,
 )
-from agentworld_gym.core.flow.streams import UNANSWERED, stream_of
+from agentworld_gym.core.flow.streams import UNANSWERED, stream_of, submit_to
 from agentworld_gym.core.flow.wave import in_one_wave
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "in_one_wave",
     "named",
     "stream_of",
+    "submit_to",
 ]

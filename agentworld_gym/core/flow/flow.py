@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from agentworld_gym.base.process.interrupts import deferred_interrupt
-from agentworld_gym.core.flow.questions import TOGETHER, BatchedCall, Request, Work
+from agentworld_gym.core.flow.pieces import Piece, Scheduler
+from agentworld_gym.core.flow.questions import BatchedCall, Request, Work
 from agentworld_gym.core.flow.request_stream import RequestStream
 from agentworld_gym.core.flow.streams import CallStream, Mailbox, stream_of
 
@@ -21,18 +22,10 @@ class _Open:
     """A question that is open, and who waits for its answer."""
 
     key: str | None
-    askers: list[int]
+    askers: list[Piece]
 
 
-@dataclass(slots=True)
-class _Branches:
-    """What pieces of work within another one came to."""
-
-    results: list[Any]
-    missing: int
-
-
-class Flow(Generic[T]):
+class Flow(Scheduler, Generic[T]):
     """Pieces of work under way, each of which goes on as its answers come.
 
     Answers come from other threads or are made while `recv` waits; every piece of work is resumed in the thread that
@@ -49,13 +42,10 @@ class Flow(Generic[T]):
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._works: dict[int, Work[Any]] = {}
-        self._tags: dict[int, Any] = {}
-        self._branches: dict[int, _Branches] = {}
-        self._parents: dict[int, tuple[int, int]] = {}
+        self._tags: dict[Piece, Any] = {}
         self._open: dict[int, _Open] = {}
-        self._keys: dict[str, int] = {}
-        self._inbox: deque[tuple[int, Any]] = deque()
+        self._keys: dict[str, _Open] = {}
+        self._inbox: deque[tuple[Piece, Any]] = deque()
         self._outbox: dict[Any, tuple[Request | BatchedCall, list[tuple[int, Any]]]] = {}
         self._streams: dict[Any, RequestStream | CallStream] = {}
         self._mailbox = Mailbox()
@@ -69,8 +59,9 @@ class Flow(Generic[T]):
     def send(self, works: Iterable[tuple[Any, Work[T]]]) -> None:
         """Begin some pieces of work, each under a tag of its own; their first questions are asked at once."""
         for tag, work in works:
-            number = self._begin(work)
-            self._tags[number] = tag
+            piece = Piece(work)
+            self._tags[piece] = tag
+            self._go(piece, None)
         self._go_on()
 
     def recv(self, min_ready: int = 1) -> list[tuple[Any, T]]:
@@ -113,8 +104,8 @@ class Flow(Generic[T]):
     def drop(self, tags: Iterable[Any]) -> None:
         """Abandon the work under some tags; answers that come later are ignored."""
         unwanted = list(tags)
-        for number in [number for number, tag in self._tags.items() if tag in unwanted]:
-            self._abandon(number)
+        for piece in [piece for piece, tag in self._tags.items() if tag in unwanted]:
+            self._abandon(piece)
         self._done = [(tag, result) for tag, result in self._done if tag not in unwanted]
 
     def close(self) -> None:
@@ -122,15 +113,9 @@ class Flow(Generic[T]):
         streams, self._streams = self._streams, {}
         for stream in streams.values():
             stream.close()
-        for number in list(self._tags):
-            self._abandon(number)
+        for piece in list(self._tags):
+            self._abandon(piece)
         self._done.clear()
-
-    def _begin(self, work: Work[Any]) -> int:
-        number = next(self._numbers)
-        self._works[number] = work
-        self._inbox.append((number, None))
-        return number
 
     def _turn(self) -> None:
         """Wait until something can go on, and let it."""
@@ -166,77 +151,45 @@ class Flow(Generic[T]):
         """Resume all work that has an answer, and ask what it asks."""
         with deferred_interrupt():
             while self._inbox:
-                self._resume(*self._inbox.popleft())
+                piece, answer = self._inbox.popleft()
+                if piece.over:
+                    continue
+                try:
+                    self._resume(piece, answer)
+                except BaseException:
+                    self._abandon(piece.root)
+                    raise
             outbox, self._outbox = self._outbox, {}
             for name, (asked, questions) in outbox.items():
                 self._stream(name, asked).send(questions)
 
-    def _resume(self, number: int, answer: Any) -> None:
-        work = self._works.get(number)
-        if work is None:
-            return
-        try:
-            asked = work.send(answer)
-        except StopIteration as end:
-            self._end(number, end.value)
-            return
-        except BaseException:
-            self._abandon(self._root(number))
-            raise
-        if asked is TOGETHER:
-            self._inbox.appendleft((number, None))
-        elif isinstance(asked, list):
-            self._branches[number] = _Branches([None] * len(asked), len(asked))
-            for place, branch in enumerate(asked):
-                self._parents[self._begin(branch)] = number, place
-            if not asked:
-                self._inbox.append((number, []))
-        else:
-            self._ask(number, asked)
+    def _go(self, piece: Piece, answer: Any) -> None:
+        self._inbox.append((piece, answer))
 
-    def _ask(self, number: int, asked: Request | BatchedCall) -> None:
-        key = asked.key if isinstance(asked, Request) else None
+    def _hold(self, piece: Piece) -> None:
+        self._inbox.appendleft((piece, None))
+
+    def _ask(self, piece: Piece, question: Request | BatchedCall) -> None:
+        key = question.key if isinstance(question, Request) else None
         if key is not None and key in self._keys:
-            self._open[self._keys[key]].askers.append(number)
+            self._keys[key].askers.append(piece)
             return
+        number = next(self._numbers)
+        one = self._open[number] = _Open(key, [piece])
         if key is not None:
-            self._keys[key] = number
-        self._open[number] = _Open(key, [number])
-        if isinstance(asked, BatchedCall):
-            self._outbox.setdefault(asked.function, (asked, []))[1].append((number, asked.arguments))
+            self._keys[key] = one
+        if isinstance(question, BatchedCall):
+            self._outbox.setdefault(question.function, (question, []))[1].append((number, question.arguments))
         else:
-            self._outbox.setdefault(id(asked.generator), (asked, []))[1].append((number, asked.request))
+            self._outbox.setdefault(id(question.generator), (question, []))[1].append((number, question.request))
 
-    def _end(self, number: int, result: Any) -> None:
-        del self._works[number]
-        if number in self._tags:
-            self._done.append((self._tags.pop(number), result))
-            return
-        parent, place = self._parents.pop(number)
-        branches = self._branches[parent]
-        branches.results[place] = result
-        branches.missing -= 1
-        if not branches.missing:
-            del self._branches[parent]
-            self._inbox.append((parent, branches.results))
+    def _end(self, piece: Piece) -> None:
+        self._done.append((self._tags.pop(piece), piece.result))
 
-    def _root(self, number: int) -> int:
-        while number in self._parents:
-            number = self._parents[number][0]
-        return number
-
-    def _abandon(self, number: int) -> None:
+    def _abandon(self, piece: Piece) -> None:
         """Close a piece of work and the pieces that it waits for."""
-        self._tags.pop(number, None)
-        self._branches.pop(number, None)
-        for branch in [branch for branch, (parent, _) in self._parents.items() if parent == number]:
-            del self._parents[branch]
-            self._abandon(branch)
-        for question in self._open.values():
-            if number in question.askers:
-                question.askers.remove(number)
-        if (work := self._works.pop(number, None)) is not None:
-            work.close()
+        self._tags.pop(piece, None)
+        piece.close()
 
     def _stream(self, name: Any, asked: Request | BatchedCall) -> RequestStream | CallStream:
         if name not in self._streams:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeAlias
 
 from agentworld_gym.base.process.interrupts import deferred_interrupt
-from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind, Generator
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.core.flow.request_stream import Deliver, Delivered, RequestStream, StreamingGenerator
+
+Answers: TypeAlias = Iterator[tuple[int, Completion | Failure]]
 
 UNANSWERED = Failure(FailureKind.MALFORMED, "the generator gave no answer for this request", retryable=True)
 
@@ -25,6 +27,35 @@ def stream_of(generator: Generator, deliver: Deliver) -> RequestStream:
         deliver: The function that takes answers, each with the number of its request; any thread may call it.
     """
     return generator.stream(deliver) if isinstance(generator, StreamingGenerator) else _Submissions(generator, deliver)
+
+
+def submit_to(open_stream: Callable[[Deliver], RequestStream], requests: Sequence[ChatRequest]) -> Answers:
+    """Send requests through a stream of their own, and return an iterator of the answers as they come.
+
+    The work starts at once, not at the first `next`. Closing the iterator, dropping it, or an interrupt while it waits
+    for an answer cancels the requests that are still open.
+
+    Args:
+        open_stream: The function that opens the stream.
+        requests: The requests; each answer comes with the index of its own.
+    """
+    delivered: SimpleQueue[Delivered] = SimpleQueue()
+    stream = open_stream(delivered.put)
+    stream.send(list(enumerate(requests)))
+    return _as_they_come(stream, delivered, len(requests))
+
+
+def _as_they_come(stream: RequestStream, delivered: SimpleQueue[Delivered], count: int) -> Answers:
+    try:
+        while count:
+            some = delivered.get()
+            if isinstance(some, BaseException):
+                raise some
+            count -= len(some)
+            yield from some
+    finally:
+        if count:
+            stream.close()
 
 
 class _Submissions:

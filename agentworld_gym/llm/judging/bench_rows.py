@@ -19,7 +19,6 @@ from agentworld_gym.base.errors import AnswerError, SpecError
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.core.contracts import Message
 from agentworld_gym.core.domain.spec import Profile
-from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.sight import last_screen
@@ -28,6 +27,7 @@ from agentworld_gym.llm.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.llm.prompting.changes import CHANGE, FULL, SAME
 from agentworld_gym.llm.prompting.parsing import MARKER
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import (
     may_refer,
     prompts_for,
@@ -119,8 +119,8 @@ class BenchRow:
 
     def _codec(self, answer: str) -> AnswerCodec:
         changes = is_graphical(self.domain) and (self.profile == "compact" or answer.startswith(_CHANGES))
-        index = load_index(self.domain) if self.profile == "compact" else None
-        return answer_codec(self.domain, self.profile or "full", "change" if changes else "full", index=index)
+        options = PromptOptions(self.profile or "full", "change" if changes else "full")
+        return answer_codec(self.domain, options.for_domain(self.domain))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action
-from agentworld_gym.core.domain.spec import DomainSpec, Profile
+from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.templates import ticks
 
 LONGEST = 600
@@ -15,21 +16,23 @@ BEGINNING = 480
 
 
 class ActionBlocks:
-    r"""The action blocks of one domain and profile.
+    r"""The action blocks of one domain.
+
+    A compact prompt shows what a batch of keystrokes types. In the form `state` a long action is shown without its
+    middle: answers name what an action gives, and no letter of it has to be copied.
 
     Args:
         spec: The domain.
-        profile: The profile of the prompts; a compact prompt shows what a batch of keystrokes types.
-        abridged: Whether an action that is long is shown without its middle.
+        options: The profile and the form of the prompts.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
-    >>> blocks = ActionBlocks(load_spec("terminal"), "compact")
+    >>> blocks = ActionBlocks(load_spec("terminal"), PromptOptions("compact"))
     >>> blocks.variables(Action("echo '```'"))["ticks"], blocks.variables(Action("echo\n```"))["ticks"]
     ('```', '````')
     """
 
-    def __init__(self, spec: DomainSpec, profile: Profile, *, abridged: bool = False) -> None:
-        self._profile, self._abridged = profile, abridged
+    def __init__(self, spec: DomainSpec, options: PromptOptions) -> None:
+        self._profile, self._abridged = options.profile, options.form == "state"
         self._parser = ActionParser(spec)
 
     def variables(self, action: Action, other: str = "", screen: str = "") -> dict[str, str]:

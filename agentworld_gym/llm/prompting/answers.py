@@ -15,11 +15,10 @@ from typing import Any, ClassVar, Protocol
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.index import IndexBuilder
-from agentworld_gym.core.domain.spec import Form, Profile
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.domain.view import View
 from agentworld_gym.core.screens import Screen, screen_of
 from agentworld_gym.llm.prompting.changes import apply, diff, numbered
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.references import SearchReferences, page_references, search_references
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 
@@ -229,42 +228,33 @@ class IndexedAnswers(WholeAnswers):
         return None if task is None else search_references(self.index, task)
 
 
-def answer_codec(
-    domain: str,
-    profile: Profile,
-    form: Form,
-    view: View | None = None,
-    index: IndexBuilder | None = None,
-    parser: ActionParser | None = None,
-) -> AnswerCodec:
+def answer_codec(domain: str, options: PromptOptions, parser: ActionParser | None = None) -> AnswerCodec:
     """Choose how a model writes the next observation.
 
     Args:
         domain: The id of the domain.
-        profile: The profile of the prompts.
-        form: How a next state is written.
-        view: The view of the domain, which the form `state` needs.
-        index: The index of the domain, which the profile `compact` uses where there is one.
+        options: How the model is prompted. A form that they do not name is `full`.
         parser: The parser of the domain's actions, which the form `state` needs where screens repeat them.
 
     Raises:
         SpecError: The form is `state`, and there is no view, or the profile is `full`.
 
-    >>> answer_codec("terminal", "full", "full")
+    >>> answer_codec("terminal", PromptOptions())
     WholeAnswers()
-    >>> answer_codec("web", "compact", "change")
+    >>> answer_codec("web", PromptOptions("compact", "change"))
     MarkedAnswers(codec=ChangeAnswers())
     """
+    profile, form = options.profile, options.form
     if form == "state":
-        if view is None:
+        if options.view is None:
             raise SpecError(domain, "form", form, "full or change, for this domain has no view of a structured state")
         if profile != "compact":
             raise SpecError(domain, "profile", profile, "compact, which alone explains the form `state`")
-        return StateAnswers(view, parser)
+        return StateAnswers(options.view, parser)
     if form == "change":
         plain: AnswerCodec = ChangeAnswers()
-    elif profile == "compact" and index is not None:
-        return IndexedAnswers(index)
+    elif profile == "compact" and options.index is not None:
+        return IndexedAnswers(options.index)
     else:
         screen = screen_of(domain)
         plain = WholeAnswers() if screen is None or profile == "compact" else ScreenAnswers(screen)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.registration import official_name
@@ -180,19 +180,6 @@ def formatted(template: str, parts: Mapping[str, str]) -> str:
         return parts[found[1]]
 
     return _PARTS.sub(part, template)
-
-
-def require_plain(*, profile: str, form: str, system_prompt: str | None) -> None:
-    """Require that nothing is asked for which no official prompt tells of.
-
-    Raises:
-        SpecError: Something is.
-    """
-    plain: dict[str, Any] = {"profile": "full", "form": "full", "system_prompt": None}
-    given = {"profile": profile, "form": form, "system_prompt": system_prompt}
-    for key, expected in plain.items():
-        if given[key] != expected:
-            raise SpecError("prompts", key, given[key], f"{expected}, beside official prompts")
 
 
 def _text(path: Path) -> str:

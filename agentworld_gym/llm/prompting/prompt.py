@@ -7,26 +7,23 @@ enters a message. Histories are append-only: the user message of a turn stays as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.text.escaping import escape, escape_all
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
-from agentworld_gym.core.domain.index import IndexBuilder
-from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile
+from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.domain.view import View
 from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.pointing import pointed_lines
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.action_block import ActionBlocks
 from agentworld_gym.llm.prompting.answers import IndexedAnswers, answer_codec
-from agentworld_gym.llm.prompting.official import OfficialPrompts
 from agentworld_gym.llm.prompting.parsing import MARKER, in_output_tag
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.system_message import SystemMessage
 from agentworld_gym.llm.prompting.templates import Templates, escaped_fields, render
 
@@ -47,17 +44,7 @@ class Prompts:
 
     Args:
         spec: The domain.
-        folder: A folder that may hold some of the templates. The others come from the folder `prompts` beside the file
-            of the spec, and then from the shipped ones.
-        profile: How much the prompts explain.
-        system: A ready system prompt that stands in for `system.j2`, as it is.
-        form: How a model writes a next state; None takes the form of the spec.
-        wording: Which of ten system prompts that say the same (profile `full`); see
-            `agentworld_gym.llm.prompting.wordings`.
-        view: The view of the domain, which the form `state` needs.
-        index: The index of the domain, which ranks and prints the hits of searches in the profile `compact`.
-        official: The official prompts, whose system prompt stands in for that of this package (profile `full`, form
-            `full`); see `agentworld_gym.llm.prompting.official`.
+        options: How the model is prompted.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> prompts = Prompts(load_spec("terminal"))
@@ -70,42 +57,23 @@ class Prompts:
             `change` and the system prompt does not read it, or it is `state` and there is no view.
     """
 
-    def __init__(
-        self,
-        spec: DomainSpec,
-        folder: Path | str | None = None,
-        profile: Profile = "full",
-        system: str | None = None,
-        form: Form | None = None,
-        wording: int = 0,
-        official: OfficialPrompts | None = None,
-        view: View | None = None,
-        index: IndexBuilder | None = None,
-    ) -> None:
-        if wording and (profile != "full" or system is not None or official is not None):
-            raise SpecError("prompts", "wording", wording, "0, but for the shipped system prompts of the full profile")
-        self.spec, self.profile = spec, profile
-        self.form: Form = form or spec.observation.form
+    def __init__(self, spec: DomainSpec, options: PromptOptions | None = None) -> None:
+        options = options or PromptOptions()
+        official = options.official
+        if options.wording and (options.profile != "full" or options.system is not None or official is not None):
+            expected = "0, but for the shipped system prompts of the full profile"
+            raise SpecError("prompts", "wording", options.wording, expected)
+        self.spec, self.profile = spec, options.profile
+        self.form: Form = options.form or spec.observation.form
         if self.form == "state" and not spec.speaks_first_dialect:
             raise SpecError(spec.path, "observation.form", self.form, "full or change in this dialect")
-        parser = ActionParser(spec) if view is not None else None
-        self.answers = answer_codec(spec.id, profile, self.form, view, index, parser)
-        self._arguments = (spec, folder, profile, system, form, wording, official, view, index)
-        folders = [Path(folder)] if folder is not None else []
-        folders += [spec.path.parent / "prompts", data_folder("prompts")]
-        self._templates = templates = Templates(spec, folders, profile, wording)
-        # Where answers name what an action gives, no letter of a long one has to be copied.
-        self._blocks = ActionBlocks(spec, profile, abridged=self.form == "state")
-        self.system_message = SystemMessage(
-            spec,
-            templates,
-            self._blocks,
-            profile=profile,
-            ready=system,
-            form=self.form,
-            official=official,
-        )
-        inner = "" if profile == "full" else "compact/"
+        self.options = options = replace(options, form=self.form)
+        parser = ActionParser(spec) if options.view is not None else None
+        self.answers = answer_codec(spec.id, options, parser)
+        self._templates = templates = Templates(spec, options)
+        self._blocks = ActionBlocks(spec, options)
+        self.system_message = SystemMessage(spec, templates, self._blocks, options)
+        inner = "" if self.profile == "full" else "compact/"
         self._turn = templates.load_own_or_shared(f"{inner}turn.j2")
         self._observation = templates.load(f"{spec.prompts}/{inner}observation.j2", optional=True)
         self._judge = templates.load(f"{spec.prompts}/judge.j2", optional=True)
@@ -122,10 +90,11 @@ class Prompts:
         form_part |= self.system_message.digests
         if request is not None:
             form_part["closing"] = request
-        self.digest = digest_of({"templates": templates.sources, "system": system, "profile": profile, **form_part})
+        parts = {"templates": templates.sources, "system": options.system, "profile": self.profile, **form_part}
+        self.digest = digest_of(parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._arguments
+        return type(self), (self.spec, self.options)
 
     def system(self, task: Task, controls: Mapping[str, float] | None = None) -> str:
         """Render the system message of an episode.

@@ -10,11 +10,12 @@ from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.text.escaping import escape, escape_all
 from agentworld_gym.core.actions.naming import callable_tools, called
 from agentworld_gym.core.contracts import Action
-from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile
+from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.action_block import ActionBlocks
 from agentworld_gym.llm.prompting.few_shots import Demonstration, calls_of, demonstrated
-from agentworld_gym.llm.prompting.official import OfficialPrompts, filled, require_plain
+from agentworld_gym.llm.prompting.official import filled
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.templates import Templates, escaped_fields, render
 
 FEW_SHOTS = "shared/few_shots.j2"
@@ -28,44 +29,33 @@ TOOLS = "shared/tools.j2"
 
 
 class SystemMessage:
-    """The system message of one domain and profile.
+    """The system message of one domain.
 
     Args:
         spec: The domain.
         templates: The templates; this loads its own.
         blocks: What shows the actions of recorded calls.
-        profile: How much the prompts explain.
-        ready: A ready system prompt that stands in for the template, as it is.
-        form: How a model writes a next state.
-        official: The official prompts, whose system prompt stands in for the template.
+        options: How the model is prompted; their form is that of the spec where the user named none.
 
     Raises:
-        SpecError: A template is missing or broken; or the form is `change` and the template does not read it.
+        SpecError: A template is missing or broken; the form is `change` and the template does not read it; or the
+            options ask for what no official prompt tells of.
     """
 
-    def __init__(
-        self,
-        spec: DomainSpec,
-        templates: Templates,
-        blocks: ActionBlocks,
-        *,
-        profile: Profile,
-        ready: str | None,
-        form: Form,
-        official: OfficialPrompts | None,
-    ) -> None:
-        self._spec, self._blocks, self._ready = spec, blocks, ready
-        self._form = form
+    def __init__(self, spec: DomainSpec, templates: Templates, blocks: ActionBlocks, options: PromptOptions) -> None:
+        self._spec, self._blocks, self._ready = spec, blocks, options.system
+        self._form = form = options.form
         self._fields = spec.model_dump(exclude={"path"})
         self._official = self._tools = None
         self._template = None
-        if official is not None:
-            require_plain(profile=profile, form=form, system_prompt=ready)
-            self._official = official.system(spec.id)
+        if options.official is not None:
+            _require_plain(options)
+            self._official = options.official.system(spec.id)
             self._tools = templates.load(TOOLS)
             self._template = templates.load(EPISODE)
-        elif ready is None:
-            self._template = templates.load_own_or_shared("system.j2" if profile == "full" else "compact/system.j2")
+        elif options.system is None:
+            full = options.profile == "full"
+            self._template = templates.load_own_or_shared("system.j2" if full else "compact/system.j2")
             if form == "change" and not templates.reads("form"):
                 file = self._template.filename
                 raise SpecError(file, "observation.form", form, f"a prompt that explains the {form} form")
@@ -73,7 +63,8 @@ class SystemMessage:
             name: templates.inline(control.sentence, f"controls.{name}.sentence")
             for name, control in spec.controls.items()
         }
-        self._calls: tuple[Demonstration, ...] = calls_of(spec) if profile == "full" and ready is None else ()
+        shows_calls = options.profile == "full" and options.system is None
+        self._calls: tuple[Demonstration, ...] = calls_of(spec) if shows_calls else ()
         self._few_shots = templates.load(FEW_SHOTS) if self._calls else None
         self.digests = self._digests()
 
@@ -144,3 +135,15 @@ class SystemMessage:
                 expected = ", ".join(sorted(self._controls)) or "none in this domain"
                 raise SpecError(self._spec.path, "controls", name, f"one of: {expected}")
         return [render(self._controls[name], strength=strength) for name, strength in controls.items() if strength > 0]
+
+
+def _require_plain(options: PromptOptions) -> None:
+    """Require that nothing is asked for which no official prompt tells of.
+
+    Raises:
+        SpecError: Something is.
+    """
+    given = {"profile": options.profile, "form": options.form, "system_prompt": options.system}
+    for key, expected in {"profile": "full", "form": "full", "system_prompt": None}.items():
+        if given[key] != expected:
+            raise SpecError("prompts", key, given[key], f"{expected}, beside official prompts")

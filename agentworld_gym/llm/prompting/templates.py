@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,13 @@ from jinja2 import (
 )
 
 from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
+from agentworld_gym.base.documents.data_folder import data_folder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape_all
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.changes import diff, numbered
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
 from agentworld_gym.llm.prompting.wordings import Reworded
 
@@ -40,20 +41,22 @@ class Templates:
 
     `sources` holds the text of every template that was loaded, and of every part that it includes, by its name.
 
+    The first folder that has a template wins: that of the options, the folder `prompts` beside the file of the spec, or
+    the shipped one.
+
     Args:
         spec: The domain, whose file errors name.
-        folders: The folders of templates: the first one that has a template wins, and missing folders are passed over.
-        profile: The profile of the prompts, which errors name.
-        wording: The number of a wording of the system prompt (see `agentworld_gym.llm.prompting.wordings`); 0 is the
-            written one.
+        options: The folder, the profile and the wording of the prompts.
     """
 
-    def __init__(self, spec: DomainSpec, folders: Sequence[Path], profile: str, wording: int = 0) -> None:
+    def __init__(self, spec: DomainSpec, options: PromptOptions) -> None:
+        own = [] if options.folder is None else [Path(options.folder)]
+        folders = [*own, spec.path.parent / "prompts", data_folder("prompts")]
         loader: BaseLoader = FileSystemLoader([path for path in folders if path.is_dir()])
-        if wording:
-            loader = Reworded(loader, folders, spec.prompts, wording)
+        if options.wording:
+            loader = Reworded(loader, folders, spec.prompts, options.wording)
         self._environment = _environment(loader)
-        self._spec, self._folders, self._profile = spec, folders, profile
+        self._spec, self._folders, self._profile = spec, folders, options.profile
         self.sources: dict[str, str] = {}
 
     def load(self, name: str, optional: bool = False) -> Any:

@@ -13,11 +13,12 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.engines.catalog import has_view, load_index, load_view
+from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.llm.prompting.answers import AnswerCodec, answer_codec
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.replayed_states import shown_states
 from agentworld_gym.llm.rows.row import Row
 
@@ -135,8 +136,7 @@ def task_referred_to(row: Row) -> Task | None:
 
 
 def _codec(row: Row) -> AnswerCodec:
-    profile = row.profile or "full"
-    return answer_codec(row.domain, profile, "full", index=load_index(row.domain))
+    return answer_codec(row.domain, PromptOptions(row.profile or "full").for_domain(row.domain))
 
 
 def task_is_gone(row: Row, needed: str) -> SpecError:
@@ -266,9 +266,8 @@ def _spec(domain: str, dialect: str) -> DomainSpec:
 
 @lru_cache(maxsize=128)
 def _prompts(domain: str, dialect: str, profile: Profile, form: Form, wording: int) -> Prompts:
-    view = load_view(domain) if form == "state" else None
-    index = load_index(domain) if profile == "compact" else None
-    return Prompts(_spec(domain, dialect), profile=profile, form=form, wording=wording, view=view, index=index)
+    options = PromptOptions(profile, form, wording=wording)
+    return Prompts(_spec(domain, dialect), options.for_domain(domain))
 
 
 @lru_cache(maxsize=128)

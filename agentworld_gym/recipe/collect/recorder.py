@@ -17,12 +17,13 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
-from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of, load_index
+from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of
 from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import official_name
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.recipe.collect.agents import Acting, Player, Script
@@ -190,8 +191,7 @@ class _DomainRecorder:
         if config.form == "state":
             raise SpecError("collect", "form", config.form, "full or change; `preparation.form` renders rows anew")
         form: Form = config.form if spec.turn.restates else "full"
-        index = load_index(spec.id) if config.profile == "compact" else None
-        self.prompts = Prompts(spec, profile=config.profile, form=form, index=index)
+        self.prompts = Prompts(spec, PromptOptions(config.profile, form).for_domain(spec.id))
         self._runner, self.provenance = self._open_world()
         self._agent = None if config.agent is None else open_policy(config.agent, spec, options=config.options())
 

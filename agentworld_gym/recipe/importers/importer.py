@@ -23,6 +23,7 @@ from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.parsing import MARKER
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.rows.row_reading import completed
 from agentworld_gym.recipe.importers.browsergym import browsed, experiment, experiments, grouped
@@ -214,7 +215,7 @@ class Importer:
             limits = spec.limits.model_copy(update={"max_action_chars": LONGEST})
             action = spec.action.model_copy(update={"tools": ()}) if foreign else spec.action
             spec = spec.model_copy(update={"limits": limits, "action": action})
-            self._domains[key] = Prompts(spec, profile=self.profile, form="full"), ActionParser(spec)
+            self._domains[key] = Prompts(spec, PromptOptions(self.profile, "full")), ActionParser(spec)
         return self._domains[key]
 
 

@@ -20,6 +20,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 TASK = Task(
     id="t",
@@ -118,7 +119,7 @@ def prompts(folder: Path, source: str) -> Prompts:
     (folder / "terminal" / "system.j2").write_text(source)
     (folder / "self.j2").write_text("{% include 'self.j2' %}")
     (folder / "empty.j2").write_text("")
-    return Prompts(load_spec("terminal"), folder)
+    return Prompts(load_spec("terminal"), PromptOptions(folder=folder))
 
 
 @pytest.mark.parametrize("source", WRITES)

@@ -25,6 +25,7 @@ from agentworld_gym.core.domain.task import Check, Expect, Task, load_task
 from agentworld_gym.core.screens import stand_in
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.system_message import EPISODE, FEW_SHOTS
 from agentworld_gym.llm.retrieval.demonstrations import TEMPLATES
 
@@ -55,7 +56,7 @@ every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.dom
 @cache
 def prompts_of(domain: str, profile: Profile = "full") -> Prompts:
     """The prompts of a domain, compiled once."""
-    return Prompts(load_spec(domain), profile=profile)
+    return Prompts(load_spec(domain), PromptOptions(profile=profile))
 
 
 def small_task(domain: str, **fields: Any) -> Task:

@@ -35,6 +35,7 @@ from agentworld_gym.llm.judging import judge as judging
 from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows, bench_row
 from agentworld_gym.llm.judging.judge import Judge, judge_digest
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recorder import Recorder
 
@@ -173,7 +174,7 @@ def test_answers_to_compact_prompts_are_read_back(form: Any) -> None:
     spec = load_spec("web")
     recorder = Recorder([spec], CollectConfig(max_turns=3, profile="compact"), seed=5)
     session = next(row for number in range(9) if (row := recorder.row(number)) is not None and row.turn_idx > 1)
-    prompts = Prompts(spec, profile="compact", form=form)
+    prompts = Prompts(spec, PromptOptions(profile="compact", form=form))
     for turn in session.turns():
         row = bench_row(turn, 1)
         assert row.observation(prompts.answer(None, row.before, row.truth, row.action)) == row.truth

@@ -43,6 +43,7 @@ from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.llm.bundled_models import bundled_model, tiny_model
 from agentworld_gym.llm.generators.nearest import open_nearest
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -265,7 +266,7 @@ def test_any_action_has_a_verb(text: str):
 def knowing(domain: str, form: Form, rows: Sequence[Row]) -> Callable[[ChatRequest], str]:
     """A model that writes what really comes next, as compact prompts want it, wherever a history is the true one."""
     spec = load_spec(domain)
-    prompts = Prompts(spec, profile="compact", form=form, index=load_index(domain))
+    prompts = Prompts(spec, PromptOptions(profile="compact", form=form, index=load_index(domain)))
     parser, source = ActionParser(spec), TaskSource(spec)
     known = {}
     for row in rows:

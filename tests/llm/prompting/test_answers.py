@@ -28,6 +28,7 @@ from agentworld_gym.llm.prompting.answers import (
 )
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 PAGE = '### Page\n### Snapshot\n```yaml\n- link "Cart (1)" [ref=e4] [cursor=pointer]:\n  - /url: /cart\n```'
 AFTER = PAGE.replace("(1)", "(2)")
@@ -56,13 +57,13 @@ def lake() -> Task:
     ],
 )
 def test_the_codec_follows_domain_profile_and_form(domain, profile, form, codec) -> None:
-    assert answer_codec(domain, profile, form, index=load_index(domain)) == codec
+    assert answer_codec(domain, PromptOptions(profile, form, index=load_index(domain))) == codec
 
 
 def test_only_answers_of_an_index_ask_for_the_task() -> None:
-    assert answer_codec("search", "compact", "full", index=load_index("search")).refers
-    assert not answer_codec("search", "full", "full", index=load_index("search")).refers
-    assert not answer_codec("web", "compact", "change").refers
+    assert answer_codec("search", PromptOptions("compact").for_domain("search")).refers
+    assert not answer_codec("search", PromptOptions(index=load_index("search"))).refers
+    assert not answer_codec("web", PromptOptions("compact", "change")).refers
 
 
 CODECS = [
@@ -117,12 +118,12 @@ def test_a_compact_turn_repeats_the_line_that_its_action_points_at(form: Form, n
     spec = load_spec("web")
     screen = f"### Ran Playwright code\n```js\n```\n{PAGE}"
     action = ActionParser(spec).parse('{"name": "browser_click", "arguments": {"element": "Cart", "ref": "e4"}}')
-    turn = Prompts(spec, profile="compact", form=form).turn(lake(), 2, action, screen)
+    turn = Prompts(spec, PromptOptions(profile="compact", form=form)).turn(lake(), 2, action, screen)
     assert f'@ {number}- link "Cart (1)" [ref=e4] [cursor=pointer]:' in turn.split("\n")
 
 
 PROMPTS = [
-    Prompts(load_spec(domain), profile=profile, form=form)
+    Prompts(load_spec(domain), PromptOptions(profile=profile, form=form))
     for domain in DOMAINS
     for profile in ("full", "compact")
     for form in (("full", "change") if is_graphical(domain) else ("full",))

@@ -20,6 +20,7 @@ from agentworld_gym.llm.judging.bench_rows import BenchRow
 from agentworld_gym.llm.judging.judge import Judge, judge_digest, judge_messages
 from agentworld_gym.llm.prompting.official import CLOSING, JUDGE, SCRIPT, SYSTEM, VARIABLE, OfficialPrompts, filled
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
 from agentworld_gym.worlds.options import WorldOptions
 
@@ -60,7 +61,7 @@ def test_the_official_templates_are_filled(domain: str) -> None:
 
 def _check(domain: str, official: OfficialPrompts) -> None:
     spec = load_spec(domain)
-    task, prompts = spec.handwritten_tasks()[0], Prompts(spec, official=official)
+    task, prompts = spec.handwritten_tasks()[0], Prompts(spec, PromptOptions(official=official))
     few_shots = prompts.system_message.few_shots(task)
     by_hand = official.system(domain).replace("{tool_definitions}", tool_definitions([*spec.action.tools, *task.tools]))
     by_hand = by_hand.replace("{demonstrations}", f"\n{few_shots}" if few_shots else "")
@@ -76,9 +77,9 @@ def _check(domain: str, official: OfficialPrompts) -> None:
 
 def test_a_closing_request_beside_the_templates_ends_every_request(folder: Path, official: OfficialPrompts) -> None:
     spec = load_spec("terminal")
-    task, ours = spec.handwritten_tasks()[0], Prompts(spec, official=official)
+    task, ours = spec.handwritten_tasks()[0], Prompts(spec, PromptOptions(official=official))
     (folder / CLOSING).write_text("\n\nSay what follows.\n\nWrap it.\n")
-    prompts = Prompts(spec, official=official)
+    prompts = Prompts(spec, PromptOptions(official=official))
     assert prompts.closing == "\n\nSay what follows.\n\nWrap it."
     assert prompts.digest != ours.digest
     [*before, last] = prompts.messages(task, [(Action("ls"), "$ ls")], Action("pwd"))
@@ -86,11 +87,11 @@ def test_a_closing_request_beside_the_templates_ends_every_request(folder: Path,
     assert before == same
     assert last["content"].removesuffix(prompts.closing) == other["content"].removesuffix(ours.closing)
     (folder / "terminal" / CLOSING).write_text("The terminal's own.")
-    assert Prompts(spec, official=official).closing == "\n\nThe terminal's own."
-    assert Prompts(load_spec("web"), official=official).closing == prompts.closing
+    assert Prompts(spec, PromptOptions(official=official)).closing == "\n\nThe terminal's own."
+    assert Prompts(load_spec("web"), PromptOptions(official=official)).closing == prompts.closing
     (folder / "terminal" / CLOSING).write_text("\n")
     with pytest.raises(SpecError, match=CLOSING):
-        Prompts(spec, official=official)
+        Prompts(spec, PromptOptions(official=official))
 
 
 def test_an_environment_says_where_the_folder_may_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -140,16 +141,16 @@ def test_a_wrong_folder_is_a_typed_error_that_names_the_missing_file(folder: Pat
         WorldOptions(load_spec("terminal"), prompts=f"official:{folder / 'elsewhere'}").templates()
     (folder / "os" / SYSTEM).unlink()
     with pytest.raises(MissingFile, match=r"os/system_prompt\.txt"):
-        Prompts(load_spec("desktop"), official=OfficialPrompts(folder))
+        Prompts(load_spec("desktop"), PromptOptions(official=OfficialPrompts(folder)))
     (folder / "mcp" / SYSTEM).write_bytes(b"\xff")
     with pytest.raises(SpecError, match=r"mcp/system_prompt\.txt"):
-        Prompts(load_spec("mcp"), official=OfficialPrompts(folder))
+        Prompts(load_spec("mcp"), PromptOptions(official=OfficialPrompts(folder)))
 
 
 @pytest.mark.parametrize("more", [{"profile": "compact"}, {"form": "change"}, {"system": "You are."}, {"wording": 1}])
 def test_what_no_official_prompt_tells_of_is_refused(official: OfficialPrompts, more: dict[str, object]) -> None:
     with pytest.raises(SpecError, match="prompts"):
-        Prompts(load_spec("web"), official=official, **more)  # type: ignore[arg-type]
+        Prompts(load_spec("web"), PromptOptions(official=official, **more))  # type: ignore[arg-type]
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:

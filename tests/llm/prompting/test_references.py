@@ -23,6 +23,7 @@ from agentworld_gym.domains.search.engine.state import StatedPage
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.judging.bench_rows import bench_row
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.references import (
     PageHit,
     TextBlocks,
@@ -161,7 +162,7 @@ def test_blocks_are_what_the_page_reader_shows() -> None:
 
 
 def prompts() -> Prompts:
-    return Prompts(load_spec("search"), profile="compact", index=load_index("search"))
+    return Prompts(load_spec("search"), PromptOptions(profile="compact", index=load_index("search")))
 
 
 @cache

@@ -22,6 +22,7 @@ from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.domains.search.engine.machine import SearchMachine
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import prompts_for, rendered_turns, task_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.recipe.collect.config import CollectConfig
@@ -35,7 +36,7 @@ ORVEL = "[1] https://lakes.example/lake-orvel\nTitle: Lake Orvel - Lakes\nSnippe
 
 
 def prompts() -> Prompts:
-    return Prompts(SPEC, profile="compact", index=load_index("search"))
+    return Prompts(SPEC, PromptOptions(profile="compact", index=load_index("search")))
 
 
 def task(**fields: Any) -> Task:
@@ -200,7 +201,7 @@ def test_pages_that_the_index_prints_are_named_in_the_prompt_and_not_told_unless
     text = "Lake Orvel lies in the north."
     assert text not in prompts().system(task()) and "https://lakes.example/lake-orvel" in prompts().system(task())
     assert text in prompts().system(task(), {"stale-data": 1.0})
-    assert text in Prompts(SPEC, profile="compact").system(task())
+    assert text in Prompts(SPEC, PromptOptions(profile="compact")).system(task())
 
 
 def test_a_state_that_no_engine_starts_from_is_told_and_referred_to_as_before() -> None:
@@ -212,5 +213,5 @@ def test_a_state_that_no_engine_starts_from_is_told_and_referred_to_as_before() 
 
 def test_prompts_with_an_index_are_pickled_and_have_a_digest_of_their_own() -> None:
     twin = pickle.loads(pickle.dumps(prompts()))
-    assert twin.digest == prompts().digest != Prompts(SPEC, profile="compact").digest
+    assert twin.digest == prompts().digest != Prompts(SPEC, PromptOptions(profile="compact")).digest
     assert twin.read(task(state=SOME), "", "@? harbour").startswith("[1] ")

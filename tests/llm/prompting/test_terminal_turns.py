@@ -10,6 +10,7 @@ from agentworld_gym.core.domain.view import compact
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains.terminal.engine.view import TerminalView
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 
 def turn_of(line: str) -> str:
@@ -18,8 +19,8 @@ def turn_of(line: str) -> str:
     screen = compact(view.begin(generate("terminal", "create_files", 1, 0).state, 0))
     task = generate("terminal", "create_files", 1, 0)
     action = ActionParser(spec).parse(line)
-    assert Prompts(spec, profile="compact").turn(task, 2, action, "dev@box:~$") == line
-    return Prompts(spec, profile="compact", form="state", view=view).turn(task, 2, action, screen)
+    assert Prompts(spec, PromptOptions(profile="compact")).turn(task, 2, action, "dev@box:~$") == line
+    return Prompts(spec, PromptOptions(profile="compact", form="state", view=view)).turn(task, 2, action, screen)
 
 
 @pytest.mark.parametrize(

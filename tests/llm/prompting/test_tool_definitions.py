@@ -13,6 +13,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.llm.prompting.few_shots import read_demonstrations
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
 
 EDITS: dict[str, Any] = {
@@ -109,8 +110,8 @@ class TestDemonstrations:
         assert first.observation not in system.few_shots(same) and second.observation in system.few_shots(same)
 
     def test_small_models_and_ready_prompts_are_shown_none(self) -> None:
-        assert "# Few-shot Examples" not in Prompts(self.SPEC, profile="compact").system(self.TASK)
-        assert Prompts(self.SPEC, system="You are a server.").system(self.TASK) == "You are a server."
+        assert "# Few-shot Examples" not in Prompts(self.SPEC, PromptOptions(profile="compact")).system(self.TASK)
+        assert Prompts(self.SPEC, PromptOptions(system="You are a server.")).system(self.TASK) == "You are a server."
 
     @pytest.mark.parametrize(("text", "error"), [(None, MissingFile), ("{", SpecError), ('{"tool": "a"}', SpecError)])
     def test_a_broken_file_is_a_typed_error(self, tmp_path: Path, text: str | None, error: type[Exception]) -> None:

@@ -15,6 +15,7 @@ from agentworld_gym.core.domain.spec import Form, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.wordings import FILE, WORDINGS, drawn_wording, read_wordings
 
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
@@ -39,7 +40,7 @@ SHARED = (
 
 @cache
 def prompts(domain: str, wording: int, form: Form | None = None) -> Prompts:
-    return Prompts(load_spec(domain), wording=wording, form=form)
+    return Prompts(load_spec(domain), PromptOptions(wording=wording, form=form))
 
 
 @cache
@@ -124,11 +125,11 @@ def test_a_number_beyond_the_ten_and_other_prompts_are_refused(tmp_path: Path) -
     spec = load_spec("terminal")
     for wrong in (10, -1):
         with pytest.raises(SpecError, match="a number from 0 to 9"):
-            Prompts(spec, wording=wrong)
+            Prompts(spec, PromptOptions(wording=wrong))
     with pytest.raises(SpecError, match="wording"):
-        Prompts(spec, profile="compact", wording=1)
+        Prompts(spec, PromptOptions(profile="compact", wording=1))
     with pytest.raises(SpecError, match="wording"):
-        Prompts(spec, system="You are a shell.", wording=1)
+        Prompts(spec, PromptOptions(system="You are a shell.", wording=1))
 
 
 def test_a_line_that_is_not_in_the_template_is_an_error(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_a_line_that_is_not_in_the_template_is_an_error(tmp_path: Path) -> None:
     texts = "".join(f"  - text {number}\n" for number in range(9))
     (folder / FILE).write_text(f"system.j2:\n  You are nobody:\n{texts}")
     with pytest.raises(SpecError, match="start of just one line, not of 0"):
-        Prompts(load_spec("terminal"), folder=tmp_path, wording=2)
+        Prompts(load_spec("terminal"), PromptOptions(folder=tmp_path, wording=2))
     (folder / FILE).write_text("system.j2:\n  You are the environment:\n  - only one\n")
     with pytest.raises(SpecError, match="9 different texts"):
-        Prompts(load_spec("terminal"), folder=tmp_path, wording=2)
+        Prompts(load_spec("terminal"), PromptOptions(folder=tmp_path, wording=2))

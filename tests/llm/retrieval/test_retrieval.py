@@ -24,6 +24,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.llm.prompting.changes import CHANGE
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.retrieval import Demonstrations, StepIndex, origin_of_row, origin_of_task
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.retrieval.demonstrations import with_demonstrations
@@ -245,7 +246,7 @@ def test_the_block_keeps_its_budget_and_escapes_what_was_recorded(tmp_path):
 
 
 def test_in_the_change_form_a_step_shows_the_change_that_a_model_would_write(tmp_path):
-    prompts = Prompts(load_spec("web"), profile="compact", form="change")
+    prompts = Prompts(load_spec("web"), PromptOptions(profile="compact", form="change"))
     recorder = Recorder([load_spec("web")], CONFIG, seed=3)
     rows = [row for number in range(6) if (row := recorder.row(number)) is not None]
     shown = Demonstrations(build_index(rows, tmp_path / "index", split=None), prompts, k=1, max_chars=10**6)
@@ -261,7 +262,7 @@ def test_in_the_change_form_a_step_shows_the_change_that_a_model_would_write(tmp
 def test_how_steps_are_written_counts_for_the_digest():
     spec = load_spec("android")
     forms = [("full", "full"), ("full", "change"), ("compact", "full"), ("compact", "change")]
-    written = [Prompts(spec, profile=profile, form=form) for profile, form in forms]
+    written = [Prompts(spec, PromptOptions(profile=profile, form=form)) for profile, form in forms]
     assert len({Demonstrations(index(), prompts).digest for prompts in written}) == len(forms)
 
 
@@ -314,7 +315,7 @@ def test_an_index_without_the_domain_is_refused():
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_a_training_sample_shows_what_a_world_would_show(profile):
     row = next(row for row in recorded() if row.domain == "terminal")
-    prompts = Prompts(load_spec("terminal"), profile=profile)
+    prompts = Prompts(load_spec("terminal"), PromptOptions(profile=profile))
     shown = Demonstrations(index(), prompts, k=2)
     for turn, sample in enumerate(turn_samples(row, prompts), 1):
         found = with_demonstrations(sample, shown, row, turn)

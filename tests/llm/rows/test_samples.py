@@ -26,6 +26,7 @@ from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.prompting.changes import apply
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.pools import SessionPool, group_of, split_of_row, stage_of
 from agentworld_gym.llm.rows.rerendering import observation_meant, rerendered_messages, task_of
 from agentworld_gym.llm.rows.row import Row, RowProvenance
@@ -147,7 +148,7 @@ def test_a_broken_line_is_named_and_a_failed_write_leaves_the_file_as_it_was(tmp
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
-    prompts = Prompts(load_spec(domain), form="full")
+    prompts = Prompts(load_spec(domain), PromptOptions(form="full"))
     for row in recorded(domain):
         assert rerendered_messages(row, prompts) == row.messages()
 
@@ -156,7 +157,7 @@ def test_messages_rendered_again_are_those_of_the_row(domain: str) -> None:
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_samples_are_to_the_byte_what_a_language_world_asks_and_reads(domain: str, form: Any, profile: Any) -> None:
     index = load_index(domain) if profile == "compact" else None
-    prompts = Prompts(load_spec(domain), profile=profile, form=form, index=index)
+    prompts = Prompts(load_spec(domain), PromptOptions(profile=profile, form=form, index=index))
     for row in recorded(domain, profile, form)[:2]:
         assert (row.profile, row.form) == (profile, form)
         for rendered in (None, prompts):
@@ -174,7 +175,7 @@ def test_samples_are_to_the_byte_what_a_language_world_asks_and_reads(domain: st
 @pytest.mark.parametrize("domain", SCREENS)
 def test_where_changes_are_asked_for_changes_are_learned(domain: str) -> None:
     row = recorded(domain, "full", "change")[0]
-    prompts = Prompts(load_spec(domain), form="change")
+    prompts = Prompts(load_spec(domain), PromptOptions(form="change"))
     assert list(turn_samples(row)) == list(turn_samples(row, prompts))
     assert cpt_sample(row) == cpt_sample(row, prompts)
     change = prompts.answer(None, row.first_observation, row.observations[0])
@@ -187,7 +188,7 @@ def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(doma
         idle = [turn for turn, (a, b) in enumerate(pairwise([row.first_observation, *row.observations])) if a == b]
         for gone in {0, *idle[:2]}:
             cut = only_turns(row, [turn for turn in range(row.turn_idx) if turn != gone])
-            prompts = Prompts(load_spec(domain), profile="compact", form=form, index=load_index(domain))
+            prompts = Prompts(load_spec(domain), PromptOptions(profile="compact", form=form, index=load_index(domain)))
             turns = list(turn_samples(cut))
             requests = asked(cut, prompts, [sample.messages[-1]["content"] for sample in turns])
             assert [list(sample.messages[:-1]) for sample in turns] == requests
@@ -196,7 +197,7 @@ def test_a_session_that_lost_turns_is_what_a_world_asks_that_never_had_them(doma
 
 @pytest.mark.parametrize("domain", SCREENS)
 def test_in_the_change_form_an_answer_leads_to_the_next_screen(domain: str) -> None:
-    prompts = Prompts(load_spec(domain), form="change")
+    prompts = Prompts(load_spec(domain), PromptOptions(form="change"))
     row = recorded(domain)[0]
     answers = [message["content"] for message in rerendered_messages(row, prompts) if message["role"] == "assistant"]
     before = row.first_observation
@@ -210,18 +211,20 @@ def test_in_the_change_form_an_answer_leads_to_the_next_screen(domain: str) -> N
 def test_a_task_that_cannot_be_made_again_keeps_its_messages_and_has_no_change_form() -> None:
     row = session(("a", "b"), ("c", "d"), domain="android")
     spec = load_spec("android")
-    assert rerendered_messages(row, Prompts(spec, form="full")) == row.messages()
+    assert rerendered_messages(row, Prompts(spec, PromptOptions(form="full"))) == row.messages()
     with pytest.raises(SpecError, match="a task that can be generated again"):
-        rerendered_messages(row, Prompts(spec, form="change"))
+        rerendered_messages(row, Prompts(spec, PromptOptions(form="change")))
 
 
 def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None:
     row = session(("a", "b"), ("c", "d"))
-    assert list(turn_samples(row, Prompts(load_spec("mcp"), profile="compact"))) == list(turn_samples(row))
+    assert list(turn_samples(row, Prompts(load_spec("mcp"), PromptOptions(profile="compact")))) == list(
+        turn_samples(row)
+    )
 
 
 def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning() -> None:
-    prompts = Prompts(load_spec("search"), profile="compact", index=load_index("search"))
+    prompts = Prompts(load_spec("search"), PromptOptions(profile="compact", index=load_index("search")))
     row = next(row for row in recorded("search", "compact") if any("@" in text for text in row.response))
     assert observation_meant(row, prompts, "", unescape(row.response[-1])) == row.observations[-1]
     lost = row.model_copy(update={"task_id": "another"})
@@ -242,11 +245,11 @@ def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning() -> None:
 def test_the_error_of_a_task_that_is_gone_says_row_and_task_and_why(change: dict[str, Any], why: str) -> None:
     lost = recorded("web", "compact", "change")[0].model_copy(update=change)
     with pytest.raises(SpecError, match=f"row {lost.id}: task_id: got '{lost.task_id}'.*to render.*anew: {why}"):
-        rerendered_messages(lost, Prompts(load_spec("web"), form="change"))
+        rerendered_messages(lost, Prompts(load_spec("web"), PromptOptions(form="change")))
 
 
 def test_answers_that_refer_to_nothing_need_no_task() -> None:
-    prompts = Prompts(load_spec("search"), profile="compact", index=load_index("search"))
+    prompts = Prompts(load_spec("search"), PromptOptions(profile="compact", index=load_index("search")))
     row = recorded("search", "compact")[0].at(1)
     for shown in ("", "Key not found"):
         answer = escape(prompts.answer(None, "", shown))
@@ -255,7 +258,7 @@ def test_answers_that_refer_to_nothing_need_no_task() -> None:
 
 
 def test_without_a_task_answers_that_were_recorded_in_full_stay_readable() -> None:
-    prompts = Prompts(load_spec("search"), profile="compact", index=load_index("search"))
+    prompts = Prompts(load_spec("search"), PromptOptions(profile="compact", index=load_index("search")))
     row = recorded("search", "compact")[0].model_copy(update={"task_id": "another"})
     plain = row.model_copy(update={"response": tuple(map(escape, row.observations))})
     whole = recorded("search")[0].model_copy(update={"task_id": "another"})

@@ -31,6 +31,7 @@ from agentworld_gym.core.domain.task import split_of
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.llm.rows.samples import write_samples
@@ -318,7 +319,7 @@ def test_splits_never_share_a_task(split: str) -> None:
 
 @pytest.mark.parametrize("profile", ["full", "compact"])
 def test_a_request_is_what_an_environment_would_send(profile: Profile) -> None:
-    prompts, parser = Prompts(SPEC, profile=profile), ActionParser(SPEC)
+    prompts, parser = Prompts(SPEC, PromptOptions(profile=profile)), ActionParser(SPEC)
     recorder = Recorder([SPEC], CollectConfig(profile=profile, controls_share=0.5), seed=5)
     for row in filter(None, map(recorder.row, range(10))):
         task = generate("terminal", row.family, row.level or 1, row.seed or 0)
@@ -434,7 +435,7 @@ def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:
 
 
 def test_special_tokens_are_exactly_those_of_the_template() -> None:
-    prompts = Prompts(SPEC, profile="compact")
+    prompts = Prompts(SPEC, PromptOptions(profile="compact"))
     hostile = prompts.observation("".join(SPECIALS) + "<think>")
     text = wrap(TOKENIZER, 512).apply_chat_template([{"role": "assistant", "content": hostile}], tokenize=False)
     ids = TOKENIZER.encode(text).ids

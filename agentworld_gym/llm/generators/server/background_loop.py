@@ -1,4 +1,4 @@
-"""An event loop in a daemon thread that all generators of a process share, and the waves of answers it delivers.
+"""An event loop in a daemon thread that all generators of a process share, and the streams of answers that it delivers.
 
 The loop has a thread of its own, so that generators work where another loop already runs (Jupyter, an async server).
 """
@@ -9,23 +9,21 @@ import asyncio
 import atexit
 import contextlib
 import os
-import queue
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
-from functools import partial
 from typing import Any, TypeVar
 
 from agentworld_gym.base.errors import ClosedError
 from agentworld_gym.base.process.per_process import PerProcess
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
-from agentworld_gym.core.flow.request_stream import Delivered
+from agentworld_gym.core.flow.request_stream import Deliver
 
 T = TypeVar("T")
 Answer = Completion | Failure
-Deliver = Callable[[int, Answer], None]
-Handover = Callable[[Delivered], None]
+Answered = Callable[[int, Answer], None]
+"""A function that takes the answer to the request of an index."""
 
 
 class BackgroundLoop:
@@ -98,141 +96,82 @@ def background_loop() -> BackgroundLoop:
 _LOOP = PerProcess(BackgroundLoop)
 
 
-class Wave(Iterator[tuple[int, Answer]]):
-    """The answers of one wave, in the order in which they come.
-
-    The work starts at once, not at the first `next`. Closing the wave, dropping it, or an interrupt while waiting for
-    an answer cancels the requests that are still open.
-
-    Args:
-        loop: The loop that the work runs on.
-        size: The number of answers.
-        work: The coroutine function, which delivers each index once.
-    """
-
-    def __init__(self, loop: BackgroundLoop, size: int, work: Callable[[Deliver], Coroutine[Any, Any, None]]) -> None:
-        self._future: Future[None] | None = None  # There is none where the loop is closed already.
-        answers: queue.SimpleQueue[list[tuple[int, Answer]] | BaseException] = queue.SimpleQueue()
-        mailbox = _Mailbox(loop.loop, answers.put)
-        self._answers, self._open = answers, size
-        self._at_hand: Iterator[tuple[int, Answer]] = iter(())
-        future = self._future = loop.start(work(mailbox.deliver))
-
-        def end(future: Future[None]) -> None:
-            mailbox.flush()
-            answers.put(_reason(future) or RuntimeError("the wave ended with answers missing"))
-
-        future.add_done_callback(end)
-
-    def __next__(self) -> tuple[int, Answer]:
-        if not self._open:
-            raise StopIteration
-        answer = next(self._at_hand, None)
-        while answer is None:
-            self._at_hand = iter(self._wait())
-            answer = next(self._at_hand, None)
-        self._open -= 1
-        return answer
-
-    def _wait(self) -> list[tuple[int, Answer]]:
-        try:
-            answers = self._answers.get()
-            if isinstance(answers, BaseException):
-                raise answers
-        except BaseException:
-            self.close()
-            raise
-        return answers
-
-    def cancel(self) -> None:
-        """Cancel the requests that are still open; whoever waits for an answer gets a `ClosedError`."""
-        if self._future is not None:
-            self._future.cancel()
-
-    def close(self) -> None:
-        """Cancel the requests that are still open and end the iteration."""
-        self._open = 0
-        self.cancel()
-
-    def __del__(self) -> None:
-        self.cancel()
-
-
 class ServerStream:
-    """Waves of requests that are sent one after the other; all answers are delivered at one place, as they come.
+    """Requests that are sent in batches one after the other; all answers are delivered at one place, as they come.
+
+    Closing the stream or dropping it cancels the requests that are open; whoever waits for an answer gets a
+    `ClosedError`.
 
     Args:
         loop: The loop that the work runs on.
-        work: The coroutine function, which takes requests and delivers each index once.
+        work: The coroutine function, which takes requests and gives the answer to each index once.
         deliver: The function that takes the answers.
     """
 
     def __init__(
         self,
         loop: BackgroundLoop,
-        work: Callable[[list[ChatRequest], Deliver], Coroutine[Any, Any, None]],
-        deliver: Handover,
+        work: Callable[[list[ChatRequest], Answered], Coroutine[Any, Any, None]],
+        deliver: Deliver,
     ) -> None:
         self._loop, self._work, self._deliver = loop, work, deliver
         self._futures: set[Future[None]] = set()
 
     def send(self, requests: Sequence[tuple[int, ChatRequest]]) -> None:
         """Send some requests now, each under a number of its own."""
-        numbers = [number for number, _ in requests]
-        mailbox = _Mailbox(
-            self._loop.loop, lambda answers: self._deliver([(numbers[index], answer) for index, answer in answers])
-        )
-        future = self._loop.start(self._work([request for _, request in requests], mailbox.deliver))
+        batch = _Batch(self._loop.loop, [number for number, _ in requests], self._deliver)
+        future = self._loop.start(self._work([request for _, request in requests], batch.answered))
         self._futures.add(future)
-        future.add_done_callback(partial(self._end, mailbox))
-
-    def _end(self, mailbox: _Mailbox, future: Future[None]) -> None:
-        mailbox.flush()
-        self._futures.discard(future)
-        if (reason := _reason(future)) is not None:
-            self._deliver(reason)
+        future.add_done_callback(self._futures.discard)
+        future.add_done_callback(batch.end)
 
     def work(self) -> None:
         """Do nothing: the loop has a thread of its own."""
 
-    def cancel(self) -> None:
-        """Cancel the requests that are open; whoever waits for an answer gets a `ClosedError`."""
+    def close(self) -> None:
+        """Cancel the requests that are open. A second call does nothing."""
         for future in list(self._futures):
             future.cancel()
 
-    def close(self) -> None:
-        """Cancel the requests that are open."""
-        self.cancel()
-
     def __del__(self) -> None:
-        self.cancel()
+        self.close()
 
 
-class _Mailbox:
-    """Hands answers from the loop's thread to the consumer's, all of one turn of the loop together.
+class _Batch:
+    """Hands the answers to some requests from the loop's thread to the consumer's, those of one turn of it together.
 
     Waking the consumer for every answer would make two threads fight over the interpreter in the middle of a wave.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, put: Callable[[list[tuple[int, Answer]]], None]) -> None:
-        self._loop, self._put = loop, put
+    def __init__(self, loop: asyncio.AbstractEventLoop, numbers: Sequence[int], deliver: Deliver) -> None:
+        self._loop, self._numbers, self._deliver = loop, numbers, deliver
+        self._missing = len(numbers)
         self._turn: list[tuple[int, Answer]] = []
 
-    def deliver(self, index: int, answer: Answer) -> None:
+    def answered(self, index: int, answer: Answer) -> None:
         """Keep an answer for the end of this turn of the loop; this is called on the loop."""
         if not self._turn:
-            self._loop.call_soon(self.flush)
-        self._turn.append((index, answer))
+            self._loop.call_soon(self._flush)
+        self._turn.append((self._numbers[index], answer))
 
-    def flush(self) -> None:
-        """Hand over what was kept."""
+    def _flush(self) -> None:
         turn, self._turn = self._turn, []
         if turn:
-            self._put(turn)
+            self._missing -= len(turn)
+            self._deliver(turn)
+
+    def end(self, future: Future[None]) -> None:
+        """Hand over what was kept, and why other answers are missing."""
+        self._flush()
+        reason = _reason(future)
+        if reason is None and self._missing:
+            reason = RuntimeError("the requests ended with answers missing")
+        if reason is not None:
+            self._deliver(reason)
 
 
 def _reason(future: Future[None]) -> BaseException | None:
     """Return why requests that ended have no answer; None where they have one."""
     if future.cancelled():
-        return ClosedError("the wave was cancelled: its generator was closed")
+        return ClosedError("the requests were cancelled: their generator was closed")
     return future.exception()

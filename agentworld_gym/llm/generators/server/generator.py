@@ -12,7 +12,6 @@ import weakref
 from asyncio import Task
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,7 +23,9 @@ from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.process.open_files import allowed_files
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.llm.generators.server.background_loop import Deliver, Handover, ServerStream, Wave, background_loop
+from agentworld_gym.core.flow.request_stream import Deliver
+from agentworld_gym.core.flow.streams import submit_to
+from agentworld_gym.llm.generators.server.background_loop import Answered, ServerStream, background_loop
 from agentworld_gym.llm.generators.server.bodies import (
     ACCEPTED,
     ERROR_BYTES,
@@ -125,7 +126,7 @@ class ServerGenerator:
         self._limits = ServerLimits(self.base_url, self._extra)
         # vLLM on a CPU cannot honour seeds; `extra_body={"seed": None}` does not send them.
         self.supports_seed = "seed" not in self._extra
-        self._waves: weakref.WeakSet[Wave | ServerStream] = weakref.WeakSet()
+        self._streams: weakref.WeakSet[ServerStream] = weakref.WeakSet()
         self._session: aiohttp.ClientSession | None = None
         self._inherited: aiohttp.ClientSession | None = None
         self._pid, self._chance = os.getpid(), random.SystemRandom()
@@ -143,18 +144,14 @@ class ServerGenerator:
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Send all requests now; answers are yielded as they come."""
-        if self._closed:
-            raise ClosedError("this ServerGenerator is closed")
-        wave = Wave(background_loop(), len(requests), partial(self._wave, list(requests)))
-        self._waves.add(wave)
-        return wave
+        return submit_to(self.stream, requests)
 
-    def stream(self, deliver: Handover) -> ServerStream:
+    def stream(self, deliver: Deliver) -> ServerStream:
         """Open a stream of requests, each of which is sent at once; see `StreamingGenerator`."""
         if self._closed:
             raise ClosedError("this ServerGenerator is closed")
         stream = ServerStream(background_loop(), self._wave, deliver)
-        self._waves.add(stream)
+        self._streams.add(stream)
         return stream
 
     def describe(self) -> dict[str, tuple[str, bool]]:
@@ -203,8 +200,8 @@ class ServerGenerator:
     def close(self) -> None:
         """Cancel the open requests and close the connections. A second call does nothing."""
         self._closed = True
-        for wave in list(self._waves):
-            wave.cancel()
+        for stream in list(self._streams):
+            stream.close()
         if self._session is not None and self._pid == os.getpid():
             background_loop().run(self.aclose(), timeout=10)
 
@@ -241,12 +238,12 @@ class ServerGenerator:
         headers = {"Content-Type": "application/json", "Accept-Encoding": ACCEPTED}
         return headers | ({"Authorization": f"Bearer {key}"} if key else {})
 
-    async def _wave(self, requests: list[ChatRequest], deliver: Deliver) -> None:
+    async def _wave(self, requests: list[ChatRequest], answered: Answered) -> None:
         if not requests:
             return
         last: dict[int, Failure] = {}
         ready = asyncio.create_task(self._look_up(self._retries)) if self._model is None else None
-        members = {asyncio.create_task(self._member(i, r, deliver, ready, last)): i for i, r in enumerate(requests)}
+        members = {asyncio.create_task(self._member(i, r, answered, ready, last)): i for i, r in enumerate(requests)}
         try:
             _, late = await asyncio.wait(members, timeout=self._deadline_s)
         except asyncio.CancelledError:
@@ -257,13 +254,13 @@ class ServerGenerator:
             before = f" (before: {last[index].message})" if index in last else ""
             spent = last[index].spent if index in last else Usage()
             message = f"no answer within {self._deadline_s:g} s{before}"
-            deliver(index, Failure(FailureKind.TIMEOUT, message, retryable=True, spent=spent))
+            answered(index, Failure(FailureKind.TIMEOUT, message, retryable=True, spent=spent))
 
     async def _member(
         self,
         index: int,
         request: ChatRequest,
-        deliver: Deliver,
+        answered: Answered,
         ready: Task[Failure | None] | None,
         last: dict[int, Failure],
     ) -> None:
@@ -273,7 +270,7 @@ class ServerGenerator:
         except Exception as error:  # A defect costs one request, not those that were sent with it.
             log.error("an unexpected error in a request: %s", self._without_key(traceback.format_exc()))
             answer = Failure(FailureKind.SERVER, self._without_key(f"{type(error).__name__}: {error}"))
-        deliver(index, answer)
+        answered(index, answer)
 
     async def _ask(self, request: ChatRequest, index: int, last: dict[int, Failure]) -> Completion | Failure:
         guarded = replace(request, messages=self._rule.messages(request.messages))

@@ -9,14 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from queue import SimpleQueue
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from agentworld_gym.base.errors import ClosedError, GeneratorError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure, FailureKind
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.core.flow.request_stream import Deliver, Delivered, RequestStream
+from agentworld_gym.core.flow.request_stream import Deliver, Delivered
+from agentworld_gym.core.flow.streams import submit_to
 from agentworld_gym.llm.generators.server.generator import ServerGenerator
 
 log = logging.getLogger(__name__)
@@ -135,10 +135,7 @@ class ReplicaGenerator:
 
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Send all requests now; answers are yielded as they come."""
-        answers: SimpleQueue[Delivered] = SimpleQueue()
-        stream = self.stream(answers.put)
-        stream.send(list(enumerate(requests)))
-        return _as_they_come(stream, answers, len(requests))
+        return submit_to(self.stream, requests)
 
     def stream(self, deliver: Deliver) -> ReplicaStream:
         """Open a stream of requests, each of which is sent at once; see `StreamingGenerator`."""
@@ -297,17 +294,3 @@ class ReplicaStream:
 
 def _closed() -> ClosedError:
     return ClosedError("the requests were cancelled: their generator was closed")
-
-
-def _as_they_come(
-    stream: RequestStream, answers: SimpleQueue[Delivered], count: int
-) -> Iterator[tuple[int, Completion | Failure]]:
-    try:
-        while count:
-            some = answers.get()
-            if isinstance(some, BaseException):
-                raise some
-            count -= len(some)
-            yield from some
-    finally:
-        stream.close()

@@ -26,6 +26,7 @@ from agentworld_gym.domains.android.screen_texts import dialect_of, head_of
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.worlds import LanguageWorld
 
 STATE = {
@@ -140,7 +141,7 @@ def test_a_dream_begins_in_the_dialect(dialect: str) -> None:
 def test_a_world_model_is_told_the_dialect(dialect: str) -> None:
     spec = load_spec("android").in_dialect(dialect)
     for form in ("full", "change"):
-        system = Prompts(spec, form=form).system(TASKS[0])
+        system = Prompts(spec, PromptOptions(form=form)).system(TASKS[0])
         assert ("<invoke" in system, "touch <button" in system, "action_type" in system) == tuple(
             dialect == name for name in ("droidrun", "droidbot", "androidworld")
         )
