@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentworld_gym.domains.terminal.engine.messages import bash_output
+from agentworld_gym.domains.terminal.api import bash_output
 
 _NUMBERED = re.compile(r"^bash: line (\d+): ", re.MULTILINE)
 _BARE = re.compile(r"^bash: (?!line |-c)(?=.*: )", re.MULTILINE)

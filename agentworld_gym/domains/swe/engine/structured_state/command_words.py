@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from agentworld_gym.domains.swe.engine.structured_state.command_list import WRITERS, steps_of
 from agentworld_gym.domains.swe.engine.structured_state.read_only import simple_commands
-from agentworld_gym.domains.terminal.engine.lexer import unquoted
+from agentworld_gym.domains.terminal.api import unquoted
 
 _GIT_NAMING = {("git", verb) for verb in ("add", "branch", "checkout", "merge", "mv", "rm", "switch", "tag")}
 """The commands of git whose operands are names."""
