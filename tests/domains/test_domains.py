@@ -19,7 +19,7 @@ import typer
 import agentworld_gym
 from agentworld_gym import Domain, ScriptedWorld, SpecError, register_domain
 from agentworld_gym.cli.app import add_commands
-from agentworld_gym.core.registration import all_domains, find_domain, resolved
+from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.envs.options import EnvOptions
 
@@ -56,22 +56,6 @@ def test_no_code_outside_their_folders_names_a_domain() -> None:
         for line in named_domains(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert naming == set()
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_every_reference_of_a_domain_leads_somewhere(name: str) -> None:
-    domain = find_domain(name)
-    assert domain is not None
-    fields = {field: getattr(domain, field) for field in Domain.__dataclass_fields__}
-    references = [value for value in fields.values() if isinstance(value, str) and ":" in value]
-    references += [
-        *domain.translations.values(),
-        *domain.syntaxes.values(),
-        *domain.policies.values(),
-        *domain.worlds.values(),
-        *domain.commands,
-    ]
-    assert references and all(resolved(reference) is not None for reference in references)
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
@@ -113,6 +97,12 @@ def command(folder: Path, path: Path, *arguments: str) -> str:
     return run(folder, path, "-m", "agentworld_gym", *arguments)
 
 
+def contract(path: Path, domain: str, folder: Path) -> str:
+    """Hold a domain of an installed package to what every domain has to keep."""
+    options = ("-q", "-rA", "-p", "no:cacheprovider", "--basetemp", str(folder / "pytest"))
+    return run(ROOT, path, "-m", "pytest", *options, "tests/contract", "-k", f"[{domain}")
+
+
 PLAY = """
 import gymnasium as gym
 from concurrent.futures import ThreadPoolExecutor
@@ -148,6 +138,11 @@ def test_a_domain_of_an_installed_package_is_played_recorded_trained_and_measure
     command(tmp_path, LAMPS, "eval", "transfer", "lamp", "--policy", "expert", "--world", "grounded", "--tasks", "2")
     transfer = json.loads((tmp_path / "transfer.json").read_text())
     assert transfer["dream"]["success"]["share"] == transfer["grounded"]["success"]["share"] == 1.0
+
+
+def test_a_domain_of_an_installed_package_keeps_the_contract(tmp_path: Path) -> None:
+    shown = contract(LAMPS, "lamp", tmp_path)
+    assert " passed" in shown and "[lamp" in shown
 
 
 def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path: Path) -> None:

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
-from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import check_env
-from worlds import DOMAIN_IDS, dream, make, predicted
+from worlds import dream, make, predicted
 
 from agentworld_gym import (
     AgentWorldError,
@@ -27,7 +25,6 @@ from agentworld_gym import (
 from agentworld_gym.base.errors import UnknownOption
 from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds.options import LanguageOptions, WorldOptions
@@ -43,40 +40,11 @@ TASK = {
 }
 
 
-@pytest.mark.parametrize("env_id", DOMAIN_IDS)
-def test_gymnasiums_own_checker_accepts_every_domain(env_id):
-    check_env(gym.make(env_id, world="scripted").unwrapped)
-
-
-@pytest.mark.parametrize("domain", engine_names())
-def test_gymnasiums_own_checker_accepts_every_grounded_world(domain):
-    check_env(gym.make(load_spec(domain).env_id, world="grounded").unwrapped)
-
-
-@pytest.mark.parametrize("domain", engine_names())
-def test_what_every_level_shows_lies_in_the_observation_space_and_follows_the_seed(domain):
-    env = gym.make(load_spec(domain).env_id, world="grounded").unwrapped
-    for level in (1, 2, 3):
-        shown = [env.reset(seed=seed, options={"level": level})[0] for seed in (123, 456)]
-        assert env.reset(seed=123, options={"level": level})[0] == shown[0]
-        shown.append(env.step(env.action_space.sample())[0])
-        assert all(one in env.observation_space for one in shown)
-    env.close()
-
-
 @pytest.mark.parametrize(("domain", "name"), [("mcp", "-"), ("search", "web_search"), ("swe", "run_shell_command")])
 def test_an_environment_tells_what_can_be_called(domain, name):
     env = make(load_spec(domain).env_id, world="grounded")
     env.reset(seed=2)
     assert any(name in tool["name"] and tool["description"] and tool["parameters"] for tool in env.tools)
-
-
-@pytest.mark.parametrize("env_id", DOMAIN_IDS)
-def test_a_spec_survives_json(env_id):
-    env = gym.make(env_id, world="scripted", max_steps=3)
-    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
-    assert again.reset(seed=5) == env.reset(seed=5)
-    assert again.spec.kwargs == env.spec.kwargs
 
 
 def test_an_observation_check_is_not_met_by_the_instruction_nor_by_what_cannot_be_read():
@@ -539,18 +507,6 @@ def test_info_holds_the_tools_of_the_task_after_a_reset(env_id):
 
 def test_a_domain_without_tools_has_none_in_info():
     assert "tools" not in make(world="grounded").reset(seed=2)[1]
-
-
-@pytest.mark.parametrize("env_id", DOMAIN_IDS)
-def test_samples_of_actions_can_be_carried_out_in_the_episode(env_id):
-    env = make(env_id, world="grounded")
-    env.action_space.seed(0)
-    for seed in range(3):
-        env.reset(seed=seed)
-        drawn = {env.action_space.sample() for _ in range(30)}
-        assert drawn <= {entry for entry in env.menu if entry is not None}
-        parser = env.runner.parser
-        assert all(parser.parse(action, env.task.tools).error is None for action in drawn)
 
 
 @pytest.mark.parametrize("env_id", ["AgentWorld/MCP-v0", "AgentWorld/SWE-v0"])

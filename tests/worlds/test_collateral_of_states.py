@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from typing import Any
 
-import pytest
 from worlds import make
 
-from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.checks.collateral import Rules
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.engines import Controls, Restorable
-from agentworld_gym.core.engines.catalog import load_engine, load_view
 from agentworld_gym.llm.generators import ScriptedGenerator
-from agentworld_gym.llm.rows.rerendering import task_of
-from agentworld_gym.recipe.collect.config import SmallModelSessions
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import register_world
 
@@ -81,32 +72,3 @@ def test_a_state_without_fields_is_a_failure_of_the_world() -> None:
     (answer,) = world.collateral([session])
     assert isinstance(answer, Failure)
     assert answer.kind is FailureKind.MALFORMED
-
-
-@pytest.mark.parametrize("domain", ["android", "desktop", "mcp", "swe", "terminal", "web"])
-def test_the_fields_of_what_is_shown_are_those_of_the_machine(domain: str) -> None:
-    spec, view = load_spec(domain), load_view(domain)
-    assert view.knows_fields
-    parser = ActionParser(spec)
-    recorder = Recorder([spec], SmallModelSessions(policies={"mixed": 0.5, "explore": 0.5}, max_turns=10), seed=7)
-    told = 0
-    for row in filter(None, map(recorder.row, range(6))):
-        task = task_of(row)
-        assert task is not None
-        rules = Rules.of(spec.outcome, task)
-        with closing(load_engine(domain).start(task.state, task.seed or 0, Controls({}, 0), task.hidden)) as machine:
-            assert isinstance(machine, Restorable)
-            for action in (parser.parse(text, task.tools) for text in row.actions):
-                if action.error is None:
-                    machine.act(action.parsed)
-                fields = view.fields(json.loads(json.dumps(machine.visible_state())))
-                if fields is not None:
-                    told += 1
-                    assert counted(fields, rules) == counted(machine.state(), rules)
-    assert told > 20
-
-
-def counted(fields: Any, rules: Rules) -> dict[str, Any]:
-    """The fields that count: an archive, for one, holds times."""
-    free = (rules.free, rules.free_values)
-    return {key: value for key, value in fields.items() if not any(pattern.fullmatch(key) for pattern in free)}

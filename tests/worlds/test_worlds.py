@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds import DOMAIN_IDS, language_world, predicted
+from worlds import language_world, predicted
 
-from agentworld_gym import ENV_IDS, Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
+from agentworld_gym import Failure, FailureKind, ScriptedWorld, SpecError, WorldNotConfigured, load_spec
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Completion, Observation, Usage, World
 from agentworld_gym.core.domain.sampling import Sampling
@@ -25,25 +25,6 @@ def begun(world, domain="terminal", seed=7):
     spec = load_spec(domain)
     [session] = world.begin([spec.handwritten_tasks()[0]], [seed])
     return session, ActionParser(spec)
-
-
-@pytest.mark.parametrize("env_id", DOMAIN_IDS)
-def test_histories_only_grow(env_id):
-    domain = ENV_IDS[env_id]
-    world = language_world(lambda request: predicted("something new"), domain)
-    session, parser = begun(world, domain)
-    before = None
-    actions = [parser.parse(text, session.task.tools) for text in load_spec(domain).action.examples]
-    for action in [action for action in actions if action.error is None][:4]:
-        messages = world.messages(session, action)
-        if before is not None:
-            assert messages[: len(before) - 1] == before[:-1]
-            request = before[-1]["content"]
-            kept = messages[len(before) - 1]["content"]
-            assert request.startswith(kept)
-            assert CLOSING in request[len(kept) :]
-        before = messages
-        world.step([session], [action])
 
 
 @pytest.mark.parametrize("profile", ["compact", "full"])

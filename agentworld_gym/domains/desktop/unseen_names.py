@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.unseen_names import UnseenNames
 from agentworld_gym.core.screens import ScreenNode, read_screen
-from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
-from agentworld_gym.domains.web.unseen_names import hosts_of
+from agentworld_gym.domains.web.api import from_address_bar, host_of, hosts_of
 
 if TYPE_CHECKING:
     from agentworld_gym.domains.desktop.engine.program import Program
@@ -28,7 +27,7 @@ class UnseenPrograms(UnseenNames):
 
     def sites(self, task: Task) -> Iterable[str]:
         """Return the hosts of the sites that a task states."""
-        return hosts_of(task)
+        return hosts_of(task.state)
 
     def apps(self, task: Task) -> Sequence[str]:
         """Return the names of all programs."""

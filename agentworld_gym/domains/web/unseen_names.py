@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.unseen_names import UnseenNames
 from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
+from agentworld_gym.domains.web.engine.sites.site import hosts_of
 
 _PAGE = re.compile(r"^(?:- Page )?URL: (\S+)", re.MULTILINE)
-
-
-def hosts_of(task: Task) -> Iterator[str]:
-    """Yield the hosts of the sites that a task states; one that cannot be loaded fails when the task begins."""
-    from agentworld_gym.domains.web.engine.sites.site import load_site
-
-    sites = task.state.get("sites")
-    for name in sites if isinstance(sites, Mapping) else ():
-        try:
-            yield load_site(str(name)).about.host
-        except SpecError:
-            continue
 
 
 class UnseenSites(UnseenNames):
@@ -31,7 +19,7 @@ class UnseenSites(UnseenNames):
 
     def sites(self, task: Task) -> Iterable[str]:
         """Return the hosts of the sites that a task states."""
-        return hosts_of(task)
+        return hosts_of(task.state)
 
     def hosts(self, action: Any, shown: str) -> Iterable[str]:
         """Return the host that a call asks for, or else that of the page."""

@@ -20,7 +20,7 @@ def open_engine(variant: str) -> Engine:
 
 def versions(variant: str) -> dict[str, str]:
     """Return the versions of SQLite, and of the Python that runs code, where it is this one."""
-    from agentworld_gym.domains.swe.domain import versions as versions_of_repositories
+    from agentworld_gym.domains.swe.api import versions as versions_of_repositories
     from agentworld_gym.kit.tables.database import sqlite_version
 
     return {**sqlite_version(variant), **versions_of_repositories(variant)}

@@ -9,11 +9,23 @@ from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.tasks.family import Family, TaskDraft, by_name
-from agentworld_gym.domains.mcp.engine.service import load_service
-from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
-from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
-from agentworld_gym.domains.swe.tasks.repairs import PYTHON
-from agentworld_gym.domains.swe.tasks.repository import ROOT, Mutation, Repository, draw_repository, templates
+from agentworld_gym.domains.mcp.api import load_service
+from agentworld_gym.domains.swe.api import (
+    PYTHON,
+    ROOT,
+    SUITE,
+    Mutation,
+    Repository,
+    call,
+    draw_repository,
+    edit,
+    fix,
+    prints,
+    read,
+    shell,
+    suite_passes,
+    templates,
+)
 from agentworld_gym.domains.work.machine import DESK, USER, first_observation
 from agentworld_gym.kit.vocabulary import common_pool
 

@@ -14,10 +14,8 @@ from pydantic import Field, field_validator
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, BaseMachine, Controls, Scalar
-from agentworld_gym.domains.mcp.engine import ToolMachine
-from agentworld_gym.domains.swe.engine import SweEngine
-from agentworld_gym.domains.swe.engine.machine import SweMachine
-from agentworld_gym.domains.swe.engine.tools import read_call
+from agentworld_gym.domains.mcp.api import ToolMachine
+from agentworld_gym.domains.swe.api import SweEngine, SweMachine, read_call
 
 DESK = Path(__file__).with_name("desk")
 """The scenario of the desk: its tables and tools."""

@@ -103,44 +103,6 @@ def test_strength_zero_changes_nothing(domain: str) -> None:
     runner.close()
 
 
-@pytest.mark.parametrize("domain", engine_names())
-def test_forks_and_equal_seeds_see_the_same_faults(domain: str) -> None:
-    controls = dict.fromkeys(load_spec(domain).controls, 0.5)
-    shown = []
-    for twin in (False, True):
-        env = gym.make(load_spec(domain).env_id, world=grounded(domain)).unwrapped
-        env.reset(seed=3, options={"controls": controls})
-        texts = []
-        for action in env.task.expert[:-1]:
-            if twin:
-                fork = env.fork()
-                texts.append(fork.step(action)[0])
-                fork.close()
-                assert env.step(action)[0] == texts[-1]
-            else:
-                texts.append(env.step(action)[0])
-        shown.append(texts)
-        env.close()
-    assert shown[0] == shown[1]
-
-
-@pytest.mark.parametrize("domain", engine_names())
-def test_a_closed_fork_leaves_its_original_as_it_was(domain: str) -> None:
-    spec = load_spec(domain)
-    envs = [gym.make(spec.env_id, world=grounded(domain)).unwrapped for _ in range(2)]
-    for control in spec.controls:
-        shown: list[list[str]] = [[], []]
-        for forked, (env, texts) in enumerate(zip(envs, shown, strict=True)):
-            env.reset(seed=4, options={"controls": {control: 1.0}})
-            for action in env.task.expert[:-1]:
-                texts.append(env.step(action)[0])
-                if forked:
-                    env.fork().close()
-        assert shown[0] == shown[1], control
-    for env in envs:
-        env.close()
-
-
 def test_the_seed_of_the_controls_can_be_set_apart() -> None:
     def seen(**options: object) -> list[str]:
         env = gym.make("AgentWorld/Terminal-v0").unwrapped

@@ -110,14 +110,6 @@ def test_shape_of_a_task(task: Task) -> None:
     assert 2 <= len(files) <= 7 and all(1 <= text.count("\n") <= 6 for text in files.values())
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.sampled_from(FAMILIES), st.integers(1, 3), st.integers(0, 2**31 - 1))
-def test_same_seed_same_task_other_seed_other_files(family: str, level: int, seed: int) -> None:
-    task = generate("terminal", family, level, seed)
-    assert generate("terminal", family, level, seed) == task
-    assert generate("terminal", family, level, seed + 1).state["files"] != task.state["files"]
-
-
 @every_level
 def test_menus_place_the_expert_anywhere(family: str, level: int) -> None:
     places = {task.menu.index(task.expert[0]) for task in (generate("terminal", family, level, s) for s in range(40))}

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import gymnasium as gym
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agentworld_gym  # noqa: F401
 from agentworld_gym.agents.policies.following import play
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
@@ -247,14 +245,6 @@ def test_shape_of_a_task(task: Task) -> None:
     assert all(PARSER.parse(stand_in("web", entry)).error is None for entry in task.menu)
 
 
-@settings(max_examples=6, deadline=None)
-@given(st.sampled_from(FAMILIES), st.integers(1, 3), st.integers(0, 2**31 - 1))
-def test_same_seed_same_task_other_seed_other_world(name: str, level: int, seed: int) -> None:
-    task = generate("web", name, level, seed)
-    assert generate("web", name, level, seed) == task
-    assert generate("web", name, level, seed + 1).state != task.state
-
-
 @pytest.mark.parametrize("name", FAMILIES)
 def test_splits_know_other_people(name: str) -> None:
     known: dict[str, set[str]] = {}
@@ -274,9 +264,7 @@ def test_worlds_are_stated_whole() -> None:
     assert one.observation == other.observation and all(key.startswith("cookie/") for key in differing)
 
 
-def test_families_are_listed_in_the_spec() -> None:
-    assert sorted(SPEC.tasks.families) == FAMILIES
-    assert len(FAMILIES) >= 8
+def test_the_families_use_every_site() -> None:
     sites = {site for name in FAMILIES for site in generated("web", name, 1, 0).state["sites"]}
     assert sites == {"forum", "mail", "shop", "tracker", "wiki"}
 
@@ -337,18 +325,6 @@ def test_hard_menus_have_wrong_turns_and_wrong_answers(name: str) -> None:
         assert answers >= 2 and len(wrong) - answers >= 2
 
 
-def test_an_episode_of_the_environment() -> None:
-    env = gym.make("AgentWorld/Web-v0", world="grounded")
-    task = generate("web", "follow_policy", 3, 4)
-    env.reset(seed=1, options={"task": task.id})
-    sight = Sight("web", [task.first_observation or ""])
-    for action in task.expert:
-        shown, reward, terminated, _, info = env.step(sight.resolve(action))
-        sight.see(shown)
-    assert terminated and info["success"] and reward == 1.0
-    env.close()
-
-
 # Tasks written by hand
 
 
@@ -375,10 +351,6 @@ def test_every_entry_of_a_menu_written_by_hand_is_on_some_page_of_the_expert(tas
 
 
 # Controls
-
-
-def test_every_control_of_the_spec_has_a_case() -> None:
-    assert {case.control for case in CASES} == set(SPEC.controls)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.control)

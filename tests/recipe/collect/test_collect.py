@@ -402,16 +402,6 @@ def test_controls_disturb_a_share_of_the_sessions_and_leave_the_others_as_they_a
             assert other.model_copy(update=same) == plain
 
 
-@pytest.mark.parametrize("domain", engine_names())
-def test_every_grounded_domain_can_be_recorded(domain: str) -> None:
-    recorder = Recorder([load_spec(domain)], CollectConfig(controls_share=0.5), seed=1)
-    rows = [row for number in range(4) if (row := recorder.row(number)) is not None]
-    assert rows
-    for row in rows:
-        assert row.domain == domain and len(row.changes) == row.turn_idx
-        assert Row.model_validate_json(row.model_dump_json()) == row
-
-
 def test_domains_take_turns() -> None:
     names = list(engine_names()[:2])
     recorder = Recorder([load_spec(name) for name in names], CollectConfig(), seed=1)

@@ -17,8 +17,7 @@ from agentworld_gym.domains.desktop.engine.programs.browser.actions import onlin
 from agentworld_gym.domains.desktop.engine.programs.files.listing import listed_paths
 from agentworld_gym.domains.desktop.engine.programs.spreadsheet import document, view
 from agentworld_gym.domains.desktop.engine.screen import RenderedScreen, ScreenSurface
-from agentworld_gym.domains.web.engine.addresses import host_of
-from agentworld_gym.domains.web.engine.structured_state.action_context import behind
+from agentworld_gym.domains.web.api import behind, host_of
 from agentworld_gym.kit.gui import Widget, handler
 
 MOST = 4

@@ -7,7 +7,7 @@ from agentworld_gym.domains.desktop.tasks.actions import CLOSE, SAVE, cell, clic
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, DesktopScene, family
 from agentworld_gym.domains.desktop.tasks.spreadsheet import fill
 from agentworld_gym.domains.desktop.tasks.vocabulary import PEOPLE, TOWNS
-from agentworld_gym.domains.web.engine.sites.site import load_site
+from agentworld_gym.domains.web.api import load_site
 
 KINDS = ("Lamp", "Chair", "Clock", "Kettle", "Mirror", "Shelf", "Stool", "Vase")
 SEARCH = click("entry 'Search products'")

@@ -18,7 +18,7 @@ from agentworld_gym.domains.swe.engine.files import DiskFull, File, Files, absol
 from agentworld_gym.domains.swe.engine.git.history import GitHistory, Stash
 from agentworld_gym.domains.swe.engine.git.objects import Commit, Tree
 from agentworld_gym.domains.swe.engine.python.sandbox import PythonSandbox
-from agentworld_gym.domains.terminal.engine.isolated_shell import checked
+from agentworld_gym.domains.terminal.api import checked
 
 T = TypeVar("T")
 _ID = re.compile(r"[0-9a-f]{40}")

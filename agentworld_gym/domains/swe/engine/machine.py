@@ -27,7 +27,7 @@ from agentworld_gym.domains.swe.engine.structured_state.episode import (
 )
 from agentworld_gym.domains.swe.engine.structured_state.test_reports import TestRun
 from agentworld_gym.domains.swe.engine.tools import read_call, use
-from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
+from agentworld_gym.domains.terminal.api import LineLost
 
 _METADATA = re.compile(
     r"(?m)^(?:Output: )?(?:"

@@ -15,8 +15,7 @@ from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.git.call import GitCall
 from agentworld_gym.domains.swe.engine.git.program import run_git
 from agentworld_gym.domains.swe.engine.pip import pip
-from agentworld_gym.domains.terminal.engine.builtins.date_sleep import LONGEST, sleep
-from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.api import LONGEST_SLEEP, ShellContext, sleep
 
 PYTHON_SECONDS = 10.0
 ON_PATH = (
@@ -59,7 +58,7 @@ class ProgramRun:
     def hang(self, out: str = "", errors: str = "") -> BuiltinResult:
         """Let the command run until its time is over: that of `timeout`, if it is the first to be over."""
         if (self.context.until - self.started) * 1000 < self.limit:
-            self.context.sleep(LONGEST)
+            self.context.sleep(LONGEST_SLEEP)
         else:
             self.stopped = True
             self.context.stop()

@@ -25,15 +25,26 @@ from agentworld_gym.domains.swe.engine.python.backends import open_sandbox
 from agentworld_gym.domains.swe.engine.python.sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.results import Refused
 from agentworld_gym.domains.swe.engine.state import HOME
-from agentworld_gym.domains.terminal.engine.builtins import builtins
-from agentworld_gym.domains.terminal.engine.context import ShellContext, VirtualClock
-from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
-from agentworld_gym.domains.terminal.engine.isolated_shell import checked, only_the_engines_errors, run_isolated
-from agentworld_gym.domains.terminal.engine.messages import bash_output
-from agentworld_gym.domains.terminal.engine.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
-from agentworld_gym.domains.terminal.engine.script_rewriting import clock_variables, rewritten
-from agentworld_gym.domains.terminal.engine.script_safety import is_safe_script
-from agentworld_gym.domains.terminal.engine.shell import need_shell_files
+from agentworld_gym.domains.terminal.api import (
+    Incomplete,
+    ShellContext,
+    SimpleCommand,
+    TooDeep,
+    Unexpected,
+    VirtualClock,
+    bash_output,
+    builtins,
+    checked,
+    clock_variables,
+    is_safe_script,
+    names_host,
+    need_shell_files,
+    only_the_engines_errors,
+    parse,
+    replaced_host_files,
+    rewritten,
+    run_isolated,
+)
 
 MAX_COMMANDS = 5_000
 MAX_LOOPS = 50_000

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
 import pytest
+from laws import assert_restored_goes_on, assert_view_prints
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.android.engine import AndroidMachine, AndroidView
 from agentworld_gym.domains.android.engine.apps import apps
@@ -37,45 +37,18 @@ def gesture(machine: AndroidMachine, rng: random.Random) -> dict[str, Any]:
     return rng.choice(others)
 
 
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_machine_restored_from_its_state_goes_on_exactly(seed: int) -> None:
     rng = random.Random(seed)
     machine = AndroidMachine.start({}, seed, Controls(DISTURBED if seed % 2 else {}, seed))
-    assert isinstance(machine, Restorable)
-    for _ in range(rng.randrange(30)):
-        machine.act(gesture(machine, rng))
-    twin = AndroidMachine.restore(roundtripped(machine.structured_state()))
-    assert twin.observation == machine.observation
-    for _ in range(30):
-        action = gesture(machine, rng)
-        assert twin.act(action) == machine.act(action)
-        assert twin.spans == machine.spans
-        assert twin.structured_state() == machine.structured_state()
-    assert twin.state() == machine.state()
+    assert_restored_goes_on(machine, lambda machine: gesture(machine, rng), rng.randrange(30), 30)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(seed: int) -> None:
     rng = random.Random(seed)
     machine = AndroidMachine.start({}, seed, Controls(DISTURBED if seed % 2 else {}, seed))
-    for _ in range(30):
-        shown = roundtripped(machine.structured_state()["shown"])
-        before = json.dumps(shown)
-        assert VIEW.view(shown) == machine.observation
-        action = gesture(machine, rng)
-        VIEW.describe_for_model(shown, action)
-        assert json.dumps(shown) == before
-        machine.act(action)
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    state = {"notes": {"notes": [{"title": "Codes", "text": "4711"}]}}
-    assert VIEW.begin(state, 3) == AndroidMachine.start(state, 3).structured_state()["shown"]
+    assert_view_prints(VIEW, machine, lambda machine: gesture(machine, rng), 30)
 
 
 def test_a_screen_that_was_predicted_needs_no_bookkeeping() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
+from contextlib import closing
 from typing import Any
 
 import pytest
+from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.desktop.engine import DesktopMachine, DesktopView
 from agentworld_gym.llm.prompting.state_changes import write_change
@@ -52,47 +53,18 @@ def begun(program: str, seed: int) -> DesktopMachine:
     return DesktopMachine.start({**STATE, **opened}, seed, Controls(DISTURBED if seed % 2 else {}, seed))
 
 
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
-
-
 @pytest.mark.parametrize(("seed", "program"), [*enumerate(WINDOWS)])
 def test_a_machine_restored_from_its_state_goes_on_exactly(program: str, seed: int) -> None:
     rng = random.Random(seed)
-    machine = begun(program, seed)
-    assert isinstance(machine, Restorable)
-    for _ in range(10):
-        machine.act(gesture(machine, rng))
-    twin = DesktopMachine.restore(roundtripped(machine.structured_state()))
-    assert twin.observation == machine.observation
-    for _ in range(15):
-        action = gesture(machine, rng)
-        assert twin.act(action) == machine.act(action)
-        assert twin.spans == machine.spans
-    assert twin.visible_state() == machine.visible_state()
-    assert twin.state() == machine.state()
-    machine.close()
-    twin.close()
+    with closing(begun(program, seed)) as machine:
+        assert_restored_goes_on(machine, lambda machine: gesture(machine, rng), 10, 15)
 
 
 @pytest.mark.parametrize(("seed", "program"), [*enumerate(WINDOWS)])
 def test_the_view_prints_every_screen_from_what_is_shown_and_changes_nothing(program: str, seed: int) -> None:
     rng = random.Random(seed)
-    machine = begun(program, seed)
-    for _ in range(15):
-        shown = roundtripped(machine.visible_state())
-        before = json.dumps(shown)
-        assert VIEW.view(shown) == machine.observation
-        action = gesture(machine, rng)
-        VIEW.describe_for_model(shown, action)
-        assert json.dumps(shown) == before
-        machine.act(action)
-    machine.close()
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 3) == DesktopMachine.start(STATE, 3).visible_state()
+    with closing(begun(program, seed)) as machine:
+        assert_view_prints(VIEW, machine, lambda machine: gesture(machine, rng), 15)
 
 
 def test_shells_and_held_keys_are_restored_too() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.finish import finishes
@@ -18,7 +19,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import compact
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.mcp.engine import ToolMachine
 from agentworld_gym.domains.mcp.engine.answer import CallResult
@@ -45,11 +46,6 @@ FAMILIES = sorted(families("mcp"))
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": f"shop-{name}", "arguments": arguments}
-
-
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
 
 
 def tools(machine: ToolMachine) -> Task:
@@ -80,19 +76,8 @@ def episode(family: str, number: int) -> tuple[ToolMachine, Iterator[dict[str, A
 @pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
 def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
     machine, calls = episode(family, number)
-    assert isinstance(machine, Restorable)
     with closing(machine):
-        for _ in range(8):
-            machine.act(next(calls))
-        with closing(ToolMachine.restore(roundtripped(machine.structured_state()))) as twin:
-            assert twin.observation == machine.observation
-            assert twin.refused == machine.refused
-            for _ in range(12):
-                action = next(calls)
-                assert twin.act(action) == machine.act(action)
-                assert twin.spans == machine.spans
-            assert twin.structured_state() == machine.structured_state()
-            assert twin.state() == machine.state()
+        assert_restored_goes_on(machine, lambda machine: next(calls), 8, 12, lambda machine: machine.refused)
 
 
 def test_a_machine_of_generated_rows_still_knows_which_of_them_nobody_has_seen() -> None:
@@ -109,19 +94,7 @@ def test_a_machine_of_generated_rows_still_knows_which_of_them_nobody_has_seen()
 def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(number: int, family: str) -> None:
     machine, calls = episode(family, number)
     with closing(machine):
-        for _ in range(12):
-            shown = roundtripped(machine.visible_state())
-            before = json.dumps(shown)
-            assert VIEW.view(shown) == machine.observation
-            action = next(calls)
-            VIEW.describe_for_model(shown, action)
-            VIEW.noted(shown, action)
-            assert json.dumps(shown) == before
-            machine.act(action)
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 3) == ToolMachine.start(STATE, 3).visible_state()
+        assert_view_prints(VIEW, machine, lambda machine: next(calls), 12)
 
 
 def test_an_answer_says_which_tool_shows_what_and_a_change_which_rows_change() -> None:

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import assert_restored_goes_on
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.view import compact
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.swe.engine import SweMachine
 from agentworld_gym.domains.swe.engine.structured_state.read_only import only_reads
@@ -66,21 +67,15 @@ def episode(family: str, number: int) -> tuple[SweMachine, Iterator[dict[str, An
     return ENGINE.start(task.state, number, controls), iter(lambda: rng.choice(calls), None)
 
 
+def in_other_dialect(machine: SweMachine) -> str:
+    return machine.observation_in("claude-code")
+
+
 @pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
 def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
     machine, calls = episode(family, number)
-    assert isinstance(machine, Restorable)
     with closing(machine):
-        for _ in range(12):
-            machine.act(next(calls))
-        with closing(ENGINE.restore(roundtripped(machine.structured_state()))) as twin:
-            assert twin.observation_in("claude-code") == machine.observation_in("claude-code")
-            for _ in range(12):
-                action = next(calls)
-                assert twin.act(action) == machine.act(action)
-                assert twin.spans == machine.spans
-            assert twin.structured_state() == machine.structured_state()
-            assert twin.state() == machine.state()
+        assert_restored_goes_on(machine, lambda machine: next(calls), 12, 12, in_other_dialect)
 
 
 @pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
@@ -97,10 +92,6 @@ def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(num
             VIEW.noted(shown, action)
             assert json.dumps(shown) == before
             change(machine, action)
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 0) == started().visible_state()
 
 
 def test_what_a_tool_shows_of_the_files_is_not_told() -> None:

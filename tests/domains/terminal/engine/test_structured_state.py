@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.view import compact
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.terminal.engine import TerminalEngine
 from agentworld_gym.domains.terminal.engine.command_line import command_line
@@ -53,11 +54,6 @@ def keys(command: str) -> str:
     return json.dumps([{"keystrokes": f"{command}\n", "duration": 1.0}])
 
 
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
-
-
 def change(machine: Any, command: str) -> str:
     """The change that a command makes, after which the view prints the capture."""
     before, action = compact(machine.visible_state()), keys(command)
@@ -82,17 +78,8 @@ def episode(family: str, number: int) -> tuple[Any, Iterator[Any]]:
 @pytest.mark.parametrize(("number", "family"), [*enumerate(FAMILIES)])
 def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
     machine, commands = episode(family, number)
-    assert isinstance(machine, Restorable)
     with closing(machine):
-        for _ in range(8):
-            machine.act(next(commands))
-        with closing(type(machine).restore(roundtripped(machine.structured_state()))) as twin:
-            assert twin.observation == machine.observation
-            for _ in range(12):
-                action = next(commands)
-                assert twin.act(action) == machine.act(action)
-                assert twin.visible_state() == machine.visible_state()
-            assert twin.state() == machine.state()
+        assert_restored_goes_on(machine, lambda machine: next(commands), 8, 12)
 
 
 def test_a_script_that_sleeps_wakes_in_a_restored_machine() -> None:
@@ -108,21 +95,7 @@ def test_a_script_that_sleeps_wakes_in_a_restored_machine() -> None:
 def test_the_view_prints_every_capture_from_what_is_shown_and_changes_nothing(number: int, family: str) -> None:
     machine, commands = episode(family, number)
     with closing(machine):
-        for _ in range(14):
-            shown = roundtripped(machine.visible_state())
-            before = json.dumps(shown)
-            assert VIEW.view(shown) == machine.observation
-            action = next(commands)
-            VIEW.describe_for_model(shown, action)
-            VIEW.noted(shown, action)
-            VIEW.named_values(shown, action)
-            VIEW.state_after_opening(shown, action)
-            assert json.dumps(shown) == before
-            machine.act(action)
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(STATE, 3) == TerminalMachine.start(STATE, 3).visible_state()
+        assert_view_prints(VIEW, machine, lambda machine: next(commands), 14)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
 import pytest
+from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
 from agentworld_gym.base.errors import AnswerError
-from agentworld_gym.core.engines import Controls, Restorable
+from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.engine.sites.database import Image, rows_of
@@ -68,11 +68,6 @@ def start(seed: int) -> WebMachine:
     return WebMachine.start(state, seed, Controls(DISTURBED if seed % 2 else {}, seed))
 
 
-def roundtripped(value: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(json.dumps(value))
-    return result
-
-
 def find(machine: WebMachine, name: str, role: str = "") -> str:
     """The reference of the first element of a name."""
     nodes = read_screen("web", machine.observation)
@@ -82,38 +77,19 @@ def find(machine: WebMachine, name: str, role: str = "") -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_machine_restored_from_its_state_goes_on_exactly(seed: int) -> None:
     rng = random.Random(seed)
-    machine = start(seed)
-    assert isinstance(machine, Restorable)
-    for _ in range(rng.randrange(20)):
-        machine.act(gesture(machine, rng))
-    twin = WebMachine.restore(roundtripped(machine.structured_state()))
-    assert twin.observation == machine.observation
-    for _ in range(15):
-        action = gesture(machine, rng)
-        assert twin.act(action) == machine.act(action)
-        assert twin.spans == machine.spans
-        assert twin.structured_state() == machine.structured_state()
-    assert twin.state() == machine.state()
-    assert twin.observation_in("browsergym") == machine.observation_in("browsergym")
+    assert_restored_goes_on(
+        start(seed),
+        lambda machine: gesture(machine, rng),
+        rng.randrange(20),
+        15,
+        lambda machine: machine.observation_in("browsergym"),
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_view_prints_every_answer_from_what_is_shown_and_changes_nothing(seed: int) -> None:
     rng = random.Random(seed)
-    machine = start(seed)
-    for _ in range(20):
-        shown = roundtripped(machine.structured_state()["shown"])
-        before = json.dumps(shown)
-        assert VIEW.view(shown) == machine.observation
-        action = gesture(machine, rng)
-        VIEW.describe_for_model(shown, action)
-        VIEW.noted(shown, action)
-        assert json.dumps(shown) == before
-        machine.act(action)
-
-
-def test_the_view_begins_as_the_machine_does() -> None:
-    assert VIEW.begin(SHOP, 3) == WebMachine.start(SHOP, 3).structured_state()["shown"]
+    assert_view_prints(VIEW, start(seed), lambda machine: gesture(machine, rng), 20)
 
 
 def changes(machine: WebMachine, action: Call) -> list[str]:

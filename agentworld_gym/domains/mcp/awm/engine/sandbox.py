@@ -39,7 +39,7 @@ VERDICT_FILES = 160 << 20
 CODE = "/opt/agentworld"
 """The folder of our own files inside."""
 
-OURS = ("domains/mcp/awm/engine/inside", "domains/swe/engine/python/inside_sandbox")
+OURS = ("domains/mcp/awm/engine/inside", "kit/sandbox")
 """The folders of this package that run inside."""
 
 DATABASE = "world.db"

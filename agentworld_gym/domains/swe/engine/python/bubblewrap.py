@@ -21,6 +21,7 @@ from agentworld_gym.domains.swe.engine.python.source import changed
 from agentworld_gym.domains.swe.engine.python.testing.collection import CollectionPlan, PytestOutcome
 from agentworld_gym.domains.swe.engine.python.testing.runner import is_test_run, run_tests
 from agentworld_gym.domains.swe.engine.python.tracebacks import ExceptionReport, Frame, decoded
+from agentworld_gym.kit.sandbox import launcher_source
 
 MAX_OUTPUT = 1_000_000
 MAX_MEMORY = 512 << 20
@@ -162,7 +163,7 @@ def _run(
     job["folders"] = sorted({*tops, "/tmp", "/home/user", INSIDE})
     folders = _folders(job["folders"], {**job["files"], **job["extra"]})
     command = [*sandbox_command(HostPython.current()), *folders, "--remount-ro", "/", "--"]
-    command += [job["python"], "-I", "-S", "-c", source_of("launcher")]
+    command += [job["python"], "-I", "-S", "-c", launcher_source()]
     try:
         done = subprocess.run(
             command, input=json.dumps(job).encode(), capture_output=True, timeout=timeout_s + 10, check=False, env={}

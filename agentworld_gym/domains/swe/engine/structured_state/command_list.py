@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from agentworld_gym.domains.swe.engine.structured_state.read_only import program_reads, simple_commands, without_reading
-from agentworld_gym.domains.terminal.engine.command_line import writes
-from agentworld_gym.domains.terminal.engine.lexer import HereDocument, Incomplete, Lexer, TooDeep, unquoted
+from agentworld_gym.domains.terminal.api import HereDocument, Incomplete, Lexer, TooDeep, unquoted, writes
 
 Kind = Literal["reads", "silent", "commits", "other"]
 """What a step does: it prints what follows from the files, it changes files and prints nothing, it makes a commit of

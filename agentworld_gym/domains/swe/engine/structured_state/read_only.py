@@ -12,9 +12,16 @@ from agentworld_gym.domains.swe.engine.episode import RepositoryEpisode
 from agentworld_gym.domains.swe.engine.python.sandbox import NO_SANDBOX
 from agentworld_gym.domains.swe.engine.state import RepositoryState
 from agentworld_gym.domains.swe.engine.tools import SHELL, use
-from agentworld_gym.domains.terminal.engine.command_line import READERS, writes
-from agentworld_gym.domains.terminal.engine.lexer import unquoted
-from agentworld_gym.domains.terminal.engine.parser import Incomplete, SimpleCommand, TooDeep, Unexpected, parse
+from agentworld_gym.domains.terminal.api import (
+    READERS,
+    Incomplete,
+    SimpleCommand,
+    TooDeep,
+    Unexpected,
+    parse,
+    unquoted,
+    writes,
+)
 
 READING = READERS | {"cd", "command", "date", "less", "more", "sed"}
 """The programs that only read, with most of their options."""

@@ -173,6 +173,20 @@ def load_site(name: str) -> Site:
     return Site(folder.name, folder, about, rows, words, empty, keys, references, ready, environment, static)
 
 
+def hosts_of(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the hosts of the sites that a task's state names; one that cannot be loaded fails when the task begins.
+
+    >>> list(hosts_of({"sites": {"shop": None, "chess": None}}))
+    ['shop.example']
+    """
+    sites = state.get("sites")
+    for name in sites if isinstance(sites, Mapping) else ():
+        try:
+            yield load_site(str(name)).about.host
+        except SpecError:
+            continue
+
+
 @lru_cache(maxsize=64)
 def _generated(folder: Path, size: Size, seed: int) -> bytes:
     site = load_site(str(folder))

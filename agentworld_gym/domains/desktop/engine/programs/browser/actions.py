@@ -9,13 +9,27 @@ from typing import Any, cast
 from agentworld_gym.core.engines import Controls, Scalar
 from agentworld_gym.domains.desktop.engine.program import DesktopServices, Window
 from agentworld_gym.domains.desktop.engine.programs.browser import page_view
-from agentworld_gym.domains.web.engine import flat_state
-from agentworld_gym.domains.web.engine.addresses import from_address_bar, host_of
-from agentworld_gym.domains.web.engine.browser import data_attributes, interactions
-from agentworld_gym.domains.web.engine.browser.browser import Browser, JavaScriptDialog, Refusal, Tab, Unreachable
-from agentworld_gym.domains.web.engine.sites import Sites
-from agentworld_gym.domains.web.engine.sites.site import load_site, site_names
-from agentworld_gym.domains.web.engine.structured_state.browsers import kept_browser, restored_browser, shown_browser
+from agentworld_gym.domains.web.api import (
+    Browser,
+    JavaScriptDialog,
+    Refusal,
+    Sites,
+    Tab,
+    Unreachable,
+    answer_dialog,
+    click,
+    filter_list,
+    flat_state,
+    from_address_bar,
+    host_of,
+    kept_browser,
+    load_site,
+    restored_browser,
+    set_text,
+    shown_browser,
+    site_names,
+    submit_implicitly,
+)
 from agentworld_gym.kit.gui import Field
 
 MAX_BOOKMARKS = 30
@@ -54,7 +68,7 @@ class LiveBrowserState:
 
     def state(self) -> Mapping[str, Scalar]:
         """Return the tabs, and the stored values that differ from those at first (None for a missing one)."""
-        fields, before = flat_state.state(self.browser), self._stored
+        fields, before = flat_state(self.browser), self._stored
         gone = dict.fromkeys(before.keys() - fields.keys())
         return gone | {name: value for name, value in fields.items() if name not in before or before[name] != value}
 
@@ -128,7 +142,7 @@ def _ask(desktop: DesktopServices, window: Window, tab: Tab) -> None:
 
 def answered(desktop: DesktopServices, window: Window, pressed: str, entries: Sequence[str] = ()) -> None:
     """Continue after a dialog of the page."""
-    interactions.answer_dialog(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
+    answer_dialog(online(desktop).browser, pressed == "ok", entries[0] if entries else None)
 
 
 def visit(desktop: DesktopServices, window: Window, address: str) -> None:
@@ -221,7 +235,7 @@ def press(desktop: DesktopServices, window: Window, index: int) -> None:
     if index >= len(web.page.nodes):
         return
     before = len(web.tabs)
-    interactions.click(web, web.page.nodes[index])
+    click(web, web.page.nodes[index])
     if len(web.tabs) > before:
         web.current = len(web.tabs) - 1
 
@@ -234,12 +248,12 @@ def typed_into(desktop: DesktopServices, window: Window, index: int) -> None:
         return
     node = page.nodes[index]
     page.give_focus(index)
-    interactions.set_text(page, node, field.value)
-    data_attributes.filter_list(page, node)
+    set_text(page, node, field.value)
+    filter_list(page, node)
 
 
 def send(desktop: DesktopServices, window: Window, index: int) -> None:
     """Act on Enter in a field of the page."""
     web = online(desktop).browser
     if index < len(web.page.nodes):
-        interactions.submit_implicitly(web, web.page.nodes[index])
+        submit_implicitly(web, web.page.nodes[index])

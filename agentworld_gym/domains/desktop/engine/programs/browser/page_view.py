@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentworld_gym.domains.desktop.engine.widgets import METRICS, button, combo, entry, label, toggle
-from agentworld_gym.domains.web.engine.accessibility.tree import Item, tree_of
-from agentworld_gym.domains.web.engine.document.layout import layout_of
-from agentworld_gym.domains.web.engine.document.page import Page
+from agentworld_gym.domains.web.api import Item, Page, layout_of, tree_of
 from agentworld_gym.kit.gui import Widget, column, row
 
 MAX_WIDGETS = 400

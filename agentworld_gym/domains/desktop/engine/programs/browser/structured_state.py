@@ -10,8 +10,7 @@ from typing import Any
 from agentworld_gym.domains.desktop.engine.differences import patch, patched
 from agentworld_gym.domains.desktop.engine.program import DesktopServices, Window
 from agentworld_gym.domains.desktop.engine.programs.browser import actions, page_view
-from agentworld_gym.domains.web.engine.browser.browser import BLANK, Browser, Tab
-from agentworld_gym.domains.web.engine.structured_state.browsers import restored_browser, shown_browser
+from agentworld_gym.domains.web.api import BLANK, Browser, Tab, restored_browser, shown_browser
 from agentworld_gym.kit.gui import Field, plain
 
 Plain = dict[str, Any]

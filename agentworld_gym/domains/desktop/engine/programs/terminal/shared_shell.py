@@ -11,10 +11,7 @@ from typing import Any
 from agentworld_gym.core.engines import EngineError, Scalar
 from agentworld_gym.domains.desktop.engine.filesystem import HOME, MAX_TIME, SYSTEM, FileNode, FileSystem
 from agentworld_gym.domains.desktop.engine.program import DesktopServices
-from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
-from agentworld_gym.domains.terminal.engine.keyboard import InputLine
-from agentworld_gym.domains.terminal.engine.shell import LAST_RESORT_SECONDS, Shell
-from agentworld_gym.domains.terminal.engine.state import TerminalState
+from agentworld_gym.domains.terminal.api import LAST_RESORT_SECONDS, InputLine, LineLost, Shell, TerminalState
 
 MAX_COMMANDS = 1_000
 MAX_SCRIPTS = 20

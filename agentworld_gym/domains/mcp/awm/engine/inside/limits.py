@@ -9,7 +9,7 @@ import resource
 import signal
 
 from agentworld_gym.domains.mcp.awm.engine.inside.process_copies import MAX_FILES, end_with_parent, rules_of_copies
-from agentworld_gym.domains.swe.engine.python.inside_sandbox.launcher import (
+from agentworld_gym.kit.sandbox.launcher import (
     ANY_BIT,
     EQUAL,
     FORBID,

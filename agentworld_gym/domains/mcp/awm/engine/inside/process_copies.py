@@ -19,7 +19,7 @@ import time
 from collections.abc import Collection
 from typing import NamedTuple
 
-from agentworld_gym.domains.swe.engine.python.inside_sandbox.launcher import EQUAL, GIVE, LOAD, NUMBERS, Line
+from agentworld_gym.kit.sandbox.launcher import EQUAL, GIVE, LOAD, NUMBERS, Line
 
 COPY, ASK = 0x8000 | 17, 0x8000
 """The flags of `clone` of the two calls: a child of one's own parent, which ends with SIGCHLD, and one without."""

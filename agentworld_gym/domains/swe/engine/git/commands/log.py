@@ -9,7 +9,7 @@ from agentworld_gym.domains.swe.engine.git.objects import Commit
 from agentworld_gym.domains.swe.engine.git.options import GitOptions, exists, paths_of, read_options
 from agentworld_gym.domains.swe.engine.git.pretty import FORMS, changes_of, shown_commit
 from agentworld_gym.domains.swe.engine.patterns import BadPattern, LinearPattern
-from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed
+from agentworld_gym.domains.terminal.api import parsed_date
 
 
 def log(call: GitCall, argv: list[str]) -> None:
@@ -116,7 +116,7 @@ def _matches(text: str, line: str, ignore_case: bool) -> bool:
 
 def _limit(text: str, now: int) -> int | None:
     try:
-        date = parsed(text.replace(".", " ") if " " not in text else text, now)
+        date = parsed_date(text.replace(".", " ") if " " not in text else text, now)
     except (ValueError, OverflowError):
         return None
     return None if date is None else int(date.timestamp())

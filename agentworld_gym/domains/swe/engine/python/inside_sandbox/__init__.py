@@ -15,7 +15,7 @@ def source_of(name: str) -> str:
     Args:
         name: the name of the file without its ending, such as `harness`.
 
-    >>> "def main" in source_of("launcher")
+    >>> "def collect" in source_of("harness")
     True
     """
     return (resources.files(__name__) / f"{name}.py").read_text(encoding="utf-8")

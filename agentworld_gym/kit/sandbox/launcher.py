@@ -1,7 +1,7 @@
 """The first process in a bubblewrap sandbox: it lays out files, runs a program under limits, and reports the result.
 
 It reads one JSON object on standard input and writes one to standard output. The program itself runs as a child that
-may start no process of its own. This file is executed inside the sandbox and never imported on the host.
+may start no process of its own. This file runs inside sandboxes alone; no host imports it.
 """
 
 from __future__ import annotations
