@@ -7,9 +7,8 @@ from agentworld_gym.domains.terminal.engine.builtins import builtins
 from agentworld_gym.domains.terminal.engine.builtins.date_parsing import parsed as parsed_date
 from agentworld_gym.domains.terminal.engine.builtins.date_sleep import LONGEST as LONGEST_SLEEP
 from agentworld_gym.domains.terminal.engine.builtins.date_sleep import sleep
-from agentworld_gym.domains.terminal.engine.clock import VirtualClock
 from agentworld_gym.domains.terminal.engine.command_line import READERS, writes
-from agentworld_gym.domains.terminal.engine.context import ShellContext
+from agentworld_gym.domains.terminal.engine.context import ShellContext, VirtualClock
 from agentworld_gym.domains.terminal.engine.host_files import names_host, replaced_host_files
 from agentworld_gym.domains.terminal.engine.isolated_shell import (
     LineLost,
