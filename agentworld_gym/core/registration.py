@@ -154,6 +154,10 @@ class Domain:
     """A function of an `agentworld_gym.recipe.importers.conversation.ImportedConversation` that says from 0 to 1 how
     surely it is a session of the domain. An import of sessions takes the domain that is surest."""
 
+    session_formats: Mapping[str, str] = field(default_factory=dict)
+    """The `agentworld_gym.recipe.importers.session_format.SessionFormat` of each format in which other systems record
+    sessions of this domain alone, by the name that `agentworld import --format` takes."""
+
     explain: str | None = None
     """A function that explains a recorded turn, for reasoning traces."""
 
