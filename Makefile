@@ -40,7 +40,7 @@ tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN (terminal), or go 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)
 
-test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share (minutes)
+test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share; with `check`, the fast lane
 	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
 notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs one with small sizes

@@ -376,23 +376,6 @@ def find_by_official_name(name: str) -> Domain | None:
     return next((one for one in _REGISTRY.domains.values() if name and one.official_name == name), None)
 
 
-def domain_of_dialect(dialect: str) -> str:
-    """Return the domain that reads the screens and texts of another system, by the name of its dialect.
-
-    Raises:
-        SpecError: No domain has such a dialect.
-
-    >>> domain_of_dialect("browsergym"), domain_of_dialect("droidrun")
-    ('web', 'android')
-    """
-    domains = all_domains()
-    found = next((name for name, domain in domains.items() if dialect in domain.translations), None)
-    if found is None:
-        known = sorted({name for domain in domains.values() for name in domain.translations})
-        raise SpecError("domain", "dialect", dialect, f"one of {', '.join(known)}")
-    return found
-
-
 def official_name(domain: str) -> str:
     """Return the name that AgentWorldBench has for a domain.
 
