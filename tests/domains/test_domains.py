@@ -146,6 +146,14 @@ def test_a_domain_of_an_installed_package_keeps_the_contract(tmp_path: Path) -> 
     assert " passed" in shown and "[lamp" in shown
 
 
+def test_a_domain_of_an_installed_package_reads_a_format_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "night.jsonl").write_text('{"lamps": [["push red", "red is on"], ["look", "red: on"]]}\n')
+    command(tmp_path, LAMPS, "import", "night.jsonl", "--out", "rows.jsonl")
+    [row] = map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())
+    assert (row["task"], row["actions"], row["success"]) == ("lamp", ["push red", "look"], True)
+    assert row["provenance"]["source"] == "night-log"
+
+
 def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path: Path) -> None:
     information = tmp_path / "broken-1.0.dist-info"
     information.mkdir()
