@@ -40,7 +40,7 @@ tiny: $(VENV)/.dev ## Train the bundled world model of DOMAIN (terminal), or go 
 test: $(VENV)/.dev ## Run the test suite
 	@$(PYTEST) -n $(JOBS) $(ARGS)
 
-test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share (minutes)
+test-fast: $(VENV)/.dev ## Run the first case of each test of the rooms that all domains share; with `check`, the fast lane
 	@$(PYTEST) -n $(JOBS) --fast $(ARGS)
 
 notebooks: $(VENV)/.dev ## Run every notebook as it is written (minutes); `make test` runs one with small sizes
@@ -64,7 +64,7 @@ docs: $(VENV)/.docs ## Build the documentation site strictly, into site/
 test-vllm: $(VENV)/.vllm ## Run the tests that need a real vLLM, on the CPU
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m "vllm and not slow" tests/with_vllm $(ARGS)
 
-test-all: $(VENV)/.vllm ## Run every test, the slow ones and vLLM's too
+test-all: $(VENV)/.vllm $(VENV)/.textworld ## Run every test, the slow ones and vLLM's too
 	@$(PYTEST) -n $(JOBS) -m "not vllm" --hypothesis-profile=thorough $(ARGS)
 	@$(VLLM_ENV) $(BIN)/python -m pytest --quiet -m vllm tests/with_vllm $(ARGS)
 
@@ -105,6 +105,12 @@ $(VENV)/.dev: setup.cfg pyproject.toml constraints.txt | $(VENV)/.torch
 $(VENV)/.docs: setup.cfg pyproject.toml constraints.txt | $(VENV)/.created
 	@echo "Installing what builds the documentation"
 	@$(INSTALL) --editable ".[docs]"
+	@touch $@
+
+# For the domain of examples/textworld_domain, which a slow test builds, trains and measures.
+$(VENV)/.textworld: $(VENV)/.dev
+	@echo "Installing TextWorld"
+	@$(INSTALL) "textworld>=1.7,<2"
 	@touch $@
 
 # vLLM for CPUs asks for torchvision, torchaudio and torchcodec, whose plain wheels do not fit torch's CPU build; it

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "docs" / "_hooks"))
 
-from floors import floors, redrawn  # noqa: E402
+from floors import floors, plugged_in, redrawn  # noqa: E402
 
 CONTRACT = (ROOT / ".importlinter").read_text(encoding="utf-8")
 
@@ -39,8 +39,12 @@ def test_the_page_draws_the_floors_of_the_contract() -> None:
     assert page == redrawn(page, CONTRACT), "run: python docs/_hooks/floors.py"
 
 
-def test_every_room_stands_on_one_floor() -> None:
-    rooms = [room for floor in floors(CONTRACT) for room in floor]
+def test_there_are_nine_floors_at_most() -> None:
+    assert len(floors(CONTRACT)) <= 9
+
+
+def test_every_room_stands_on_one_floor_or_is_plugged_in() -> None:
+    rooms = [room for floor in floors(CONTRACT) for room in floor] + plugged_in(CONTRACT)
     package = ROOT / "agentworld_gym"
     there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    assert sorted(rooms) == sorted(there - {"__init__"})
+    assert sorted(rooms) == sorted(there - {"__init__", "__main__"})

@@ -24,13 +24,13 @@ def import_recordings(
         ),
     ],
     form: Annotated[
-        Literal["auto", "responses", "chat", "atif", "opentelemetry", "harness", "browsergym", "agentworldbench"],
+        str,
         typer.Option(
             "--format",
-            help="How the records are written: OpenAI Responses, OpenAI chat messages with tool calls, "
-            "Harbor's trajectory.json (atif), spans of the conventions for generative AI "
-            "(opentelemetry), steps of world-model-harness (harness), of BrowserGym and AgentLab, or "
-            "rows of AgentWorldBench; auto tells by the keys of each record.",
+            help="How the records are written: OpenAI Responses (responses), OpenAI chat messages with tool calls "
+            "(chat), Harbor's trajectory.json (atif), spans of the conventions for generative AI (opentelemetry), "
+            "steps of world-model-harness (harness), of BrowserGym and AgentLab (browsergym), rows of AgentWorldBench "
+            "(agentworldbench), or a format of a domain; auto tells by the keys of each record.",
         ),
     ] = "auto",
     domain: Annotated[
@@ -53,8 +53,10 @@ def import_recordings(
     """
     from agentworld_gym.base.documents.json_lines import JsonlWriter
     from agentworld_gym.cli.common import spec_source
-    from agentworld_gym.recipe.importers import Importer
+    from agentworld_gym.recipe.importers import Importer, format_names
 
+    if form not in format_names():
+        raise SpecError("command line", "--format", form, f"one of {', '.join(format_names())}")
     for path in paths:
         if not path.exists():
             raise SpecError("command line", "PATHS", str(path), "a file or folder that is there")

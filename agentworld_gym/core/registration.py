@@ -154,6 +154,10 @@ class Domain:
     """A function of an `agentworld_gym.recipe.importers.conversation.ImportedConversation` that says from 0 to 1 how
     surely it is a session of the domain. An import of sessions takes the domain that is surest."""
 
+    session_formats: Mapping[str, str] = field(default_factory=dict)
+    """The `agentworld_gym.recipe.importers.session_format.SessionFormat` of each format in which other systems record
+    sessions of this domain alone, by the name that `agentworld import --format` takes."""
+
     explain: str | None = None
     """A function that explains a recorded turn, for reasoning traces."""
 
@@ -370,23 +374,6 @@ def find_by_official_name(name: str) -> Domain | None:
     """
     _REGISTRY.read_shipped()
     return next((one for one in _REGISTRY.domains.values() if name and one.official_name == name), None)
-
-
-def domain_of_dialect(dialect: str) -> str:
-    """Return the domain that reads the screens and texts of another system, by the name of its dialect.
-
-    Raises:
-        SpecError: No domain has such a dialect.
-
-    >>> domain_of_dialect("browsergym"), domain_of_dialect("droidrun")
-    ('web', 'android')
-    """
-    domains = all_domains()
-    found = next((name for name, domain in domains.items() if dialect in domain.translations), None)
-    if found is None:
-        known = sorted({name for domain in domains.values() for name in domain.translations})
-        raise SpecError("domain", "dialect", dialect, f"one of {', '.join(known)}")
-    return found
 
 
 def official_name(domain: str) -> str:

@@ -20,10 +20,24 @@ def floors(contract: str) -> list[list[str]]:
     Args:
         contract: The text of `.importlinter`.
     """
+    return [line.split(" | ") for line in _lines(contract, "layers")]
+
+
+def plugged_in(contract: str) -> list[str]:
+    """The rooms that stand on no floor, as no other room imports them.
+
+    Args:
+        contract: The text of `.importlinter`.
+    """
+    ignored = _lines(contract, "exhaustive_ignores")
+    return [room for room in ignored if (ROOT / "agentworld_gym" / room / "__init__.py").is_file()]
+
+
+def _lines(contract: str, key: str) -> list[str]:
+    """The lines of an entry of the contract."""
     parser = configparser.ConfigParser()
     parser.read_string(contract)
-    layers = parser["importlinter:contract:floors"]["layers"].split("\n")
-    return [line.split(" | ") for line in layers if line.strip()]
+    return [line for line in parser["importlinter:contract:floors"][key].split("\n") if line.strip()]
 
 
 def purpose(room: str) -> str:
@@ -41,10 +55,12 @@ def picture(contract: str) -> str:
     width = max(map(len, texts))
     lines = [f"{len(rows) - number:>2} │ {text:^{width}} │" for number, text in enumerate(texts)]
     edge = f"───{'─' * (width + 2)}"
-    drawing = "\n".join(["```text", f"   ┌{edge[3:]}┐", *lines, f"   └{edge[3:]}┘", "```"])
+    beside = f"   ↑ plugged in: {', '.join(plugged_in(contract))}"
+    drawing = "\n".join(["```text", f"   ┌{edge[3:]}┐", *lines, f"   └{edge[3:]}┘", beside, "```"])
     table = [
         f"| {len(rows) - number} | `{room}` | {purpose(room)} |" for number, rooms in enumerate(rows) for room in rooms
     ]
+    table += [f"| – | `{room}` | {purpose(room)} |" for room in plugged_in(contract)]
     return "\n".join([drawing, "", "| floor | room | what it is |", "|---|---|---|", *table, ""])
 
 

@@ -11,7 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from hostile import HOSTILE
 from recorded_sessions import recorder, session_task, sessions
-from worlds import dream, make, predicted
+from worlds import dream, grounded_world, make, predicted
 
 from agentworld_gym.agents.policies.trial import try_task
 from agentworld_gym.core.domain.spec import load_spec
@@ -30,7 +30,7 @@ def test_gymnasiums_own_checker_accepts_it(domain: str) -> None:
 
 
 def test_gymnasiums_own_checker_accepts_the_grounded_world(grounded: str) -> None:
-    check_env(env_of(grounded, world="grounded"))
+    check_env(env_of(grounded, world=grounded_world(grounded)))
 
 
 def test_a_spec_survives_json(domain: str) -> None:
@@ -43,7 +43,7 @@ def test_a_spec_survives_json(domain: str) -> None:
 
 
 def test_what_every_level_shows_lies_in_the_observation_space_and_follows_the_seed(grounded: str) -> None:
-    env = env_of(grounded, world="grounded")
+    env = env_of(grounded, world=grounded_world(grounded))
     for level in (1, 2, 3):
         shown = [env.reset(seed=seed, options={"level": level})[0] for seed in (123, 456)]
         assert env.reset(seed=123, options={"level": level})[0] == shown[0]
@@ -62,7 +62,7 @@ def test_equal_seeds_give_equal_tasks_and_other_seeds_others(domain: str) -> Non
 
 
 def test_the_menu_and_samples_of_actions_can_be_carried_out(grounded: str) -> None:
-    env = env_of(grounded, world="grounded")
+    env = env_of(grounded, world=grounded_world(grounded))
     env.action_space.seed(0)
     for seed in range(3):
         env.reset(seed=seed)
@@ -75,7 +75,7 @@ def test_the_menu_and_samples_of_actions_can_be_carried_out(grounded: str) -> No
 
 @pytest.mark.parametrize("world", ["grounded", "dreamt"])
 def test_a_hostile_action_gives_an_observation_or_a_clear_error(grounded: str, world: str) -> None:
-    handle = world if world == "grounded" else dream("calm", lambda request: predicted("calm"))
+    handle = grounded_world(grounded) if world == "grounded" else dream("calm", lambda request: predicted("calm"))
     env = env_of(grounded, world=handle, max_steps=len(HOSTILE))
     env.reset(seed=1)
     task = env.task.model_copy(update={"max_steps": len(HOSTILE)})
@@ -98,7 +98,7 @@ def test_a_hostile_action_gives_an_observation_or_a_clear_error(grounded: str, w
 
 
 def test_the_expert_of_each_family_succeeds_and_a_fork_in_the_middle_agrees(grounded: str) -> None:
-    env = AgentWorldEnv(spec=grounded, world="grounded")
+    env = AgentWorldEnv(spec=grounded, world=grounded_world(grounded))
     for number, family in enumerate(sorted(families(grounded))):
         trial = try_task(env, {"family": family, "level": 1 + number % 3}, seed=number)
         assert trial.success and trial.departure is None, trial
@@ -106,7 +106,7 @@ def test_the_expert_of_each_family_succeeds_and_a_fork_in_the_middle_agrees(grou
 
 
 def test_finishing_at_once_is_no_success(grounded: str) -> None:
-    env = env_of(grounded, world="grounded")
+    env = env_of(grounded, world=grounded_world(grounded))
     for family in sorted(families(grounded)):
         env.reset(seed=2, options={"family": family})
         assert env.step("finish")[4]["success"] is False, family
@@ -129,7 +129,7 @@ def test_a_recording_replays_exactly_forks_and_probes_included(grounded: str, tm
         env.close()
         return seen
 
-    recorded = played(f"record:{tmp_path}/r.jsonl+grounded")
+    recorded = played(f"record:{tmp_path}/r.jsonl+{grounded_world(grounded)}")
     assert played(f"recorded:{tmp_path}/r.jsonl") == recorded
 
 

@@ -58,6 +58,7 @@ def test_every_reference_of_a_domain_leads_somewhere(domain: str) -> None:
         *record.translations.values(),
         *record.syntaxes.values(),
         *record.policies.values(),
+        *record.session_formats.values(),
         *record.worlds.values(),
         *record.commands,
     ]

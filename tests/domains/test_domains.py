@@ -86,7 +86,8 @@ def test_a_domain_that_cannot_be_registered_is_refused(domain: Domain, key: str)
 
 def run(folder: Path, path: Path, *arguments: str) -> str:
     """Run Python in a folder, with a package that was installed at a path."""
-    environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{ROOT}", "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    places = [str(path), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -145,6 +146,14 @@ def test_a_domain_of_an_installed_package_keeps_the_contract(tmp_path: Path) -> 
     assert " passed" in shown and "[lamp" in shown
 
 
+def test_a_domain_of_an_installed_package_reads_a_format_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "night.jsonl").write_text('{"lamps": [["push red", "red is on"], ["look", "red: on"]]}\n')
+    command(tmp_path, LAMPS, "import", "night.jsonl", "--out", "rows.jsonl")
+    [row] = map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())
+    assert (row["task"], row["actions"], row["success"]) == ("lamp", ["push red", "look"], True)
+    assert row["provenance"]["source"] == "night-log"
+
+
 def test_a_package_that_cannot_be_loaded_costs_nobody_the_other_domains(tmp_path: Path) -> None:
     information = tmp_path / "broken-1.0.dist-info"
     information.mkdir()
@@ -193,13 +202,27 @@ def test_the_example_is_no_longer_than_300_lines() -> None:
     assert sum(len(path.read_text().splitlines()) for path in files) <= 300
 
 
+SMALL = {"data.episodes": 48, "data.workers": 1, "data.validation": 6, "train.max_seconds": 45}
+"""Sizes with which the example is recorded and trained in about a minute and a half on one core."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("textworld") is None, reason="TextWorld is not installed")
-def test_experts_win_the_games_of_textworld(tmp_path: Path) -> None:
+def test_the_example_keeps_the_contract_and_is_recorded_trained_and_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     installed = wheel_of(TEXTWORLD, tmp_path)
+    assert " passed" in contract(installed, "textworld", tmp_path)
     shown = command(tmp_path, installed, "rollout", "textworld", "--policy", "expert", "--episodes", "3", "--out", "t")
     [row] = [line.split() for line in shown.splitlines() if line.startswith("quest")]
     assert set(row) >= {"3", "1.00"}
+    sizes = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+    command(tmp_path, installed, "train", "cpt", str(TEXTWORLD / "train.yaml"), "--out", "runs/textworld", *sizes)
+    world = ("--world", "transformers:runs/textworld/model")
+    command(tmp_path, installed, "eval", "fidelity", "textworld", *world, "--tasks", "6", "--plans", "0")
+    [measured] = json.loads((tmp_path / "fidelity.json").read_text())["domains"]
+    assert measured["domain"] == "textworld" and measured["steps"] > 20
 
 
 @pytest.mark.parametrize(

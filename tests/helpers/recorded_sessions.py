@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from worlds import QUICK
+
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
@@ -23,7 +25,8 @@ SESSIONS = 5
 def recorder(domain: str) -> Recorder:
     """A recorder whose sessions are those of `sessions`."""
     policies: Any = {"expert": 0.2, "mixed": 0.4, "explore": 0.4}
-    config = CollectConfig(policies=policies, controls_share=0.5, probe_share=0.0, max_turns=12)
+    engines = {domain: QUICK[domain]} if domain in QUICK else {}
+    config = CollectConfig(policies=policies, controls_share=0.5, probe_share=0.0, max_turns=12, engines=engines)
     return Recorder([load_spec(domain)], config, seed=3)
 
 
@@ -45,7 +48,9 @@ def started(row: Row) -> Machine:
     """A machine at the start of a session."""
     task = session_task(row)
     controls = Controls(row.controls, row.control_seed or 0)
-    return load_engine(row.domain).start(task.state, task.seed or 0, controls, task.hidden)
+    return load_engine(row.domain, row.provenance.variant or "").start(
+        task.state, task.seed or 0, controls, task.hidden
+    )
 
 
 def parsed_actions(row: Row) -> list[Any]:

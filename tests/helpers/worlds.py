@@ -36,3 +36,12 @@ def predicted(text: str) -> str:
 def make(env_id: str = "AgentWorld/Terminal-v0", **options: object) -> gym.Env[str, str]:
     """The bare environment."""
     return gym.make(env_id, **options).unwrapped  # type: ignore[arg-type]
+
+
+QUICK = {"swe": "monty"}
+"""The variant of an engine that tests play where the default one starts programs: it runs code in this process."""
+
+
+def grounded_world(domain: str) -> str:
+    """The grounded world of a domain, in the variant that is quick."""
+    return ":".join(["grounded", *filter(None, [QUICK.get(domain)])])

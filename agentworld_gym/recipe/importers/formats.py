@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from agentworld_gym.recipe.importers.browsergym import is_session
 from agentworld_gym.recipe.importers.conversation import (
     Event,
     ImportedCall,
@@ -21,6 +20,7 @@ from agentworld_gym.recipe.importers.conversation import (
 )
 from agentworld_gym.recipe.importers.harness import harness, is_trace
 from agentworld_gym.recipe.importers.opentelemetry import opentelemetry
+from agentworld_gym.recipe.importers.session_format import domain_formats
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record, str, ImportTally], ImportedConversation]
@@ -132,8 +132,9 @@ def format_of(record: Record) -> str | None:
     """
     if "system_str" in record and "prompt" in record:
         return "agentworldbench"
-    if is_session(record):
-        return "browsergym"
+    for name, found in domain_formats().items():
+        if found.format.is_session(record):
+            return name
     if isinstance(record.get("spans"), list):
         return "opentelemetry"
     if is_trace(record):

@@ -18,7 +18,7 @@ from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import Profile, load_spec
 from agentworld_gym.core.domain.task import Check, Expect, Task
-from agentworld_gym.core.registration import domain_of_dialect, official_name
+from agentworld_gym.core.registration import official_name
 from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import folds
 from agentworld_gym.llm.prompting.parsing import MARKER
@@ -26,28 +26,39 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.rows.row_reading import completed
-from agentworld_gym.recipe.importers.browsergym import browsed, experiment, experiments, grouped
 from agentworld_gym.recipe.importers.conversation import ImportTally
 from agentworld_gym.recipe.importers.formats import READERS, Record, format_of
 from agentworld_gym.recipe.importers.harness import grouped_steps
 from agentworld_gym.recipe.importers.opentelemetry import grouped_spans
+from agentworld_gym.recipe.importers.session_format import domain_formats
 from agentworld_gym.recipe.importers.turns import Turns, dialect_of, domain_of, turns_of
 
-FORMATS = ("auto", *READERS, "browsergym", "agentworldbench")
 UNTESTED = (Check(answer=Expect(matches="")),)
 """The checks of a recorded task, which comes without tests of success."""
 
 LONGEST = 1_000_000
 """How many characters an action may have: an action that was really done is not cut."""
 
+BENCHMARK = "agentworldbench"
+"""The format of rows of AgentWorldBench."""
+
 _ACTION = re.compile(r"\*\*Action:\*\*\n(?P<mark>`{3,})[^\n]*\n(?P<action>.*?)\n(?P=mark)", re.DOTALL)
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names of all formats, those of domains included.
+
+    >>> format_names()[:2]
+    ('auto', 'responses')
+    """
+    return ("auto", *READERS, *domain_formats(), BENCHMARK)
 
 
 class Importer:
     """Turns the records of files into rows.
 
     Args:
-        form: The format of the records, one of `FORMATS`; `auto` finds it by their keys.
+        form: The format of the records, one of `format_names`; `auto` finds it by their keys.
         domain: The domain of the actions; None finds it by the tools that were called.
         profile: The profile of the prompts that the rows are written with.
 
@@ -56,8 +67,8 @@ class Importer:
     """
 
     def __init__(self, form: str = "auto", domain: str | None = None, profile: Profile = "full") -> None:
-        if form not in FORMATS:
-            raise SpecError("import", "format", form, f"one of {', '.join(FORMATS)}")
+        if form not in format_names():
+            raise SpecError("import", "format", form, f"one of {', '.join(format_names())}")
         self.form, self.domain, self.profile = form, domain, profile
         self.tally = ImportTally()
         self._domains: dict[tuple[str, str, bool], tuple[Prompts, ActionParser]] = {}
@@ -70,21 +81,28 @@ class Importer:
         Raises:
             SpecError: There is no such file, or it has no known format: the error names the line.
         """
-        folders = experiments(path) if path.is_dir() and self.form in ("auto", "browsergym") else []
-        for folder in folders:
+        formats = domain_formats()
+        wanted = [name for name in formats if self.form in ("auto", name)] if path.is_dir() else []
+        folders = {folder: name for name in wanted for folder in formats[name].format.folders(path)}
+        for folder, name in folders.items():
             self.tally.records += 1
-            yield from self._counted(self._row("browsergym", experiment(folder), folder.name, str(folder)))
+            record = formats[name].format.read_folder(folder)
+            yield from self._counted(self._row(name, record, folder.name, str(folder)))
         files = sorted(file for file in path.rglob("*.json*") if file.is_file()) if path.is_dir() else [path]
         files = [file for file in files if file.parent not in folders]
         if not files and not folders:
-            raise SpecError(path, "files", [], "*.json or *.jsonl files, or experiments of BrowserGym")
+            others = "".join(f", or {one.format.files}" for one in formats.values() if one.format.files)
+            raise SpecError(path, "files", [], f"*.json or *.jsonl files{others}")
         for file in files:
-            for number, record in grouped_spans(grouped_steps(grouped(_records(file)))):
+            records = _records(file)
+            for one in formats.values():
+                records = one.format.grouped(records)
+            for number, record in grouped_spans(grouped_steps(records)):
                 self.tally.records += 1
                 form = format_of(record) if self.form == "auto" else self.form
                 if form is None:
                     if file == path:
-                        known = f"a record of {', '.join(FORMATS[1:])}"
+                        known = f"a record of {', '.join(format_names()[1:])}"
                         raise SpecError(file, f"line {number}: keys", sorted(record)[:8], known)
                     self.tally.leave(f"record of no known format ({file.name})")
                     continue
@@ -98,12 +116,12 @@ class Importer:
             yield row
 
     def _row(self, form: str, record: Record, name: str, where: str) -> Row | None:
-        if form == "agentworldbench":
+        if form == BENCHMARK:
             return self._benchmark(record, name, where)
-        if form == "browsergym":
-            session = browsed(record, name, self.tally)
+        if (found := domain_formats().get(form)) is not None:
+            session = found.format.session(record, name, self.tally)
             more = {"score": session.score, "task_id": session.task}
-            domain = self.domain or domain_of_dialect(form)
+            domain = self.domain or found.domain
             dialect = form if form in self._prepared(domain)[0].spec.dialects else ""
             return self._session(form, domain, session.id, session.turns, more, where, dialect)
         conversation = READERS[form](record, name, self.tally)
@@ -125,7 +143,7 @@ class Importer:
     ) -> Row | None:
         prompts, parser = self._prepared(domain, dialect)
         own_tools = prompts.spec.action.tools
-        foreign = form != "browsergym" and (
+        foreign = form not in domain_formats() and (
             not own_tools or any(parser.parse(action).error is not None for action in turns.actions)
         )
         if foreign:
@@ -192,14 +210,14 @@ class Importer:
             data["observations"] = tuple(unescape(text.strip().removeprefix(MARKER).lstrip("\n")) for text in texts)
         else:
             self.tally.leave("row whose actions cannot be read out of its prompts (kept without them)")
-        return self._whole("agentworldbench", domain, data["id"], data, where)
+        return self._whole(BENCHMARK, domain, data["id"], data, where)
 
     def _whole(self, form: str, domain: str, name: str, data: Mapping[str, Any], where: str) -> Row:
         whole = {
             "task": official_name(domain),
             "id": name,
             "policy": "recorded",
-            "profile": None if form == "agentworldbench" else self.profile,
+            "profile": None if form == BENCHMARK else self.profile,
             "provenance": RowProvenance(source=form, package=installed("agentworld-gym")),
             **data,
         }

@@ -8,6 +8,7 @@ import gymnasium as gym
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds import grounded_world
 
 from agentworld_gym.agents.policies.following import play
 from agentworld_gym.base.errors import SpecError
@@ -28,16 +29,11 @@ SEEDS, MOST_SEEDS = 3, 8
 """How many seeds a control is tried with, and how many at most until it has struck."""
 
 
-def grounded(domain: str) -> str:
-    """The grounded world of a domain; code of repositories runs in this process, in a fraction of the time."""
-    return "grounded:monty" if domain == "swe" else "grounded"
-
-
 @pytest.fixture(scope="module")
 def runners() -> Iterator[dict[str, EpisodeRunner]]:
     """A runner of test tasks for each domain."""
     made = {
-        domain: EnvOptions(spec=domain, world=grounded(domain), split="test", max_steps=60).runner()
+        domain: EnvOptions(spec=domain, world=grounded_world(domain), split="test", max_steps=60).runner()
         for domain in engine_names()
     }
     yield made
@@ -95,7 +91,7 @@ def test_a_control_shows_costs_the_unaware_and_can_be_coped_with(
 
 @pytest.mark.parametrize("domain", engine_names())
 def test_strength_zero_changes_nothing(domain: str) -> None:
-    runner = EnvOptions(spec=domain, world=grounded(domain)).runner()
+    runner = EnvOptions(spec=domain, world=grounded_world(domain)).runner()
     case = control_cases(domain)[0]
     calm = {"family": case.family, "level": case.level}
     nought = {**calm, "controls": dict.fromkeys(runner.spec.controls, 0.0)}

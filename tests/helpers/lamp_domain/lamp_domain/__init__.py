@@ -98,5 +98,6 @@ DOMAIN = Domain(
     engine="lamp_domain:open_engine",
     families="lamp_domain:FAMILIES",
     explorer="lamp_domain:Pusher",
+    session_formats={"night-log": "lamp_domain.night_log:FORMAT"},
 )
 register_domain(DOMAIN)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import orjson
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.domains.web.importers.pickles import read_pickle
 from agentworld_gym.recipe.importers.conversation import ImportTally, score_of
-from agentworld_gym.recipe.importers.pickles import read_pickle
+from agentworld_gym.recipe.importers.session_format import ImportedSession, SessionFormat
 from agentworld_gym.recipe.importers.turns import Turns
 
 Step = Mapping[str, Any]
@@ -49,16 +49,6 @@ DEEPEST = 200
 _STEP_FILE = re.compile(r"step_(\d+)\.pkl(?:\.gz)?")
 _QUIET = {"editable", "readonly", "level", "settable", "multiline", "invalid", "focusable"}
 _ALONE = {"required", "focused", "atomic"}
-
-
-@dataclass(frozen=True, slots=True)
-class Browsed:
-    """One recorded session."""
-
-    id: str
-    turns: Turns
-    task: str
-    score: float | None
 
 
 def is_step(record: Any) -> bool:
@@ -131,7 +121,7 @@ def experiment(folder: Path) -> Step:
     return record
 
 
-def browsed(record: Step, name: str, tally: ImportTally) -> Browsed:
+def browsed(record: Step, name: str, tally: ImportTally) -> ImportedSession:
     """The turns of a session, and in the tally what has no place in them."""
     listed = record.get("steps")
     steps = [_mapping(step) for step in listed] if isinstance(listed, list) else []
@@ -150,7 +140,7 @@ def browsed(record: Step, name: str, tally: ImportTally) -> Browsed:
     goals = [text for place in (record, *seen) if (text := _goal(place, tally))]
     rewards = [score for step in steps if (score := score_of(step.get("reward"))) is not None]
     total = score_of(record.get("cum_reward"))
-    return Browsed(
+    return ImportedSession(
         _text(record.get("id")) or _name(record) or name,
         Turns(
             goals[0] if goals else "",
@@ -339,3 +329,33 @@ def _texts(values: Any) -> list[str]:
 
 def _mapping(value: Any) -> Step:
     return value if isinstance(value, Mapping) else {}
+
+
+class BrowserGymSteps(SessionFormat):
+    """Steps of BrowserGym and AgentLab, one a line, in one object, or pickled in an experiment's folder."""
+
+    files = "experiments of BrowserGym"
+
+    def is_session(self, record: Any) -> bool:
+        """Return whether a JSON object is a session: its `steps`."""
+        return is_session(record)
+
+    def session(self, record: Step, name: str, tally: ImportTally) -> ImportedSession:
+        """Read a session."""
+        return browsed(record, name, tally)
+
+    def grouped(self, records: Iterator[tuple[int, Step]]) -> Iterator[tuple[int, Step]]:
+        """Yield the records of a file; steps in a row become one session."""
+        return grouped(records)
+
+    def folders(self, folder: Path) -> list[Path]:
+        """Return the folders of experiments."""
+        return experiments(folder)
+
+    def read_folder(self, folder: Path) -> Step:
+        """Return the session of an experiment."""
+        return experiment(folder)
+
+
+FORMAT = BrowserGymSteps()
+"""The format, as the domain names it."""

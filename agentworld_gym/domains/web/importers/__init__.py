@@ -1,0 +1,1 @@
+"""Recordings of other systems that are sessions of a browser."""
