@@ -101,7 +101,7 @@ class WorkEngine:
 
 
 class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
-    """One episode at a desk. An attachment is a file of the repository's machine, and each action takes as long.
+    """One episode at a desk. An attachment is a file of the repository's machine, and each action takes ten seconds.
 
     >>> desk = {"people": [], "messages": [], "attachments": [], "issues": [], "comments": []}
     >>> machine = WorkEngine("monty").start({"desk": desk, "repository": {"files": {"/repo/a.txt": "1"}}}, seed=0)
