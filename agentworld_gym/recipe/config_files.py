@@ -50,7 +50,7 @@ def load_config(
     Args:
         source: The name, or the path of a file that ends with .yaml.
         kind: The class of the configuration: `CptConfig`, `SftConfig`, or `agentworld_gym.recipe.rl.config.RlConfig`.
-        changes: Values that take the place of those in the file, by dotted key.
+        changes: Values that replace those in the file, by dotted key.
 
     >>> load_config("search", changes={"train.max_steps": 5}).train.max_steps
     5

@@ -52,7 +52,7 @@ def looks(domain: str, parsed: Any) -> bool:
 
 
 def folds(domain: str, parsed: Any, observation: str) -> bool:
-    """Whether what an action showed takes the place of the observation before it, so that the action is no turn."""
+    """Whether an action's observation replaces the one before it, so that the action is no turn."""
     return looks(domain, parsed) and shows(domain, observation)
 
 

@@ -132,7 +132,7 @@ def replay(
     Args:
         runner: The world.
         cases: The sessions.
-        taught: Whether the true observation takes the place of the world's own after each step (teacher forcing).
+        taught: Whether the true observation replaces the world's own after each step (teacher forcing).
             Otherwise the world reads what it said itself, and a session ends where it fails.
         wave: The number of sessions that are replayed at a time.
         into: The replay that is filled, so that an interrupted one keeps what it has.
@@ -233,7 +233,7 @@ class _CaseReplay:
 
     def _looking(self, session: Any, acted: Observation) -> Work[Observation | Failure]:
         """Look at the screen after an action, as the agent did; return the answer to both."""
-        looking = session.fork() if self._taught else session  # The truth takes the place of the action's answer.
+        looking = session.fork() if self._taught else session  # The truth replaces the action's answer.
         looked = yield from self._answering(looking, LOOK)
         if self._taught:
             looking.close()

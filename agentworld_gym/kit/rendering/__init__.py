@@ -16,7 +16,7 @@ from agentworld_gym.kit.rendering import style
 from agentworld_gym.kit.rendering.canvas import Canvas, Pixels, RenderingUnavailable, pillow
 
 MODAL = "\n### Modal state\n"
-"""The heading that takes the place of a page while a dialog of the browser is open."""
+"""The heading that replaces a page while a dialog of the browser is open."""
 
 _COLUMNS, _ROWS = 120, 40
 _CELL = (10, 22)

@@ -121,7 +121,7 @@ class SessionRecording:
     def _add_turn(self, action: Action, observation: str) -> None:
         """Add a turn. An action that could not be read never reached the machine.
 
-        A look at the screen is no turn of its own: what it showed takes the place of the observation before it.
+        A look at the screen is no turn of its own: its observation replaces the one before it.
         """
         spans: tuple[ContentSpan, ...] = ()
         after: dict[str, Scalar] = self._state

@@ -50,7 +50,7 @@ class QueuedRun(Strict):
     """The configuration: the name of a shipped one, or the path of a YAML file."""
 
     changes: dict[str, Any] = Field(default_factory=dict)
-    """Values that take the place of those in the configuration, by dotted key."""
+    """Values that replace those in the configuration, by dotted key."""
 
     def command(self, folder: Path) -> list[str]:
         """Return the command line that begins this run in a folder, or goes on with it.

@@ -1,4 +1,4 @@
-"""What a language model is told before it acts."""
+"""What a language model reads before it acts."""
 
 from __future__ import annotations
 

@@ -316,7 +316,7 @@ NODE = '[%2d] | android.widget.TextView | text="A" | bounds=[0,0][9,9]'
 
 
 class TestPrompts:
-    """What a model is told in the change form."""
+    """What a model reads in the change form."""
 
     @pytest.mark.parametrize("domain", GUI)
     def test_the_form_is_explained_and_asked_for(self, domain: str) -> None:

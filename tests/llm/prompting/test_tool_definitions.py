@@ -1,4 +1,4 @@
-"""The tools of an episode and recorded calls of them, as a world model is told of both."""
+"""The tools of an episode and recorded calls of them, as a world model reads them."""
 
 from __future__ import annotations
 
