@@ -1,4 +1,4 @@
-"""The scene of a phone task: a phone that is being filled, the lists that it is filled from, and checks on its screens."""
+"""The scene of a phone task: a phone that is being filled, lists to fill it from, and checks on its screens."""
 
 from __future__ import annotations
 
