@@ -28,8 +28,7 @@ from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.web.engine.machine import WebMachine
 from agentworld_gym.domains.web.tasks.actions import click, fill_in, go, press, write
 from agentworld_gym.domains.web.tasks.control_cases import CASES
-from agentworld_gym.domains.web.tasks.patterns import term
-from agentworld_gym.domains.web.tasks.scene import WebScene, family
+from agentworld_gym.domains.web.tasks.scene import WebScene, family, term
 from agentworld_gym.domains.web.tasks.shop_stock import PAYMENTS
 from agentworld_gym.domains.web.tasks.tracker import LABELS
 from agentworld_gym.envs.options import EnvOptions

@@ -8,8 +8,7 @@ from datetime import timedelta
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
 from agentworld_gym.domains.android.tasks.calendar import clock
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line, words
 
 ALARMS = ("Early train", "Market", "Morning run", "Night shift", "Bakery", "Allotment", "Ferry", "Long walk")
 

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line, words
 
 PLACES = ("Mill Road 4", "Ferry Road 18", "Tarn pool", "Elm Grove 7", "Room Cedar", "North Quay 2", "Castle Hill 31")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from agentworld_gym.core.domain.task import Check
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, enter_text, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, checked, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, checked, family, line, words
 
 
 def ticked(item: str, done: bool) -> str:

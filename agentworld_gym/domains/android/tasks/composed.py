@@ -10,8 +10,8 @@ from agentworld_gym.core.tasks.composition import (
     Orders,
     composed,
     composing,
-    draft_on,
     draft_of,
+    draft_on,
     families_of,
     instruction_of,
     job_of,
@@ -22,8 +22,7 @@ from agentworld_gym.core.tasks.rehearsal import Faults
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
 from agentworld_gym.domains.android.tasks import FAMILIES
 from agentworld_gym.domains.android.tasks.actions import WAIT, app, enter_text, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, words
 
 STRANGERS = 16
 """How many jobs nobody asks for."""

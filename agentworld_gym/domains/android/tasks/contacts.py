@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line, words
 from agentworld_gym.kit.vocabulary import common_pool
 
 GREETINGS = ("See you soon!", "Got it", "Welcome to the new number", "All saved", "Hello on the new phone")

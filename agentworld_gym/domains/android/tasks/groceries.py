@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import app, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line, words
 
 SLOTS = {"Tomorrow 8:00-10:00": (8, 10), "Tomorrow 12:00-14:00": (12, 14), "Tomorrow 18:00-20:00": (18, 20)}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.android.tasks.actions import BACK, app, enter_text, hold, tap
-from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line
-from agentworld_gym.domains.android.tasks.word_lists import words
+from agentworld_gym.domains.android.tasks.scene import AndroidScene, background, family, line, words
 
 HOUSES = ("Flat", "Cabin", "Boathouse", "Studio", "Farm")
 DOORS = ("gate", "cellar", "shed", "letter box", "garage", "attic")

@@ -1,4 +1,4 @@
-"""The scene of a phone task: a phone that is being filled, and checks on what its screens show."""
+"""The scene of a phone task: a phone that is being filled, lists to fill it from, and checks on its screens."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Scene, alternated, family_of
 from agentworld_gym.core.tasks.validation import ValidationSession, prove
 from agentworld_gym.domains.android.engine.elements import quoted
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
+from agentworld_gym.domains.android.engine.scenario import scenario_folder
 from agentworld_gym.domains.android.tasks.actions import app, tap
-from agentworld_gym.domains.android.tasks.word_lists import words
 from agentworld_gym.kit.vocabulary import common_pool
 
 
@@ -237,3 +239,28 @@ def background(scene: AndroidScene, people: int = 4, threads: int = 2) -> list[s
     for name, talk in zip(scene.some(names, threads), scene.some(words().small_talk, threads), strict=True):
         scene.thread(name, *talk)
     return names
+
+
+class WordLists(Strict):
+    """The contents of the file `tasks.yaml` beside the scenarios of phones, which says what each list is for."""
+
+    lists: dict[str, tuple[str, ...]]
+    products: tuple[tuple[str, str], ...]
+    small_talk: tuple[tuple[str, ...], ...]
+    messages: tuple[tuple[str, str], ...]
+    planned: tuple[str, ...]
+    appointments: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def words() -> WordLists:
+    """Read the lists.
+
+    >>> sorted(words().lists)[:2]
+    ['Camping', 'Garden']
+
+    Raises:
+        SpecError: the file is wrong.
+    """
+    path = scenario_folder() / "tasks.yaml"
+    return validated(WordLists, read_yaml(path), path)

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentworld_gym.core.domain.task import Check
 from agentworld_gym.core.tasks.family import TaskDraft
-from agentworld_gym.core.tasks.json_patterns import Phrase
+from agentworld_gym.core.tasks.patterns import Phrase
 from agentworld_gym.domains.mcp.tasks.hr_departments import (
     annual_leave,
     count_taken,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agentworld_gym.core.tasks.family import TaskDraft
-from agentworld_gym.core.tasks.json_patterns import Phrase
+from agentworld_gym.core.tasks.patterns import Phrase
 from agentworld_gym.domains.mcp.tasks.office_letters import LetterQuestion, invented, letter_pattern, telling
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 

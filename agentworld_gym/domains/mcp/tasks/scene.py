@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.tasks.family import Family, TaskDraft
-from agentworld_gym.core.tasks.json_patterns import Fields, shows
+from agentworld_gym.core.tasks.patterns import Fields, shows
 from agentworld_gym.core.tasks.scene import Build, Scene, Unfit, family_of
 from agentworld_gym.core.tasks.validation import ValidationSession, prove, without_right_answers
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine

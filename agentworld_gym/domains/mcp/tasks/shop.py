@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentworld_gym.core.tasks.family import TaskDraft
-from agentworld_gym.core.tasks.json_patterns import Phrase
+from agentworld_gym.core.tasks.patterns import Phrase
 from agentworld_gym.domains.mcp.tasks.scene import ToolScene, family
 
 Item = tuple[str, int]

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, DISMISS, choose, click, go, press, write
-from agentworld_gym.domains.web.tasks.patterns import in_article
-from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
+from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family, in_article
 
 BOARDS = {
     "vegetables": ("Vegetables", "What we eat"),

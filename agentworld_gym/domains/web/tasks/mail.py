@@ -6,8 +6,7 @@ import re
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import ACCEPT, BACK, DISMISS, choose, click, fill_in, go, press, write
-from agentworld_gym.domains.web.tasks.patterns import euros, paragraph
-from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
+from agentworld_gym.domains.web.tasks.scene import Person, WebScene, euros, family, paragraph
 from agentworld_gym.kit.vocabulary import common_pool
 
 FOLDERS = ("Bills", "Travel", "Garden", "School", "House")

@@ -6,8 +6,7 @@ from typing import Any
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import BACK, SNAPSHOT, click, fill_in, go, press, write
-from agentworld_gym.domains.web.tasks.patterns import euros, in_article, in_row, term
-from agentworld_gym.domains.web.tasks.scene import WebScene, family
+from agentworld_gym.domains.web.tasks.scene import WebScene, euros, family, in_article, in_row, term
 from agentworld_gym.domains.web.tasks.shop_stock import (
     COLOURS,
     FACTS,

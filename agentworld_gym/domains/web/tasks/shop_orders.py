@@ -17,8 +17,7 @@ from agentworld_gym.domains.web.tasks.actions import (
     url,
     write,
 )
-from agentworld_gym.domains.web.tasks.patterns import euros, in_row, term
-from agentworld_gym.domains.web.tasks.scene import WebScene, family
+from agentworld_gym.domains.web.tasks.scene import WebScene, euros, family, in_row, term
 from agentworld_gym.domains.web.tasks.shop_stock import (
     EXPRESS,
     FACTS,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentworld_gym.domains.web.tasks.patterns import euros, in_row
-from agentworld_gym.domains.web.tasks.scene import WebScene
+from agentworld_gym.domains.web.tasks.scene import WebScene, euros, in_row
 
 KINDS = {
     "kettle": "Kitchen",

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.web.tasks.actions import BACK, choose, click, fill_in, go, press, url, write
-from agentworld_gym.domains.web.tasks.patterns import in_row, paragraph, term
-from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
+from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family, in_row, paragraph, term
 
 
 class Bug(NamedTuple):

@@ -17,8 +17,7 @@ from agentworld_gym.domains.web.tasks.actions import (
     url,
     write,
 )
-from agentworld_gym.domains.web.tasks.patterns import in_row, paragraph, term
-from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family
+from agentworld_gym.domains.web.tasks.scene import Person, WebScene, family, in_row, paragraph, term
 from agentworld_gym.domains.web.tasks.tracker import CHANGES, FAULTS, PRIORITIES, Bug, Desk, select
 
 SHELVES = {"House": "Rooms and keys", "People": "Who does what", "Work": "How we work"}

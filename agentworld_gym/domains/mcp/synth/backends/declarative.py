@@ -13,7 +13,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.core.domain.task import Check, Expect
 from agentworld_gym.core.engines import Scalar
-from agentworld_gym.core.tasks.json_patterns import shows
+from agentworld_gym.core.tasks.patterns import shows
 from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.scenario import ScenarioFile, ToolScenario
 from agentworld_gym.domains.mcp.engine.service import Service
