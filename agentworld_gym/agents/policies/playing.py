@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -70,9 +71,16 @@ class ScriptedPolicy:
     """The number of the draw; another one gives another script, where the policy draws any."""
 
     def begin(self, episode: Episode) -> ActionStream:
-        """Begin the script, whose locators are resolved on what the world shows."""
+        """Begin the script, whose locators are resolved on what the world shows; of an episode that has a past, go on
+        where the script is after it."""
         script = self.script(episode.task, self.random_numbers(episode))
-        return on_screen(script, episode.task.domain, episode.observations[-1])
+        stream = on_screen(script, episode.task.domain, episode.observations[0])
+        if episode.steps:
+            with suppress(StopIteration):
+                next(stream)
+                for shown in episode.observations[1:-1]:
+                    stream.send(shown)
+        return stream
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream]) -> list[str]:
         """Go one step further in each script."""
