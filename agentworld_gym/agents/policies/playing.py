@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -206,7 +206,7 @@ def play(
     *,
     wave: int = WAVE,
     on_progress: Callable[[int], None] | None = None,
-) -> Iterator[Played]:
+) -> Generator[Played, None, None]:
     """Play one episode for each seed; as one ends, the next takes its place.
 
     Every episode goes on as its own answer comes, and the policy acts in those that are ready at a time.

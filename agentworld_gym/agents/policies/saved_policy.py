@@ -82,7 +82,7 @@ class SavedPolicy:
         return prediction
 
     def chances(self, observation: Any, action_masks: Any) -> NDArray[np.float64]:
-        """Return the probability of each choice for observations, `[observations, choices]`; 0 of those that are masked.
+        """Return the probability of each choice for observations, `[observations, choices]`; 0 of masked ones.
 
         Args:
             observation: The observations, `[observations, numbers]`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -37,9 +38,13 @@ from agentworld_gym.cli.eval.output import (
     token_prices,
     write_result,
 )
+from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, counted_on_ray
 
 if TYPE_CHECKING:
+    from agentworld_gym.agents.policies.playing import Played, Policy
+    from agentworld_gym.agents.progress import Tally
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
+    from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.agent import Party
     from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.results.agent import AgentResult, Cell
@@ -114,6 +119,8 @@ def agent(
         ),
     ] = None,
     width: WidthOption = 64,
+    ray: RayOption = False,
+    workers: WorkersOption = None,
     traces: Annotated[
         Path | None, typer.Option("--traces", file_okay=False, help="A folder for the traces of each domain.")
     ] = None,
@@ -137,6 +144,7 @@ def agent(
     from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent, evaluated_traces
     from agentworld_gym.worlds.own_tasks import brings_tasks
 
+    check_workers(ray, workers)
     check_writable(out)
     command = shlex.join(["agentworld", *sys.argv[1:]])
     if played is not None:
@@ -170,9 +178,17 @@ def agent(
     if world_price is not None:
         prices["world"] = token_prices(world_price, "--world-price")
     with stages("agent", tensorboard) as begin:
+        tallies: list[Tally] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
-            begin(domain, "episodes", count).watch(runner)
+            tallies.append(begin(domain, "episodes", count))
+            if not ray:
+                tallies[-1].watch(runner)
+
+        def elsewhere(
+            options: EnvOptions, opening: Callable[[], Policy], seeds: Sequence[int]
+        ) -> Generator[Played, None, None]:
+            return counted_on_ray(options, opening, seeds, workers, width, tallies[-1])
 
         result = evaluate_agent(
             setup,
@@ -184,6 +200,7 @@ def agent(
             prices=prices,
             command=command,
             on_runner=show,
+            elsewhere=elsewhere if ray else None,
         )
     _report(out, result)
     lost = {"agent's server": result.agent_failures, "world": result.world_failures}
