@@ -38,7 +38,7 @@ AgentOption = Annotated[
         "--agent-option",
         metavar="KEY=VALUE",
         help="An option of a language model that plays: of its sampling (temperature=0.7), of its generator "
-        "(deadline_s=600), overflow=drop, or calls=text; repeatable.",
+        "(deadline_s=600), overflow=drop, or calls=text; or deterministic=false of a MaskablePPO; repeatable.",
     ),
 ]
 WorldOption = Annotated[

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import (
+    AgentOption,
     ControlOption,
     EnvironmentName,
     FamilyOption,
@@ -22,12 +24,14 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
+    pairs,
     printable,
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
 
 if TYPE_CHECKING:
+    from agentworld_gym.agents.policies.playing import Policy
     from agentworld_gym.envs.env import AgentWorldEnv
 
 HELP = """\
@@ -63,6 +67,11 @@ def play(
             "of the split.",
         ),
     ] = None,
+    watch: Annotated[
+        str | None,
+        typer.Option("--watch", metavar="AGENT", help="Watch an agent play, as in `agentworld rollout --policy`."),
+    ] = None,
+    agent_option: AgentOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
     **language: Any,
@@ -73,11 +82,15 @@ def play(
     `:undo` takes the last step back, `:again` starts over, `:task` shows the instruction, `:tools` lists what can be
     called, `:help` lists these words, and `:quit` or Ctrl-D leaves.
 
+    With --watch an agent plays instead, and what it does and sees is shown.
+
     A graphical domain shows its screen as a drawing, with the reference, index or point of what can be acted on; an
     action may name an element instead. `:screen` shows the screen again, and `:raw` the observation itself.
     """
     from agentworld_gym.envs.env import AgentWorldEnv
 
+    if agent_option and watch is None:
+        raise SpecError("command line", "--agent-option", agent_option[0], "--watch beside it, the agent that plays")
     made = AgentWorldEnv(
         **env_options(
             env,
@@ -93,9 +106,19 @@ def play(
         )
     )
     try:
-        Game(made, seed).run()
+        if watch is None:
+            Game(made, seed).run()
+        else:
+            _watch(made, seed, watch, pairs(agent_option, "--agent-option"))
     finally:
         made.close()
+
+
+def _watch(env: AgentWorldEnv, seed: int, agent: str, options: dict[str, Any] | None) -> None:
+    from agentworld_gym.agents.policies.registry import opened_policy
+
+    with opened_policy(agent, env.domain, options=options) as policy:
+        Game(env, seed).watch(policy)
 
 
 class Game:
@@ -122,6 +145,23 @@ class Game:
                     self._meta(line)
                 elif self._step(line):
                     return
+        finally:
+            self._forget()
+
+    def watch(self, policy: Policy) -> None:
+        """Show how an agent plays until the episode ends.
+
+        Raises:
+            AgentLost: The model that plays cannot be asked.
+        """
+        try:
+            self._begin()
+            kept, over = policy.begin(self.env.episode), False
+            while not over:
+                [action] = policy.act([self.current.episode], [kept])
+                self.console.print()
+                self.console.print(Text(f"» {printable(action)}", style="cyan"))
+                over = self._step(action)
         finally:
             self._forget()
 
@@ -241,6 +281,7 @@ def register(app: typer.Typer) -> None:
             "agentworld play terminal",
             "agentworld play terminal --family sort_unique --level 2 --seed 9",
             "agentworld play android --task two-of-the-same",
+            "agentworld play web --watch http://localhost:8001/v1",
             "agentworld play web --world http://localhost:8000/v1 --out traces",
             "agentworld play swe --world http://localhost:8000/v1 --dialect claude-code --prompts official",
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.cli.common import (
     AGENTS,
@@ -36,13 +35,13 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, counted_on_ray, tokens
 
 if TYPE_CHECKING:
     from agentworld_gym.agents.policies.playing import Played
     from agentworld_gym.agents.policies.playing import Policy as PlayedPolicy
     from agentworld_gym.agents.progress import Tally
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
-    from agentworld_gym.envs.options import EnvOptions
 
 
 @with_language_options
@@ -61,15 +60,8 @@ def rollout(
         typer.Option("--task", help="Only this task: an id, or a YAML file; several are played in turn."),
     ] = None,
     width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time, in each worker.")] = 16,
-    ray: Annotated[
-        bool, typer.Option("--ray", help="Run on a Ray cluster: that of RAY_ADDRESS, or of this machine.")
-    ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, help="Processes that play on the cluster; without it one for each node that has a CPU."
-        ),
-    ] = None,
+    ray: RayOption = False,
+    workers: WorkersOption = None,
     control: ControlOption = None,
     judge: JudgeOption = "same",
     lock: LockOption = None,
@@ -88,8 +80,7 @@ def rollout(
     from agentworld_gym.agents.progress import live
     from agentworld_gym.envs.options import EnvOptions
 
-    if workers is not None and not ray:
-        raise SpecError("command line", "--workers", workers, "--ray beside it: without Ray there is one process")
+    check_workers(ray, workers)
     options = EnvOptions(
         **env_options(
             env,
@@ -116,7 +107,7 @@ def rollout(
         name = f"{options.domain_spec().id}, {policy}"
         with live(name, episodes, tensorboard=tensorboard) as tally, remembered_interrupt() as check:
             if runner is None:
-                playing = _on_ray(options, opening, seeds, workers, width, tally)
+                playing = counted_on_ray(options, opening, seeds, workers, width, tally)
             else:
                 playing = _here(runner, opening(), seeds, width, tally)
             with closing(playing):
@@ -159,25 +150,6 @@ def _here(
         getattr(policy, "close", lambda: None)()
 
 
-def _on_ray(
-    options: EnvOptions,
-    opening: Callable[[], PlayedPolicy],
-    seeds: range,
-    workers: int | None,
-    width: int,
-    tally: Tally,
-) -> Generator[Played, None, None]:
-    from agentworld_gym.integrations.ray import play_on_ray
-
-    with closing(play_on_ray(options, opening, seeds, workers=workers, wave=width)) as playing:
-        for outcome in playing:
-            tally.tokens += _tokens(outcome)
-            tally.ended(
-                outcome.success, outcome.reward, len(outcome.actions), failure=outcome.failure or outcome.agent_failure
-            )
-            yield outcome
-
-
 def show(outcomes: list[Played]) -> None:
     """Print a table with one row for each family and level."""
     from rich import box
@@ -209,12 +181,7 @@ def summary(outcomes: list[Played]) -> list[str]:
     gained = f"{sum(one.reward for one in counted) / len(counted):.2f}" if counted else "-"
     steps = f"{sum(len(one.actions) for one in counted) / len(counted):.1f}" if counted else "-"
     failures = len(outcomes) - len(counted)
-    return [str(len(outcomes)), rate, gained, steps, str(sum(map(_tokens, outcomes))), str(failures)]
-
-
-def _tokens(episode: Played) -> int:
-    """Return the tokens that an episode's steps cost, those of its checks left out."""
-    return episode.step_usage.prompt_tokens + episode.step_usage.completion_tokens
+    return [str(len(outcomes)), rate, gained, steps, str(sum(map(tokens, outcomes))), str(failures)]
 
 
 def register(app: typer.Typer) -> None:

@@ -10,10 +10,11 @@ import hashlib
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from pydantic import Field
 
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, play
-from agentworld_gym.agents.policies.registry import opened_policy
+from agentworld_gym.agents.policies.registry import open_policy, opened_policy
 from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
@@ -46,6 +47,10 @@ MOST_LOST = 8
 evaluation ends."""
 
 Party = Literal["agent", "world"]
+
+Elsewhere = Callable[[EnvOptions, Callable[[], Policy], Sequence[int]], Generator[Played, None, None]]
+"""What plays one episode for each seed in other processes, as `integrations.ray.play_on_ray` does: the options of the
+environment, a function that makes the policy, which can be pickled, and the seeds."""
 
 
 class Setup(Strict):
@@ -197,6 +202,7 @@ def evaluate_agent(
     prices: Mapping[Party, TokenPrices] | None = None,
     command: str = "",
     on_runner: Callable[[str, EpisodeRunner, int], None] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> AgentResult:
     """Let an agent play tasks of some domains, and say how good it is.
 
@@ -213,6 +219,7 @@ def evaluate_agent(
         prices: The prices of the tokens of agent and world.
         command: The command that the result names.
         on_runner: A function that is called with a domain, its runner, and the number of episodes to play.
+        elsewhere: What plays the episodes; None plays them in this process, `wave` at a time.
 
     Raises:
         SpecError: A handle or an option is wrong, or the records are those of another run.
@@ -234,7 +241,7 @@ def evaluate_agent(
         try:
             with remembered_interrupt() as check:
                 for domain in setup.domains:
-                    _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, check)
+                    _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, elsewhere, check)
         except KeyboardInterrupt:
             interrupted = True
     episodes = [kept.episodes[key] for key in run.keys if key in kept.episodes]
@@ -342,11 +349,12 @@ def _play(
     traces: Path | None,
     opened: ExitStack,
     on_runner: Callable[[str, EpisodeRunner, int], None] | None,
+    elsewhere: Elsewhere | None,
     check: Callable[[], None],
 ) -> None:
     """Play what is missing of one domain. Agents stay open, so that the next domain finds their models loaded."""
     options = setup.environment(domain).changed(traces=None if traces is None else str(traces / domain))
-    runner = options.runner()
+    runner = (options if elsewhere is None else options.changed(traces=None)).runner()
     try:
         kept.enter(f"world of {domain}", runner.fingerprint)
         run.worlds[domain] = runner.fingerprint
@@ -357,15 +365,24 @@ def _play(
         if on_runner is not None:
             on_runner(domain, runner, len(missing))
         for sample in range(samples):
-            policy = opened.enter_context(opened_policy(setup.agent, runner.spec, sample, setup.options))
+            left = [seed for _, seed, number in missing if number == sample]
+            if elsewhere is None or not run.described:
+                policy = opened.enter_context(opened_policy(setup.agent, runner.spec, sample, setup.options))
             if not run.described:
                 _describe(run, policy, setup)
                 kept.enter("agent", digest_of(run.described))
-            left = [seed for _, seed, number in missing if number == sample]
-            for played in play(runner, policy, left, wave=wave):
-                kept.add(_episode(domain, sample, played))
-                _count_lost(run, played)
-                check()
+            if not left:
+                continue
+            if elsewhere is None:
+                playing = play(runner, policy, left, wave=wave)
+            else:
+                opening = partial(open_policy, setup.agent, runner.spec, sample, setup.options)
+                playing = elsewhere(options, opening, left)
+            with closing(playing):
+                for played in playing:
+                    kept.add(_episode(domain, sample, played))
+                    _count_lost(run, played)
+                    check()
     finally:
         runner.close()
 

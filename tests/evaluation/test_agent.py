@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from processes import background, wait_until
 from typer.testing import CliRunner
 
 from agentworld_gym.agents.policies.language_agent import AgentLost
+from agentworld_gym.agents.policies.playing import Played, Policy, play
 from agentworld_gym.base.documents.json_lines import read_jsonl
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import Failure, FailureKind
+from agentworld_gym.core.traces import episodes_of
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.agent import MOST_LOST, Setup, difference, evaluate_agent, evaluated_traces
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices
 from agentworld_gym.evaluation.report import read_result
@@ -184,6 +188,7 @@ def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_wit
         (["--domains", ","], "--domains"),
         (["--out", "page.html"], "--out: got 'page.html', expected a .json file"),
         (["--from", "."], "--split"),
+        (["--workers", "2"], "--workers: got 2, expected --ray beside it"),
         (["--from", ".", "--domains", "web"], "--domains: got 'web', expected nothing: with --from no task is played"),
     ],
 )
@@ -219,6 +224,26 @@ def test_a_killed_evaluation_goes_on_with_the_same_command(tmp_path: Path):
     assert lines[: len(before)] == before and len(lines) == 8, "no episode was played twice"
     first = next(read_jsonl(records))["setup"]
     assert (first["split"], first["drawn"], first["seed"]) == ("test", True, found.draw.seed)
+
+
+def test_episodes_may_be_played_in_other_processes(evaluate: Ask, tmp_path: Path):
+    played: list[int] = []
+
+    def elsewhere(
+        options: EnvOptions, opening: Callable[[], Policy], seeds: Sequence[int]
+    ) -> Generator[Played, None, None]:
+        runner = EnvOptions(**options.keywords()).runner()
+        for one in play(runner, pickle.loads(pickle.dumps(opening))(), seeds):
+            played.append(one.seed)
+            yield one
+        runner.close()
+
+    given = {"tasks": 2, "samples": 2, "elsewhere": elsewhere}
+    there = evaluate("menu", traces=tmp_path / "traces", **given)
+    assert len(played) == 4 and there.episodes == evaluate("menu", name="here", **{**given, "elsewhere": None}).episodes
+    assert {one.env_id for one in episodes_of(tmp_path / "traces" / "terminal")} == {"AgentWorld/Terminal-v0"}
+    evaluate("menu", **given)
+    assert len(played) == 4, "what is known is not played again"
 
 
 def test_agents_are_compared_on_the_same_tasks(evaluate: Ask):

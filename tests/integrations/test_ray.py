@@ -34,6 +34,7 @@ from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.cost import total_of
+from agentworld_gym.evaluation.results.agent import AgentResult
 from agentworld_gym.integrations.ray import MOST_LOSSES, play_on_ray
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -176,3 +177,13 @@ def test_the_command_prints_the_same_table_with_ray_and_without(cluster):
     assert on_ray.exit_code == 0 and on_ray.stdout == plain.stdout and "8" in plain.stdout
     alone = runner.invoke(app, [*arguments, "--workers", "2"])
     assert alone.exit_code == 2 and "--ray beside it" in alone.stderr
+
+
+def test_eval_agent_finds_the_same_with_ray_and_without(cluster, tmp_path):
+    found = []
+    for name, more in (("here", []), ("there", ["--ray", "--workers", "2"])):
+        command = ["eval", "agent", "--agent", "menu", "--domains", "terminal", "--tasks", "4", "--seed", "7", *more]
+        done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / f"{name}.json")])
+        assert done.exit_code == 0, done.output
+        found.append(AgentResult.read(tmp_path / f"{name}.json").episodes)
+    assert len(found[0]) == 4 and found[0] == found[1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,6 +30,9 @@ class _MenuEpisode:
     state: tuple[Any, ...] | None = None
     """The state of a recurrent model; None where the episode begins."""
 
+    dice: random.Random = field(default_factory=random.Random)
+    """The random numbers of the episode."""
+
 
 class MenuAgent:
     """An agent of Stable-Baselines3 that chooses from the menu, such as a `MaskablePPO`.
@@ -43,18 +48,28 @@ class MenuAgent:
         spec: The domain.
         encoder: The encoder that the model was trained with; None takes the default with the model's number of choices.
         deterministic: Whether to take the best choice instead of drawing one.
+        draw: The number of the draw. Where the model tells its `chances`, choices follow this number and the seed of
+            the episode, whatever else is played.
 
     Raises:
         SpecError: The model was trained on other observations than those of the encoder.
     """
 
     def __init__(
-        self, name: str, model: Any, spec: DomainSpec, encoder: Any = None, deterministic: bool = True
+        self,
+        name: str,
+        model: Any,
+        spec: DomainSpec,
+        encoder: Any = None,
+        deterministic: bool = True,
+        draw: int = 0,
     ) -> None:
         from agentworld_gym.envs.text_encoder import TextEncoder
 
         self.name, self._model, self._spec, self._deterministic = name, model, spec, deterministic
         choices = getattr(model, "action_space", None)
+        self._draw = draw
+        self._begun: WeakKeyDictionary[Episode, int] = WeakKeyDictionary()
         self._encoder = encoder or (TextEncoder() if choices is None else TextEncoder(max_menu=int(choices.n)))
         self._parameters = set(inspect.signature(model.predict).parameters)
         observed = getattr(model, "observation_space", None)
@@ -67,8 +82,16 @@ class MenuAgent:
             raise SpecError(name, "observation_space", shape, f"the {self._encoder.size} numbers of a TextEncoder")
 
     def begin(self, episode: Episode) -> _MenuEpisode:
-        """Begin an episode, of which nothing is chosen yet."""
-        return _MenuEpisode(Menu(self._encoder, self._spec, episode.task, episode.observation))
+        """Begin an episode, whose past the menu sees where it has one.
+
+        An episode that is begun again draws anew, as a planner wants that draws several actions.
+        """
+        menu = Menu(self._encoder, self._spec, episode.task, episode.shown[0])
+        for action, shown in zip(episode.actions, episode.shown[1:], strict=True):
+            menu.observe(menu.offers.index(action) if action in menu.offers else 0, shown)
+        again = self._begun.get(episode, 0)
+        self._begun[episode] = again + 1
+        return _MenuEpisode(menu, dice=random.Random(f"{self._draw}/{episode.seed}/{again}"))
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[_MenuEpisode]) -> list[str]:
         """Choose the next action of every episode, with one prediction for all of them."""
@@ -76,7 +99,7 @@ class MenuAgent:
             if one.choice is not None:
                 one.menu.observe(one.choice, episode.observation)
         actions = []
-        for one, choice in zip(kept, self._predict(kept), strict=True):
+        for one, choice in zip(kept, self._predict(kept) if kept else (), strict=True):
             one.choice = one.menu.entry(int(choice))
             actions.append(one.menu.action(one.choice))
         return actions
@@ -86,6 +109,9 @@ class MenuAgent:
         parts = {"vector": np.stack([one.menu.vector() for one in kept]), "mask": masks.astype(np.int8)}
         seen: Any = {key: parts[part or "vector"] for key, part in self._parts.items()}
         observation = self._normalized(seen.get(None, seen))
+        if not self._deterministic and hasattr(self._model, "chances"):
+            dealt = self._model.chances(observation, masks)
+            return [one.dice.choices(range(len(row)), row)[0] for one, row in zip(kept, dealt, strict=True)]
         options: dict[str, Any] = {"deterministic": self._deterministic}
         if "action_masks" in self._parameters:
             options["action_masks"] = masks

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -70,9 +71,16 @@ class ScriptedPolicy:
     """The number of the draw; another one gives another script, where the policy draws any."""
 
     def begin(self, episode: Episode) -> ActionStream:
-        """Begin the script, whose locators are resolved on what the world shows."""
+        """Begin the script, whose locators are resolved on what the world shows; of an episode that has a past, go on
+        where the script is after it."""
         script = self.script(episode.task, self.random_numbers(episode))
-        return on_screen(script, episode.task.domain, episode.observations[-1])
+        stream = on_screen(script, episode.task.domain, episode.observations[0])
+        if episode.steps:
+            with suppress(StopIteration):
+                next(stream)
+                for shown in episode.observations[1:-1]:
+                    stream.send(shown)
+        return stream
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream]) -> list[str]:
         """Go one step further in each script."""
@@ -198,7 +206,7 @@ def play(
     *,
     wave: int = WAVE,
     on_progress: Callable[[int], None] | None = None,
-) -> Iterator[Played]:
+) -> Generator[Played, None, None]:
     """Play one episode for each seed; as one ends, the next takes its place.
 
     Every episode goes on as its own answer comes, and the policy acts in those that are ready at a time.

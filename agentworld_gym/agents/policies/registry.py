@@ -55,7 +55,8 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0, options: Mapping[s
         spec: The domain.
         draw: The number of the draw; another one gives other actions for each task, where the policy draws any.
         options: The options of a language model, by name: those of `SamplingSpec`, `overflow` and `calls` of
-            `LanguageAgent`, and those of its generator.
+            `LanguageAgent`, and those of its generator. A MaskablePPO takes `deterministic`, which is true unless it
+            is to draw its choices.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> open_policy("expert", load_spec("terminal")).name
@@ -68,19 +69,22 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0, options: Mapping[s
     """
     if is_model(handle):
         return _language_agent(handle, spec, draw, options or {})
-    if options:
-        raise SpecError("command line", "agent's options", dict(options), f"none: {handle} is no language model")
+    path = Path(handle)
+    saved = path.suffix == ".zip" and path.is_file()
+    if options and not (saved and options.keys() <= {"deterministic"}):
+        expected = f"none: {handle} is no language model" if not saved else "deterministic, the option of a MaskablePPO"
+        raise SpecError("command line", "agent's options", dict(options), expected)
     if handle in _SCRIPTS:
         return ScriptedPolicy(handle, _SCRIPTS[handle], draw)
     if handle.startswith("python:"):
         return _from_python(handle, spec)
-    path = Path(handle)
-    if path.suffix != ".zip" or not path.is_file():
+    if not saved:
         raise SpecError("command line", "policy", handle, f"one of {', '.join(HANDLES)}")
     from agentworld_gym.agents.policies.menu_agent import MenuAgent
     from agentworld_gym.agents.policies.saved_policy import SavedPolicy
 
-    return MenuAgent(path.stem, SavedPolicy(path), spec)
+    deterministic = bool((options or {}).get("deterministic", True))
+    return MenuAgent(path.stem, SavedPolicy(path), spec, deterministic=deterministic, draw=draw)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import SpecError, install
 
@@ -79,6 +80,19 @@ class SavedPolicy:
             observation, state, deterministic=deterministic, action_masks=action_masks
         )
         return prediction
+
+    def chances(self, observation: Any, action_masks: Any) -> NDArray[np.float64]:
+        """Return the probability of each choice for observations, `[observations, choices]`; 0 of masked ones.
+
+        Args:
+            observation: The observations, `[observations, numbers]`.
+            action_masks: Which choices there are, `[observations, choices]`.
+        """
+        seen, _ = self._policy.obs_to_tensor(observation)
+        with torch.no_grad():
+            dealt: Any = self._policy.get_distribution(seen, action_masks).distribution
+        chances: NDArray[np.float64] = np.where(action_masks, dealt.probs.double().numpy(), 0.0)
+        return chances
 
 
 _UNREADABLE = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -37,9 +38,13 @@ from agentworld_gym.cli.eval.output import (
     token_prices,
     write_result,
 )
+from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, counted_on_ray
 
 if TYPE_CHECKING:
+    from agentworld_gym.agents.policies.playing import Played, Policy
+    from agentworld_gym.agents.progress import Tally
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
+    from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.agent import Party
     from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.results.agent import AgentResult, Cell
@@ -114,6 +119,8 @@ def agent(
         ),
     ] = None,
     width: WidthOption = 64,
+    ray: RayOption = False,
+    workers: WorkersOption = None,
     traces: Annotated[
         Path | None, typer.Option("--traces", file_okay=False, help="A folder for the traces of each domain.")
     ] = None,
@@ -137,6 +144,7 @@ def agent(
     from agentworld_gym.evaluation.agent import Setup, begun_seed, evaluate_agent, evaluated_traces
     from agentworld_gym.worlds.own_tasks import brings_tasks
 
+    check_workers(ray, workers)
     check_writable(out)
     command = shlex.join(["agentworld", *sys.argv[1:]])
     if played is not None:
@@ -171,9 +179,17 @@ def agent(
     if world_price is not None:
         prices["world"] = token_prices(world_price, "--world-price")
     with stages("agent", tensorboard) as begin:
+        tallies: list[Tally] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
-            begin(domain, "episodes", count).watch(runner)
+            tallies.append(begin(domain, "episodes", count))
+            if not ray:
+                tallies[-1].watch(runner)
+
+        def elsewhere(
+            options: EnvOptions, opening: Callable[[], Policy], seeds: Sequence[int]
+        ) -> Generator[Played, None, None]:
+            return counted_on_ray(options, opening, seeds, workers, width, tallies[-1])
 
         result = evaluate_agent(
             setup,
@@ -185,6 +201,7 @@ def agent(
             prices=prices,
             command=command,
             on_runner=show,
+            elsewhere=elsewhere if ray else None,
         )
     _report(out, result)
     lost = {"agent's server": result.agent_failures, "world": result.world_failures}
@@ -203,19 +220,11 @@ def _report(out: Path, result: AgentResult) -> None:
 
 
 def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:
-    """Return the options of an agent; one that is no language model takes none.
-
-    Raises:
-        SpecError: It is given some.
-    """
+    """Return the options of an agent, which the registry checks."""
     from agentworld_gym.agents.policies.registry import is_model
 
     options = {**(pairs(given, "--agent-option") or {}), **(pairs(sampling, "--sampling") or {})}
-    if is_model(agent):
-        return {"overflow": overflow, **options}
-    if options:
-        raise SpecError("command line", "--sampling", options, f"no option of a language model: {agent} is none")
-    return {}
+    return {"overflow": overflow, **options} if is_model(agent) else options
 
 
 def _print(result: AgentResult) -> None:

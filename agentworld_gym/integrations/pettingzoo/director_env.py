@@ -114,6 +114,17 @@ class AgentWorldDirectorEnv(AECEnv[str, dict[str, str], str]):  # type: ignore[m
         return self._task
 
     @property
+    def episode(self) -> Episode:
+        """The episode of the solver whose turn it is, for any agent of `agents.policies.registry`.
+
+        Raises:
+            ClosedError: No solver plays yet.
+        """
+        if self._episode is None:
+            raise ClosedError("no solver plays yet; the director is to choose")
+        return self._episode
+
+    @property
     def tools(self) -> tuple[dict[str, Any], ...]:
         """The name, description and JSON Schema of each tool that a solver can call in this episode."""
         return self.runner.tools(self.task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,16 @@ from fault_server import FaultServer, answer
 from loopback import servers
 from typer.testing import CliRunner
 
+from agentworld_gym.agents.planning.planner import Planner
+from agentworld_gym.agents.planning.proposals import PolicyProposer
+from agentworld_gym.agents.planning.search import BestOfN
 from agentworld_gym.agents.policies.language_agent import LanguageAgent
+from agentworld_gym.agents.policies.playing import play
 from agentworld_gym.agents.policies.registry import HANDLES, open_policy
 from agentworld_gym.base.errors import SpecError, UnknownOption
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.envs.options import EnvOptions
 
 TERMINAL = load_spec("terminal")
 
@@ -73,6 +77,7 @@ def test_the_options_of_a_language_model_are_those_of_sampling_generator_and_his
         "eval transfer mcp --world grounded --tasks 2 --policy AGENT --agent-option temperature=0 --out OUT/t.json",
         "eval agent --domains terminal --tasks 2 --agent AGENT --sampling temperature=0 --out OUT/a.json",
         "collect terminal -n 2 --agent AGENT --sampling temperature=0 --no-card --out OUT/rows.jsonl",
+        "play terminal --watch AGENT --agent-option temperature=0",
     ],
 )
 def test_a_language_model_plays_in_every_command_and_samples_as_it_is_asked_to(
@@ -95,11 +100,72 @@ def test_episodes_that_the_agents_server_failed_enter_no_rate_of_a_rollout(serve
     assert re.search(r"1 +\d +- +- +-", done.stdout), "no rate, no return, no steps"
 
 
-def test_a_scripted_agent_records_as_well(tmp_path: Path):
-    rows = tmp_path / "rows.jsonl"
-    done = CliRunner().invoke(
-        app, ["collect", "terminal", "-n", "2", "--agent", "expert", "--no-card", "--out", str(rows)]
-    )
-    assert done.exit_code == 0, done.output
-    found = [json.loads(line) for line in rows.read_text().splitlines()]
-    assert [(row["policy"], row["success"]) for row in found] == [("expert", True)] * 2
+@pytest.fixture
+def handles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """An agent of each kind that needs no server."""
+    pytest.importorskip("sb3_contrib")
+    from sb3_contrib import MaskablePPO
+
+    from agentworld_gym.integrations.sb3 import make_sb3_env
+
+    (tmp_path / "own_agent.py").write_text("def make(spec):\n    return lambda episode: 'finish'\n")
+    monkeypatch.chdir(tmp_path)
+    env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=1, seed=0)
+    MaskablePPO("MlpPolicy", env, n_steps=2, batch_size=2, seed=0, device="cpu").save(tmp_path / "agent.zip")
+    env.close()
+    scripted = {name: name for name in ("expert", "mixed", "menu", "nothing")}
+    return {**scripted, "zip": "agent.zip", "python": "python:own_agent:make"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_every_kind_of_agent_plays_where_agents_play(handles: dict[str, str], tmp_path: Path):
+    from agentworld_gym.integrations.pettingzoo import AgentWorldDirectorEnv
+
+    runner = EnvOptions(spec="terminal", world="grounded", max_steps=3).runner()
+    director = AgentWorldDirectorEnv("regretted-shell", max_steps=3)
+    for kind, handle in handles.items():
+        words = ["-n", "1", "--agent", handle, "--no-card", "--out", str(tmp_path / f"{kind}.jsonl")]
+        recorded = CliRunner().invoke(app, ["collect", "terminal", *words])
+        assert recorded.exit_code == 0, recorded.output
+        watched = CliRunner().invoke(app, ["play", "terminal", "--watch", handle])
+        assert watched.exit_code == 0 and re.search(r"\d steps?, return", watched.output), watched.output
+        assert "» " in watched.output
+
+        policy = open_policy(handle, runner.spec)
+        [planned] = play(runner, Planner(runner, BestOfN(n=2, depth=2), proposer=PolicyProposer(policy, draws=2)), [0])
+        assert planned.actions
+
+        director.reset(seed=0)
+        director.step("{}")
+        solver, kept = director.agent_selection, policy.begin(director.episode)
+        while not (director.terminations[solver] or director.truncations[solver]):
+            director.step(policy.act([director.episode], [kept])[0])
+    runner.close()
+    director.close()
+
+
+def test_a_script_goes_on_in_an_episode_that_has_a_past():
+    runner = EnvOptions(spec="terminal", world="grounded").runner()
+    ((episode, _, _),) = runner.start([0], {})
+    expert = open_policy("expert", TERMINAL)
+    runner.advance([episode], [episode.task.expert[0]])
+    assert expert.act([episode], [expert.begin(episode)]) == [episode.task.expert[1]]
+    episode.session.close()
+    runner.close()
+
+
+def test_a_saved_agent_draws_by_the_number_of_the_draw_and_the_episode_alone(handles: dict[str, str]):
+    runner = EnvOptions(spec="terminal", world="grounded", max_steps=6).runner()
+
+    def drawn(draw: int, wave: int = 8) -> list[tuple[str, ...]]:
+        agent = open_policy("agent.zip", TERMINAL, draw, {"deterministic": False})
+        return [one.actions for one in sorted(play(runner, agent, range(4), wave=wave), key=lambda one: one.place)]
+
+    assert drawn(0) == drawn(0, wave=1) != drawn(1)
+    best = [open_policy("agent.zip", TERMINAL, draw) for draw in range(2)]
+    one, other = ([played.actions for played in play(runner, agent, [0])] for agent in best)
+    assert one == other, "the best choice is the same in every draw"
+    runner.close()
+    with pytest.raises(SpecError, match="expected deterministic, the option of a MaskablePPO"):
+        open_policy("agent.zip", TERMINAL, options={"temperature": 1})

@@ -6,17 +6,21 @@ import io
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import AddRenderObservation
+from gymnasium.wrappers import AddRenderObservation, RecordVideo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 from worlds import DOMAIN_IDS, make
 
+from agentworld_gym.agents.policies.following import follow
+from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.screens import read_screen
@@ -266,6 +270,30 @@ def test_an_environment_of_the_web_has_frames_of_one_size():
             heights.add(len(drawn))
     env.close()
     assert len(heights) > 1
+
+
+class Film:
+    """What writes a film in MoviePy, as far as `RecordVideo` needs it: it takes frames of one size alone."""
+
+    def __init__(self, frames: list[np.ndarray], fps: int) -> None:
+        self.frames = np.stack(frames)
+
+    def write_videofile(self, path: str, logger: str | None) -> None:
+        Path(path).write_text(repr(self.frames.shape))
+
+
+def test_gymnasiums_own_recorder_makes_a_film_of_pages_of_any_height(tmp_path, monkeypatch):
+    names = ["moviepy", "moviepy.video", "moviepy.video.io", "moviepy.video.io.ImageSequenceClip"]
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules[names[-1]].ImageSequenceClip = Film  # type: ignore[attr-defined]
+    env = RecordVideo(make("AgentWorld/Web-v0", render_mode="rgb_array"), str(tmp_path / "film"), lambda episode: True)
+    env.reset(seed=0)
+    steps = follow(env, expert_policy(env.unwrapped.task))
+    env.close()
+    assert steps is not None and steps[-1]["success"]
+    film = tmp_path / "film" / "rl-video-episode-0.mp4"
+    assert film.read_text() == repr((steps[-1]["steps"] + 1, *WEB_FRAME))
 
 
 def test_a_page_that_is_too_high_is_cut_and_a_text_is_padded():
