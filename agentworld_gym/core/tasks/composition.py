@@ -310,7 +310,10 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
             for _ in range(ATTEMPTS):
                 try:
                     draft = compose(rng, level, split, name)
-                    return draft if level == 4 or faults is None else Rehearsal(domain, draft).disturbed(rng, faults)
+                    if level > 4 and faults is not None:
+                        draft = Rehearsal(domain, draft).disturbed(rng, faults)
+                    if len(draft.expert) < STEPS[1]:
+                        return draft
                 except Unfit:
                     continue
             raise NothingFits(f"nothing of {domain} composes with {name} at level {level}")

@@ -244,7 +244,8 @@ def _apart(calm: Machine, machine: Machine, rules: Rules) -> set[str]:
     with suspended():
         ours, theirs = calm.state(), machine.state()
     names = {name for name in {*ours, *theirs} if ours.get(name, _GONE) != theirs.get(name, _GONE)}
-    return {name for name in names if not rules.free.fullmatch(name)}
+    judged = {name for name in names if name in ours and name in theirs and rules.free_values.fullmatch(name)}
+    return {name for name in names - judged if not rules.free.fullmatch(name)}
 
 
 _GONE = object()
