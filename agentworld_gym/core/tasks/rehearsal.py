@@ -162,7 +162,9 @@ class Rehearsal:
 
     @contextmanager
     def _started(self, controls: Controls) -> Iterator[_Stage]:
-        stage = _Stage(self.spec.id, self._parser, self._engine.start(self.draft.state, 0, controls, self.draft.hidden), self.draft)
+        stage = _Stage(
+            self.spec.id, self._parser, self._engine.start(self.draft.state, 0, controls, self.draft.hidden), self.draft
+        )
         try:
             yield stage
         finally:
