@@ -125,7 +125,13 @@ def name_of(found: str) -> str:
 
 
 def composed(
-    rng: random.Random, level: int, jobs: Sequence[Job], strangers: Sequence[Job], orders: Orders, undone: int, more: Sequence[str] = ()
+    rng: random.Random,
+    level: int,
+    jobs: Sequence[Job],
+    strangers: Sequence[Job],
+    orders: Orders,
+    undone: int,
+    more: Sequence[str] = (),
 ) -> Composition:
     """Compose jobs to one task.
 
@@ -146,6 +152,8 @@ def composed(
     folded = [name.casefold() for name in names]
     if len(set(folded)) < len(folded) or {MISSING, HELD} & set(folded):
         raise Unfit("two jobs find the same")
+    if any("/" in name for name in names):
+        raise Unfit("no file has this name")
     slots = _slots(rng, len(jobs), undone, level)
     free: list[tuple[str, int]] = []
     """Findings that name no order yet, with the number of their job."""
@@ -310,7 +318,10 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
             for _ in range(ATTEMPTS):
                 try:
                     draft = compose(rng, level, split, name)
-                    return draft if level == 4 or faults is None else Rehearsal(domain, draft).disturbed(rng, faults)
+                    if level > 4 and faults is not None:
+                        draft = Rehearsal(domain, draft).disturbed(rng, faults)
+                    if len(draft.expert) < STEPS[1]:
+                        return draft
                 except Unfit:
                     continue
             raise NothingFits(f"nothing of {domain} composes with {name} at level {level}")

@@ -162,7 +162,9 @@ class Rehearsal:
 
     @contextmanager
     def _started(self, controls: Controls) -> Iterator[_Stage]:
-        stage = _Stage(self.spec.id, self._parser, self._engine.start(self.draft.state, 0, controls, self.draft.hidden), self.draft)
+        stage = _Stage(
+            self.spec.id, self._parser, self._engine.start(self.draft.state, 0, controls, self.draft.hidden), self.draft
+        )
         try:
             yield stage
         finally:
@@ -244,7 +246,8 @@ def _apart(calm: Machine, machine: Machine, rules: Rules) -> set[str]:
     with suspended():
         ours, theirs = calm.state(), machine.state()
     names = {name for name in {*ours, *theirs} if ours.get(name, _GONE) != theirs.get(name, _GONE)}
-    return {name for name in names if not rules.free.fullmatch(name)}
+    judged = {name for name in names if name in ours and name in theirs and rules.free_values.fullmatch(name)}
+    return {name for name in names - judged if not rules.free.fullmatch(name)}
 
 
 _GONE = object()

@@ -30,6 +30,7 @@ DOMAIN = Domain(
     screen="agentworld_gym.domains.desktop.screen:DesktopScreen",
     translations={"autoglm": "agentworld_gym.domains.desktop.screen:AUTOGLM"},
     families="agentworld_gym.domains.desktop.tasks:FAMILIES",
+    composition="agentworld_gym.domains.desktop.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.desktop.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.desktop.explorer:DesktopExplorer",
     unseen_names="agentworld_gym.domains.desktop.unseen_names:UnseenPrograms",

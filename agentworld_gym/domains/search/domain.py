@@ -40,6 +40,7 @@ DOMAIN = Domain(
     index="agentworld_gym.domains.search.engine.web_index:SearchIndex",
     observations="agentworld_gym.domains.search.observations:SearchObservations",
     families="agentworld_gym.domains.search.tasks:FAMILIES",
+    composition="agentworld_gym.domains.search.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.search.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.search.explorer:SearchExplorer",
     claim_recording=f"{__name__}:claim_recording",

@@ -35,7 +35,7 @@ OLD_EVENTS, OLD_THREADS, OTHER_ORDERS = 60, 25, 40
 """How much of the phone's past it holds."""
 
 FAULTS = Faults(
-    {"intermittent-errors": 0.15, "reordered-menu": 0.5, "slow-loading": 0.15, "stale-element": 0.05},
+    {"permission-denied": 0.4, "session-expired": 0.3, "slow-loading": 0.15},
     ((WAIT,), (WAIT, WAIT)),
 )
 

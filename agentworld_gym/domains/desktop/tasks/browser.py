@@ -90,4 +90,11 @@ def shop_prices(scene: DesktopScene, level: int) -> TaskDraft:
             f'"{note}" asks for the prices that are missing in "{table}". Look them up in {shop}, enter them on their '
             "lines, and save the table."
         )
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(
+        instruction,
+        expert,
+        distractors,
+        checks,
+        size=SIZE,
+        found=("what one of each costs together", f"{float(price) + float(second_price):.2f}"),
+    )

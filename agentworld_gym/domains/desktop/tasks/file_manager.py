@@ -137,7 +137,9 @@ def _file_by_rules(scene: DesktopScene) -> TaskDraft:
         f'Read "{rules}" and do with "{document}" what it asks for; the document is finished.',
     )
     checks = [scene.lists(f"{DOCUMENTS}/{folder}", [new]), scene.lists(DOCUMENTS, [folder, rules, distractor])]
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(
+        instruction, expert, distractors, checks, size=SIZE, found=("the number of that client", str(number))
+    )
 
 
 @family
@@ -197,4 +199,6 @@ def restore_document(scene: DesktopScene, level: int) -> TaskDraft:
         "named in the request, and rename it to the person and the town it mentions, in small letters, such as "
         "anna-paris.txt."
     )
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(
+        instruction, expert, distractors, checks, size=SIZE, found=("which document that was in the trash", lost)
+    )

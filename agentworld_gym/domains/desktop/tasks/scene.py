@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import TaskDraft
+from agentworld_gym.core.tasks.family import Finding, TaskDraft
 from agentworld_gym.core.tasks.patterns import literal
 from agentworld_gym.core.tasks.scene import Scene, Unfit, family_of
 from agentworld_gym.core.tasks.validation import ValidationSession, prove, without_right_answers
@@ -124,6 +124,7 @@ class DesktopScene(Scene):
         checks: Sequence[Check],
         answer: str | None = None,
         size: int | None = None,
+        found: tuple[str, str] | None = None,
     ) -> TaskDraft:
         """Prove the task and return its draft.
 
@@ -134,6 +135,7 @@ class DesktopScene(Scene):
             checks: The checks on what the agent does.
             answer: The right answer, which gives one more check.
             size: The size of the menu; the usual size of the level if it is None.
+            found: The words for what an agent finds out on the way, and what that is.
 
         Raises:
             Unfit: a check holds from the start.
@@ -156,6 +158,7 @@ class DesktopScene(Scene):
             answer=answer,
             first_observation=greeting,
             menu_max=size,
+            found=None if found is None else Finding(*found),
         )
 
 

@@ -119,6 +119,12 @@ def _way(changes: list[SettingChange]) -> list[str]:
     return [step for change in changes for step in (change.show, *change.steps)]
 
 
+def _before(changes: list[SettingChange]) -> tuple[str, str] | None:
+    """Return the words for what a list was set to before, and what that is; None where no list is changed."""
+    old = next((change for change in changes if change.control.kind == "combo"), None)
+    return None if old is None else (f'what "{old.control.label}" was set to before', str(old.before))
+
+
 @family
 def change_settings(scene: DesktopScene, level: int) -> TaskDraft:
     """The agent changes settings that the instruction names, more of them at each level."""
@@ -134,7 +140,12 @@ def change_settings(scene: DesktopScene, level: int) -> TaskDraft:
     instruction = scene.say(f"In the settings, {wanted}.", f"Change the settings of this computer: {wanted}.")
     expert = [OPEN, *_way(changes)]
     return scene.draft(
-        instruction, expert, distractors, [change.check for change in changes], size=(10, 16, 16)[level - 1]
+        instruction,
+        expert,
+        distractors,
+        [change.check for change in changes],
+        size=(10, 16, 16)[level - 1],
+        found=_before(changes),
     )
 
 
@@ -170,4 +181,6 @@ def settings_by_note(scene: DesktopScene, level: int) -> TaskDraft:
         "before, as its only line, and save it."
     )
     checks.append(scene.holds(f"{DOCUMENTS}/{log}", f"{old.before}\n"))
-    return scene.draft(instruction, expert, [distractors[0], *wrong, *distractors], checks, size=16)
+    return scene.draft(
+        instruction, expert, [distractors[0], *wrong, *distractors], checks, size=16, found=_before(changes)
+    )

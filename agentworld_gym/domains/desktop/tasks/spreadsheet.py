@@ -105,7 +105,14 @@ def fill_table(scene: DesktopScene, level: int) -> TaskDraft:
     entered = [joined(*fill(f"B{i + 2}", str(amounts[i]))) for i in missing]
     expert = [*read, *entered, joined(*fill("B7", total)), *saving]
     distractors = [*(entry for entry in grid if entry not in entered), joined(*fill("B7", "=SUM(B2:B5)")), SAVE]
-    return scene.draft(instruction, expert, distractors, [scene.holds(f"{DOCUMENTS}/{new}", text)], size=SIZE)
+    return scene.draft(
+        instruction,
+        expert,
+        distractors,
+        [scene.holds(f"{DOCUMENTS}/{new}", text)],
+        size=SIZE,
+        found=("the total", str(sum(amounts))),
+    )
 
 
 @family
@@ -171,7 +178,7 @@ def sort_table(scene: DesktopScene, level: int) -> TaskDraft:
         "own, the larger one first, and save that too."
     )
     checks = [scene.cells(path, cells), scene.holds(f"{DOCUMENTS}/{best}", f"Who gave most:\n{names[0]}\n{names[1]}\n")]
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE, found=("who gave most", names[0]))
 
 
 @family
@@ -234,7 +241,7 @@ def region_total(scene: DesktopScene, level: int) -> TaskDraft:
         f'total on its line of "{summary}", save, and answer with it.'
     )
     checks = [scene.cells(path, cells), scene.cells(f"{DOCUMENTS}/{summary}", {target: answer, spare: ""})]
-    return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, answer, size=SIZE, found=("that total", answer))
 
 
 @family
@@ -300,4 +307,6 @@ def move_row(scene: DesktopScene, level: int) -> TaskDraft:
     )
     rest = {f"A{i + 2}": name for i, name in enumerate([*left, ""])}
     checks = [scene.cells(f"{DOCUMENTS}/{target}", cells), scene.cells(path, rest)]
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(
+        instruction, expert, distractors, checks, size=SIZE, found=("who becomes a member", people[pick])
+    )

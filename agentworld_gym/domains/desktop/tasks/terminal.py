@@ -135,4 +135,4 @@ def _enter_found(scene: DesktopScene) -> TaskDraft:
         scene.cells(f"{DOCUMENTS}/{table}", {where: str(number), beside: ""}),
         scene.holds(f"{DOCUMENTS}/{new}", text),
     ]
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE, found=("that sum", str(number)))

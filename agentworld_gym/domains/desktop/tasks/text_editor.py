@@ -70,4 +70,4 @@ def correct_note(scene: DesktopScene, level: int) -> TaskDraft:
     )
     distractors = [put(elsewhere), enter(present), seek(spare), put(spare), enter(guest)]
     checks = [scene.holds(path, corrected), scene.holds(f"{DOCUMENTS}/{list_}", f"{before}{other}\n")]
-    return scene.draft(instruction, expert, distractors, checks, size=SIZE)
+    return scene.draft(instruction, expert, distractors, checks, size=SIZE, found=("who cannot come", other))

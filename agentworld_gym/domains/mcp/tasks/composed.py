@@ -80,8 +80,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
         letters[name] = receive(mail, SENDER, f"2026-05-{rng.randint(11, 17)}T{rng.randint(8, 17):02}:{minute:02}:00",
                                 f"Order {name}", text)  # fmt: skip
     task.expert = [
-        mail.call("get_message", message_id=letters[step[1:]]) if step.startswith("@") else step
-        for step in task.expert
+        mail.call("get_message", message_id=letters[step[1:]]) if step.startswith("@") else step for step in task.expert
     ]
     servers = [scene.state() for scene, _ in scenes.values()]
     return draft_of(

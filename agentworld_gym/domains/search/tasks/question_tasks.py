@@ -19,7 +19,7 @@ MENU = {1: 13, 2: 15, 3: 16}
 PAGES_IN_PLAY = 8
 """How many pages the state of a task holds, unless its expert needs more."""
 
-_HINTS = {
+HINTS = {
     "items": "Answer with a list, its items separated by semicolons.",
     "rows": "Answer with a table: its rows separated by semicolons, the cells of a row by bars.",
 }
@@ -27,9 +27,14 @@ _HINTS = {
 
 def draft(rng: random.Random, level: int, split: Split, family: str, hops: int) -> TaskDraft:
     """Draft a task of a family about a thing that is described by way of `hops` others."""
-    asked = ask(rng, split, family, hops)
+    return drafted(rng, level, ask(rng, split, family, hops))
+
+
+def drafted(rng: random.Random, level: int, asked: ProvedQuestion, suffix: str = "") -> TaskDraft:
+    """Draft the task of a question; a suffix makes the key under which the agent notes something unlike others."""
+    hops = asked.hops
     # The agent notes the thing that is described by others, or the answer if the question names the thing itself.
-    key = asked.noun.replace(" ", "_") if hops else asked.key
+    key = (asked.noun.replace(" ", "_") if hops else asked.key) + suffix
     value = asked.subject if hops else asked.answer
     noted = Expect(items=(asked.subject,)) if hops else asked.expect
     note = _memory("add", dict={key: value})
@@ -72,7 +77,7 @@ def _instruction(rng: random.Random, asked: ProvedQuestion, key: str) -> str:
                 f"Note what you found in your memory under the key {key}, then finish with the answer.",
             )
         )
-    return " ".join(part for part in (asked.text, _HINTS.get(asked.form), note) if part)
+    return " ".join(part for part in (asked.text, HINTS.get(asked.form), note) if part)
 
 
 def _way(asked: ProvedQuestion, note: str) -> tuple[str, ...]:

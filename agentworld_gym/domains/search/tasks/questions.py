@@ -103,6 +103,15 @@ def ask(rng: random.Random, split: Split, family: str, hops: int) -> ProvedQuest
     raise SpecError("search themes", "questions", family, f"questions that fit the worlds, over {hops} hops")
 
 
+def ask_in(rng: random.Random, world: FictionalWorld, theme: str, family: str, hops: int) -> ProvedQuestion | None:
+    """Draw a question of a family in a given world of a theme; return None if none fits, in a few tries."""
+    questions = _askable(family, hops).get(theme, ())
+    for _ in range(_TRIES if questions else 0):
+        if (asked := pose(rng, world, rng.choice(questions), hops)) is not None:
+            return asked
+    return None
+
+
 def world_of_split(theme: str, split: Split, number: int) -> FictionalWorld:
     """Return a world of a theme by its number in a split; in each split things bear names of their own.
 
