@@ -50,6 +50,7 @@ DOMAIN = Domain(
     observations="agentworld_gym.domains.swe.observations:CodeObservations",
     translations={"claude-code": "agentworld_gym.domains.swe.observations:CLAUDE_CODE"},
     families="agentworld_gym.domains.swe.tasks:FAMILIES",
+    composition="agentworld_gym.domains.swe.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.swe.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.swe.explorer:CodeExplorer",
     policies={"free": "agentworld_gym.domains.swe.free_explorer:free"},

@@ -63,7 +63,7 @@ def publish(rng: random.Random, level: int, split: Split) -> TaskDraft:
         success=_checks(repository, message, level),
         expert=tuple(expert),
         distractors=tuple(distractors),
-        first_observation=_listing(files),
+        first_observation=listing(files),
         menu_max=MENU[level],
     )
 
@@ -102,7 +102,8 @@ def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ..
     return suite_passes(repository, 0.5), prints(command, report, 0.5)
 
 
-def _listing(files: dict[str, str]) -> str:
+def listing(files: dict[str, str]) -> str:
+    """Return what is shown at the start: the folders and files at the root of a repository."""
     inside = [path.removeprefix(f"{ROOT}/").split("/") for path in files]
     folders = sorted({parts[0] for parts in inside if len(parts) > 1})
     names = sorted(parts[0] for parts in inside if len(parts) == 1)
