@@ -19,7 +19,6 @@ from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.android import screen_texts as android
 from agentworld_gym.domains.android.screen_texts import translation
 
-
 _TYPES: Mapping[str, str] = {"tap": "click", "long press": "long_press", "double tap": "double_tap"}
 
 
