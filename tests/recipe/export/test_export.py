@@ -288,7 +288,7 @@ class TestTraces:
 class TestWorkers:
     """Rows and traces alike: the files are the same whatever the number of processes."""
 
-    @pytest.mark.parametrize("form", ["chat", "prompt-only", "preference"])
+    @pytest.mark.parametrize("form", ["chat", "prompt-only"])
     def test_write_the_same_files(self, form: Format, rows: Path, tmp_path: Path) -> None:
         env: Any = gym.make("AgentWorld/Search-v0", world="grounded", traces=str(tmp_path / "run"))
         for seed in range(3):
