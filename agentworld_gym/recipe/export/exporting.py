@@ -109,9 +109,11 @@ class _Maker:
 
     def _lines(self, one: Recorded) -> _Lines | str:
         session = self._reader.read(one)
-        made = session if isinstance(session, str) else self._of(session)
-        if isinstance(session, str) or isinstance(made, str):
-            return str(made)
+        if isinstance(session, str):
+            return session
+        made = self._of(session)
+        if isinstance(made, str):
+            return made
         return _Lines(session.split, session.spec.source, made) if made else "no action that could be read"
 
     def close(self) -> None:
@@ -167,11 +169,12 @@ def _play(
     with closing(MinariDatasets(folder)) as datasets:
         for one in sessions:
             session = reader.read(one)
-            left = session if isinstance(session, str) else datasets.add(session)
-            if isinstance(session, str) or left is not None:
-                _count(tally, str(left), on_session)
+            made: _Lines | str
+            if isinstance(session, str):
+                made = session
             else:
-                _count(tally, _Lines(session.split, session.spec.source, [{}]), on_session)
+                made = datasets.add(session) or _Lines(session.split, session.spec.source, [{}])
+            _count(tally, made, on_session)
 
 
 def _count(tally: ExportTally, made: _Lines | str, on_session: Callable[[int], None] | None) -> None:
