@@ -22,12 +22,13 @@ def export(
         ),
     ],
     form: Annotated[
-        Literal["chat", "tools", "prompt-completion", "preference", "minari", "parquet"],
+        Literal["chat", "tools", "prompt-completion", "prompt-only", "preference", "minari", "parquet"],
         typer.Option(
             "--format",
-            help="chat: messages; tools: messages with calls of tools; prompt-completion: a line a turn; preference: "
-            "pairs of a better and a worse action, proven on forks of the grounded world; minari: texts and menus as "
-            "Minari datasets; parquet: chat for Hugging Face's datasets.",
+            help="chat: messages; tools: messages with calls of tools; prompt-completion: a line a turn; "
+            "prompt-only: a line a task, for GRPO; preference: pairs of a better and a worse action, proven on forks "
+            "of the grounded world; minari: texts and menus as Minari datasets; parquet: chat for Hugging Face's "
+            "datasets.",
         ),
     ],
     out: Annotated[
@@ -37,12 +38,18 @@ def export(
     only: Annotated[
         Literal["success", "all"], typer.Option("--only", help="Sessions that solved their task, or all.")
     ] = "success",
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", min=1, help="Processes that make the lines; the files are the same whatever their number."
+        ),
+    ] = 1,
 ) -> None:
     """Write recorded sessions as data to train agents on: the agent is the assistant, and its messages are learned.
 
     There is a file for each split. Actions are in the dialect in which the session was recorded, and there is no
-    thinking. Sessions are read one by one, so that files may be larger than memory. What is left out is counted and
-    named. Exit 1 if nothing is left.
+    thinking. Sessions are read a few at a time, so that files may be larger than memory. What is left out is counted
+    and named. Exit 1 if nothing is left.
     """
     from agentworld_gym.recipe.export.exporting import export as write
     from agentworld_gym.recipe.export.reading import recordings, session_count
@@ -50,7 +57,7 @@ def export(
     files = recordings(runs)
     writable_folder(out, "--out")
     with counting("reading", sum(map(session_count, files)), "sessions") as show:
-        tally = write(files, form, out, only, show)
+        tally = write(files, form, out, only, show, workers)
     _report(tally)
     unit = "episode" if form == "minari" else "pair" if form == "preference" else "line"
     line = f"{out}: {counted(tally.written, unit)} of {counted(tally.kept, 'session')}, {tally.read} read"
@@ -79,7 +86,8 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld export data --format chat --out sft",
             "agentworld export data/train.jsonl runs/today --format tools --only all --out calls",
-            "agentworld export data --format preference --out pairs",
+            "agentworld export data --format preference --out pairs --workers 2",
+            "agentworld export data --format prompt-only --only all --out prompts",
             "agentworld export data --format minari --out minari",
         )
     )(export)

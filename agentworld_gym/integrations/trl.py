@@ -42,6 +42,9 @@ except ImportError as error:
 logger = logging.getLogger(__name__)
 
 SEED = "task_seed"
+TASK = "task"
+IGNORED = -100
+"""The label of a token that is not learned."""
 WAVE = 256
 LIMITS = ("max_turns", "max_tokens", "max_steps")
 """What may cut an episode: the two limits of a rollout, and that of the environment."""
@@ -93,9 +96,10 @@ class TokenRollout:
 class EnvironmentRollout:
     """A `rollout_func` that lets a model act in an environment.
 
-    Every prompt carries the seed of its task, so that all members of a group face the same task. A member whose world
-    failed has no reward and no token to learn from. What the world shows is escaped before it enters the chat, also by
-    the special tokens of the trainer's tokenizer.
+    Every prompt carries the seed of its task, so that all members of a group face the same task. Those of `agentworld
+    export --format prompt-only` carry its id too, and are played whatever families, levels and split the environment
+    has. A member whose world failed has no reward and no token to learn from. What the world shows is escaped before it
+    enters the chat, also by the special tokens of the trainer's tokenizer.
 
     Beside what TRL asks for, the result holds the columns `environment_return`, `environment_success`,
     `environment_cut` (one of `LIMITS`, or None) and `environment_cut_actions` (a number) for reward functions.
@@ -161,7 +165,7 @@ class EnvironmentRollout:
         ends = {tokenizer.eos_token_id, tokenizer.pad_token_id, *getattr(trainer, "eos_token_ids", ())}
         self._rule = rule_of(tokenizer)
         template = dict(getattr(trainer, "chat_template_kwargs", None) or {})
-        started = self.runner.start([seed_of(prompt) for prompt in prompts], {})
+        started = self._started(prompts)
         rollouts = [
             TokenRollout(
                 tokenizer.apply_chat_template(
@@ -196,6 +200,13 @@ class EnvironmentRollout:
     def close(self) -> None:
         """Let go of the world."""
         self.runner.close()
+
+    def _started(self, prompts: Sequence[Chat]) -> list[tuple[Episode, str, Any]]:
+        """Begin the episodes: those of named tasks one by one, all others in one wave."""
+        seeds, tasks = [seed_of(prompt) for prompt in prompts], [task_of(prompt) for prompt in prompts]
+        if not any(tasks):
+            return self.runner.start(seeds, {})
+        return [self.runner.start([seed], {TASK: task})[0] for seed, task in zip(seeds, tasks, strict=True)]
 
     def _play(
         self, rollouts: Sequence[TokenRollout], trainer: Any, template: Mapping[str, Any], ends: set[int | None]
@@ -296,6 +307,44 @@ def seed_of(prompt: Chat) -> int:
     raise SpecError(
         "prompt", SEED, None, "a task seed in one of the messages; make rows with EnvironmentRollout.dataset"
     )
+
+
+def task_of(prompt: Chat) -> str | None:
+    """Return the id of the task that a prompt names; None where its seed alone says which task it is."""
+    return next((str(message[TASK]) for message in prompt if message.get(TASK) is not None), None)
+
+
+def session_tokens(
+    tokenizer: Any, messages: Sequence[Mapping[str, Any]], template: Mapping[str, Any] | None = None
+) -> dict[str, list[int]]:
+    """Return a session of `agentworld export --format chat` as the tokens that a rollout makes of an episode.
+
+    `SFTTrainer` takes such rows as they are, whatever the chat template. They are learned where `train` says so, and
+    the token that ends a message with it.
+
+    Args:
+        tokenizer: The tokenizer, with its chat template.
+        messages: The messages of a session, from the system's to the last of the agent.
+        template: Arguments for the chat template.
+
+    Returns:
+        `input_ids`, and as many `labels`, which are `IGNORED` where nothing is learned.
+    """
+    rule, template = rule_of(tokenizer), template or {}
+    told = [{**message, "content": rule.escape(message["content"])} for message in messages]
+    first = next((place for place, message in enumerate(told) if message["role"] == "assistant"), len(told))
+    prompt = [{"role": message["role"], "content": message["content"]} for message in told[:first]]
+    tokens = list(
+        tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=True, **template)["input_ids"]
+    )
+    labels = [IGNORED] * len(tokens)
+    for place in range(first, len(told), 2):
+        shown = observation_tokens(tokenizer, told[place + 1]["content"] if place + 1 < len(told) else "", template)
+        written = [*tokenizer(told[place]["content"], add_special_tokens=False)["input_ids"], shown[0]]
+        between = shown[1:] if place + 1 < len(told) else []
+        tokens += written + between
+        labels += (written if told[place]["train"] else [IGNORED] * len(written)) + [IGNORED] * len(between)
+    return {"input_ids": tokens, "labels": labels}
 
 
 def observation_tokens(tokenizer: Any, text: str, template: Mapping[str, Any]) -> list[int]:

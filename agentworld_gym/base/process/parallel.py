@@ -7,7 +7,7 @@ import pickle
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process, resource_tracker
@@ -46,7 +46,9 @@ def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: 
     return chain.from_iterable(batches(function, items, workers, batch))
 
 
-def batches(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int) -> Iterator[list[R]]:
+def batches(
+    function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int
+) -> Generator[list[R], None, None]:
     """Yield what a function makes of items, in order and batch by batch.
 
     Closing the iterator, an error, or Ctrl-C ends the workers within seconds, whatever they do; a further Ctrl-C waits

@@ -26,16 +26,42 @@ def read_rows(path: Path, start: int = 0, stop: int | None = None) -> Iterator[R
     Raises:
         SpecError: A line is not a row; names the file, the line, the key, its value and what was expected.
     """
+    for number, line in row_lines(path, start, stop):
+        yield row_of_line(line, path, number)
+
+
+def row_lines(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a JSONL file with their numbers, counted from 1; a torn last line is left out.
+
+    Args:
+        path: The file.
+        start: The first line to read, counted from 0.
+        stop: The line to stop before; None reads to the end.
+    """
     with path.open("rb") as file:
         for number, line in enumerate(islice(file, start, stop), start + 1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                data = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                found, reason = problem_of(line, error)
-                raise SpecError(path, f"line {number}", found, f"a JSON object ({reason})") from error
-            yield row_of(data, path, f"line {number}")
+            yield number, line
+
+
+def row_of_line(line: bytes, path: Path, number: int) -> Row:
+    """Read one line as a row.
+
+    Args:
+        line: The line.
+        path: The file that it stood in, for errors.
+        number: The number of the line, for errors.
+
+    Raises:
+        SpecError: The line is not a row; the error names the file, the line, the key, its value and what was expected.
+    """
+    try:
+        data = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        found, reason = problem_of(line, error)
+        raise SpecError(path, f"line {number}", found, f"a JSON object ({reason})") from error
+    return row_of(data, path, f"line {number}")
 
 
 def completed(data: Mapping[str, Any]) -> dict[str, Any]:

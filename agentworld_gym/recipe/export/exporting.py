@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple
 
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.process.parallel import batches
 from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally
 from agentworld_gym.recipe.export.folder import JsonLines, Tables, appearing, write_card
-from agentworld_gym.recipe.export.messages import chat, tool_chat
+from agentworld_gym.recipe.export.messages import chat, task_prompt, tool_chat
 from agentworld_gym.recipe.export.minari_datasets import MinariDatasets
 from agentworld_gym.recipe.export.preference import Pairs
-from agentworld_gym.recipe.export.reading import SessionReader
+from agentworld_gym.recipe.export.reading import Recorded, SessionReader, recorded
 
-Format = Literal["chat", "tools", "prompt-completion", "preference", "minari", "parquet"]
+Format = Literal["chat", "tools", "prompt-completion", "prompt-only", "preference", "minari", "parquet"]
 """What an export writes."""
 
 Only = Literal["success", "all"]
 """Which sessions an export takes."""
 
+BATCH = 16
+"""How many sessions a process is given at a time."""
 
-class _Output(Protocol):
-    """Where the sessions of an export go."""
-
-    def add(self, session: AgentSession) -> int | str:
-        """Write a session; return how many lines it made, or why it is left out."""
-        ...
-
-    def close(self) -> None:
-        """Write what waits, and let go of files and worlds."""
-        ...
+AGAIN = "its task has a prompt already"
+"""Why a session of a task gives no second prompt."""
 
 
 def export(
@@ -39,10 +37,11 @@ def export(
     out: Path,
     only: Only = "success",
     on_session: Callable[[int], None] | None = None,
+    workers: int = 1,
 ) -> ExportTally:
     """Write recorded sessions to a folder that appears once it is whole: a file for each split, and a card.
 
-    Sessions are read one at a time, and none is kept. Where nothing could be written, no folder appears.
+    Sessions are read a few at a time, and none is kept. Where nothing could be written, no folder appears.
 
     Args:
         files: Files of rows and agent logs, as `reading.recordings` finds them.
@@ -50,15 +49,19 @@ def export(
         out: The folder, which must not be there yet, or be empty.
         only: Whether to take sessions that solved their task, or all.
         on_session: A function that is called with the number of sessions that were read.
+        workers: The number of processes that make the lines, which are the same whatever their number. Minari's
+            datasets are made in this process.
 
     Returns:
         What was read, written and left out.
 
     Raises:
-        SpecError: A line is broken, or the folder is there; the error names file, line and key.
+        SpecError: A line is broken, the folder is there, or Minari's datasets shall have several workers; the error
+            names file, line and key.
         TraceError: A line of a trace is broken; the error names file, line and field.
         AgentWorldError: A library is missing.
         WorldNotConfigured: Preferences and Minari need a grounded world that is not there.
+        WorkerDied: A worker ended by itself.
 
     >>> from tempfile import TemporaryDirectory
     >>> from agentworld_gym.core.domain.spec import load_spec
@@ -72,113 +75,149 @@ def export(
     (2, ['README.md', 'train.jsonl'])
     """
     tally = ExportTally()
-    reader = SessionReader(tally, only == "success")
+    sessions = chain.from_iterable(map(recorded, files))
     with appearing(out) as folder:
-        with closing(_output(form, folder)) as output:
-            for session in (session for file in files for session in reader.read(file)):
-                _count(tally, session, output.add(session))
-                if on_session:
-                    on_session(tally.read)
+        if form == "minari":
+            if workers > 1:
+                raise SpecError("command line", "--workers", workers, "1: Minari's datasets are written by one process")
+            _play(sessions, folder, only, tally, on_session)
+        else:
+            _write(sessions, form, folder, only, tally, on_session, workers)
         if tally.kept and form != "minari":
             write_card(folder, form, tally)
-    if on_session:
-        on_session(tally.read)
     return tally
 
 
-def _count(tally: ExportTally, session: AgentSession, added: int | str) -> None:
-    if isinstance(added, str):
-        tally.left[added] += 1
-        return
-    tally.kept += 1
-    tally.written += added
-    tally.splits[session.split] += added
-    tally.domains[session.spec.source] += 1
+class _Lines(NamedTuple):
+    """The lines of a session."""
+
+    split: str
+    domain: str
+    lines: list[dict[str, Any]]
 
 
-def _output(form: Format, folder: Path) -> _Output:
-    match form:
-        case "minari":
-            return _Played(folder)
-        case "parquet":
-            return _Lines(Tables(folder), _chat)
-        case "chat":
-            return _Lines(JsonLines(folder), _chat)
-        case "tools":
-            return _Lines(JsonLines(folder), _tools)
-        case "prompt-completion":
-            return _Lines(JsonLines(folder), _turns)
-        case "preference":
-            return _Preferences(JsonLines(folder))
+class _Maker:
+    """Makes the lines of sessions, and keeps what serves several of them, such as worlds."""
 
+    def __init__(self, form: Format, only: Only) -> None:
+        self._reader, self._pairs = SessionReader(only == "success"), Pairs()
+        self._of = {**_FORMS, "preference": self._pairs.of}[form]
 
-class _Lines:
-    """Lines that are made of a session alone."""
+    def make(self, some: Iterable[Recorded]) -> list[_Lines | str]:
+        """Return the lines of each session, or why it is left out."""
+        return list(map(self._lines, some))
 
-    def __init__(
-        self, files: JsonLines | Tables, lines: Callable[[AgentSession], Iterator[dict[str, Any]] | str]
-    ) -> None:
-        self._files, self._lines = files, lines
-
-    def add(self, session: AgentSession) -> int | str:
-        lines = self._lines(session)
-        if isinstance(lines, str):
-            return lines
-        count = 0
-        for line in lines:
-            self._files.write(session.split, line)
-            count += 1
-        return count or "no action that could be read"
+    def _lines(self, one: Recorded) -> _Lines | str:
+        session = self._reader.read(one)
+        if isinstance(session, str):
+            return session
+        made = self._of(session)
+        if isinstance(made, str):
+            return made
+        return _Lines(session.split, session.spec.source, made) if made else "no action that could be read"
 
     def close(self) -> None:
-        self._files.close()
-
-
-def _chat(session: AgentSession) -> Iterator[dict[str, Any]]:
-    yield {"messages": chat(session), **session.labels()}
-
-
-def _tools(session: AgentSession) -> Iterator[dict[str, Any]] | str:
-    made = tool_chat(session)
-    return made if isinstance(made, str) else iter([{**made._asdict(), **session.labels()}])
-
-
-def _turns(session: AgentSession) -> Iterator[dict[str, Any]]:
-    messages = chat(session)
-    plain = [{"role": message["role"], "content": message["content"]} for message in messages]
-    for place, message in enumerate(messages):
-        if message["train"]:
-            turn = {"prompt": plain[:place], "completion": plain[place : place + 1], "turn": place // 2}
-            yield {**turn, **session.labels()}
-
-
-class _Preferences:
-    """Pairs, which grounded worlds prove."""
-
-    def __init__(self, files: JsonLines) -> None:
-        self._files, self._pairs = files, Pairs()
-
-    def add(self, session: AgentSession) -> int | str:
-        pairs = self._pairs.of(session)
-        if isinstance(pairs, str):
-            return pairs
-        for pair in pairs:
-            self._files.write(session.split, pair)
-        return len(pairs)
-
-    def close(self) -> None:
-        self._files.close()
+        """Close the worlds."""
         self._pairs.close()
 
 
-class _Played:
-    """Episodes of Minari, which grounded worlds play."""
+def _made(form: Format, only: Only, some: list[Recorded]) -> list[_Lines | str]:
+    return _maker(form, only).make(some)
 
-    def __init__(self, folder: Path) -> None:
-        self._datasets = MinariDatasets(folder)
 
-    def add(self, session: AgentSession) -> int | str:
-        return self._datasets.add(session) or 1
+@lru_cache(maxsize=1)
+def _maker(form: Format, only: Only) -> _Maker:
+    """Return the maker of a worker process."""
+    return _Maker(form, only)
 
-    def close(self) -> None:
-        self._datasets.close()
+
+def _write(
+    sessions: Iterable[Recorded],
+    form: Format,
+    folder: Path,
+    only: Only,
+    tally: ExportTally,
+    on_session: Callable[[int], None] | None,
+    workers: int,
+) -> None:
+    files = Tables(folder) if form == "parquet" else JsonLines(folder)
+    prompted: set[tuple[str, str]] = set()
+    with closing(files), closing(_Maker(form, only)) as maker:
+        make = maker.make if workers == 1 else partial(_made, form, only)
+        # A pair takes long to prove.
+        at_a_time = 1 if form == "preference" else BATCH
+        with closing(batches(make, sessions, workers, at_a_time)) as found:
+            for made in chain.from_iterable(found):
+                if form == "prompt-only" and not isinstance(made, str):
+                    task = made.domain, made.lines[0]["task_id"]
+                    made = AGAIN if task in prompted else made
+                    prompted.add(task)
+                if not isinstance(made, str):
+                    for line in made.lines:
+                        files.write(made.split, line)
+                _count(tally, made, on_session)
+
+
+def _play(
+    sessions: Iterable[Recorded],
+    folder: Path,
+    only: Only,
+    tally: ExportTally,
+    on_session: Callable[[int], None] | None,
+) -> None:
+    reader = SessionReader(only == "success")
+    with closing(MinariDatasets(folder)) as datasets:
+        for one in sessions:
+            session = reader.read(one)
+            made: _Lines | str
+            if isinstance(session, str):
+                made = session
+            else:
+                made = datasets.add(session) or _Lines(session.split, session.spec.source, [{}])
+            _count(tally, made, on_session)
+
+
+def _count(tally: ExportTally, made: _Lines | str, on_session: Callable[[int], None] | None) -> None:
+    tally.read += 1
+    if isinstance(made, str):
+        tally.left[made] += 1
+    else:
+        tally.kept += 1
+        tally.written += len(made.lines)
+        tally.splits[made.split] += len(made.lines)
+        tally.domains[made.domain] += 1
+    if on_session:
+        on_session(tally.read)
+
+
+def _chat(session: AgentSession) -> list[dict[str, Any]]:
+    return [{"messages": chat(session), **session.labels()}]
+
+
+def _tools(session: AgentSession) -> list[dict[str, Any]] | str:
+    made = tool_chat(session)
+    return made if isinstance(made, str) else [{**made._asdict(), **session.labels()}]
+
+
+def _turns(session: AgentSession) -> list[dict[str, Any]]:
+    messages = chat(session)
+    plain = [{"role": message["role"], "content": message["content"]} for message in messages]
+    return [
+        {"prompt": plain[:place], "completion": plain[place : place + 1], "turn": place // 2, **session.labels()}
+        for place, message in enumerate(messages)
+        if message["train"]
+    ]
+
+
+def _prompt(session: AgentSession) -> list[dict[str, Any]]:
+    return [{"prompt": task_prompt(session), "env_id": session.spec.env_id, **session.labels()}]
+
+
+_FORMS: Mapping[Format, Callable[[AgentSession], list[dict[str, Any]] | str]] = {
+    "chat": _chat,
+    "tools": _tools,
+    "prompt-completion": _turns,
+    "prompt-only": _prompt,
+    "parquet": _chat,
+}
+"""What makes the lines of a session alone."""

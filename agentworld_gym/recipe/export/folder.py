@@ -25,6 +25,9 @@ _ABOUT: Mapping[str, str] = {
     "with `train` are the agent's to learn.",
     "prompt-completion": "A line is a turn: the messages before it as `prompt`, and what the agent wrote as "
     "`completion`.",
+    "prompt-only": "A line is a task: the messages before the first action as `prompt`, of which the last names its "
+    "`task` and a `task_seed` for `EnvironmentRollout`, and `env_id`, the environment to make. `policy`, `success` and "
+    "`score` are those of the first session of the task.",
     "preference": "A line is a turn: the messages before it as `prompt`, what the agent wrote as `chosen`, and as "
     "`rejected` another action, after which the rest of the session no longer won on an exact fork of the world.",
     "parquet": "A row is a session: `messages`, of which those with `train` are the agent's to learn.",

@@ -88,6 +88,30 @@ def chat(session: AgentSession, shown: Sequence[str] | None = None) -> list[Chat
     return messages
 
 
+def task_prompt(session: AgentSession) -> list[dict[str, Any]]:
+    """Return the messages before the first action of a session, the last of which names its task.
+
+    `agentworld_gym.integrations.trl.EnvironmentRollout` begins that task: TRL's `rollout_func` gets prompts and no
+    other column.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> session = AgentSession("a", load_spec("terminal"), (), "Count.", "$ ", ("ls",), (), True, 1.0, "copy_move-1-5",
+    ...                        "copy_move", 1, 5, "train", "", "", lambda: None)
+    >>> task_prompt(session)[1]["task"], task_prompt(session)[1]["task_seed"]
+    ('copy_move-1-5', 5)
+    """
+    # `datasets` wants the same keys in every message.
+    return [
+        {"role": "system", "content": session_prompt(session).system, "task_seed": None, "task": None},
+        {
+            "role": "user",
+            "content": escape(session.opening),
+            "task_seed": session.seed or 0,
+            "task": session.task_id,
+        },
+    ]
+
+
 def tool_chat(session: AgentSession) -> ToolChat | str:
     """Return a session as calls of tools and their results; or why it cannot be written so.
 

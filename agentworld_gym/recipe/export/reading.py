@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -21,8 +21,8 @@ from agentworld_gym.llm.rows.pools import GROUNDED
 from agentworld_gym.llm.rows.replayed_states import variant_of
 from agentworld_gym.llm.rows.rerendering import spec_of, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally, Tools
+from agentworld_gym.llm.rows.row_reading import row_lines, row_of_line
+from agentworld_gym.recipe.export.agent_session import AgentSession, Tools
 from agentworld_gym.recipe.export.looks import with_looks
 from agentworld_gym.recipe.export.session_prompt import TaskTools
 
@@ -70,33 +70,56 @@ def _is_recording(file: Path) -> bool:
     return isinstance(first, dict) and "task" in first and "prompt" in first
 
 
+class Recorded(NamedTuple):
+    """One session as it lies in a file: what a process that reads it is sent."""
+
+    file: Path
+    """The file."""
+
+    line: int
+    """The number of its line in a file of rows; 0 in an agent log."""
+
+    content: bytes | TraceEpisode
+    """The line, or the episode of an agent log."""
+
+
+def recorded(file: Path) -> Iterator[Recorded]:
+    """Yield the sessions of a file of rows, or of an agent log, as they lie there.
+
+    Raises:
+        TraceError: A line is no row of a trace; the error names file, line and field.
+    """
+    if file.name.endswith(_AGENT):
+        return (Recorded(file, 0, episode) for episode in stream_trace(file))
+    return (Recorded(file, number, line) for number, line in row_lines(file))
+
+
 class SessionReader:
-    """Reads sessions one at a time, and counts in a tally those that are left out, by the reason.
+    """Reads sessions one at a time, and says of those that are left out why they are.
 
     Args:
-        tally: The tally.
         only_success: Whether to leave out sessions that are not known to have solved their task.
     """
 
-    def __init__(self, tally: ExportTally, only_success: bool = True) -> None:
-        self._tally, self._only_success, self._tools = tally, only_success, TaskTools()
+    def __init__(self, only_success: bool = True) -> None:
+        self._only_success, self._tools = only_success, TaskTools()
+        self._runs: dict[Path, tuple[DomainSpec | None, str]] = {}
 
-    def read(self, file: Path) -> Iterator[AgentSession]:
-        """Yield the sessions of a file of rows, or of an agent log.
+    def read(self, one: Recorded) -> AgentSession | str:
+        """Return a session, or why it is left out.
 
         Raises:
             SpecError: A line is no row; the error names file, line and key.
-            TraceError: A line is no row of a trace; the error names file, line and field.
         """
-        found = self._logged(file) if file.name.endswith(_AGENT) else map(self._recorded, read_rows(file))
-        for session in found:
-            self._tally.read += 1
-            if isinstance(session, AgentSession):
-                yield session
-            else:
-                self._tally.left[session] += 1
+        if isinstance(one.content, bytes):
+            return self._of_row(row_of_line(one.content, one.file, one.line))
+        if one.file not in self._runs:
+            header = read_header(one.file)
+            spec = _spec_of_run(str(header.get("env")), header.get("fingerprint") or {})
+            self._runs[one.file] = spec, str(header.get("run"))
+        return self._of_trace(one.content, *self._runs[one.file])
 
-    def _recorded(self, row: Row) -> AgentSession | str:
+    def _of_row(self, row: Row) -> AgentSession | str:
         """Return the session of a row, or why it is left out."""
         if self._only_success and not row.success:
             return "no success"
@@ -148,13 +171,6 @@ class SessionReader:
         if tools is None and not (takes_calls(spec) and not spec.action.tools):
             return ()  # The tools are those of the domain.
         return tools
-
-    def _logged(self, file: Path) -> Iterator[AgentSession | str]:
-        """Yield the sessions of an agent log, or why each is left out."""
-        header = read_header(file)
-        spec = _spec_of_run(str(header.get("env")), header.get("fingerprint") or {})
-        for episode in stream_trace(file):
-            yield self._of_trace(episode, spec, str(header.get("run")))
 
     def _of_trace(self, episode: TraceEpisode, spec: DomainSpec | None, run: str) -> AgentSession | str:
         if not episode.steps or not (episode.steps[-1].terminated or episode.steps[-1].truncated):

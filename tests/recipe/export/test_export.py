@@ -22,9 +22,9 @@ from agentworld_gym.integrations.mcp import EpisodeHost
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.collect.config import CollectConfig
 from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.export.agent_session import ExportTally
+from agentworld_gym.recipe.export.agent_session import AgentSession
 from agentworld_gym.recipe.export.exporting import Format, export
-from agentworld_gym.recipe.export.reading import SessionReader, recordings
+from agentworld_gym.recipe.export.reading import SessionReader, recorded, recordings
 
 DOMAINS = ("terminal", "mcp", "search")
 
@@ -45,6 +45,11 @@ def lines(folder: Path, split: str = "train") -> list[dict[str, Any]]:
 def exported(rows: Path, form: Format, folder: Path, **options: Any) -> list[dict[str, Any]]:
     export([rows], form, folder / form, **options)
     return lines(folder / form)
+
+
+def sessions_of(file: Path, only_success: bool = True) -> list[AgentSession]:
+    read = map(SessionReader(only_success).read, recorded(file))
+    return [session for session in read if isinstance(session, AgentSession)]
 
 
 class TestChat:
@@ -97,7 +102,7 @@ class TestChat:
         spec, file = load_spec(source), tmp_path / "rows.jsonl"
         collect([spec], file, 1, 0, CollectConfig(policies={"expert": 1.0}, levels={1: 1.0}))
         [line] = exported(file, "chat", tmp_path)
-        [session] = SessionReader(ExportTally()).read(file)
+        [session] = sessions_of(file)
         parser = ActionParser(spec.model_copy(update={"dialects": {spec.dialect: spec.dialects[spec.dialect]}}))
         written = [message["content"] for message in line["messages"] if message["role"] == "assistant"]
         assert [parser.parse(text, session.tools).error for text in written] == [None] * len(written)
@@ -110,7 +115,7 @@ class TestLooks:
     def test_are_turns_of_the_agent(self, tmp_path: Path) -> None:
         file = tmp_path / "rows.jsonl"
         collect([load_spec("web")], file, 6, 0, CollectConfig(policies={"blend": 1.0}, levels={1: 1.0}))
-        sessions = list(SessionReader(ExportTally(), only_success=False).read(file))
+        sessions = sessions_of(file, only_success=False)
         folded = list(read_rows(file))
         looks = [sum("browser_snapshot" in action for action in session.actions) for session in sessions]
         assert any(looks)
@@ -169,11 +174,29 @@ def test_a_line_of_turns_is_one_action_after_all_that_came_before(rows: Path, tm
     assert len(turns) == sum(message["train"] for messages in chats.values() for message in messages)
 
 
+class TestPrompts:
+    def test_a_prompt_names_its_task_and_the_environment_to_make(self, rows: Path, tmp_path: Path) -> None:
+        chats = {line["task_id"]: line["messages"] for line in exported(rows, "chat", tmp_path)}
+        for line in exported(rows, "prompt-only", tmp_path):
+            told = [{key: message[key] for key in ("role", "content")} for message in line["prompt"]]
+            first = [{key: message[key] for key in ("role", "content")} for message in chats[line["task_id"]][:2]]
+            assert told == first
+            assert (line["prompt"][-1]["task"], line["prompt"][-1]["task_seed"]) == (line["task_id"], line["seed"])
+            env: Any = gym.make(line["env_id"], world="grounded")
+            env.reset(seed=line["seed"], options={"task": line["task_id"]})
+            assert env.unwrapped.episode.messages()[1]["content"] == told[1]["content"]
+            env.close()
+
+    def test_a_task_that_was_played_twice_has_one_prompt(self, rows: Path, tmp_path: Path) -> None:
+        tally = export([rows, rows], "prompt-only", tmp_path / "out")
+        assert tally.written == tally.left["its task has a prompt already"] == 9
+
+
 class TestPreference:
     def test_the_better_action_wins_with_the_rest_and_the_worse_one_does_not(self, tmp_path: Path) -> None:
         file = tmp_path / "rows.jsonl"
         collect([load_spec("terminal")], file, 2, 0, CollectConfig(policies={"expert": 1.0}, levels={1: 1.0}))
-        sessions = {session.id: session.actions for session in SessionReader(ExportTally()).read(file)}
+        sessions = {session.id: session.actions for session in sessions_of(file)}
         pairs = exported(file, "preference", tmp_path)
         assert pairs
         for pair in pairs:
@@ -206,7 +229,7 @@ class TestTraces:
             host.leave(episode).result()
         runner.close()
         (log,) = recordings([tmp_path / "run"])
-        (session,) = SessionReader(ExportTally(), only_success=False).read(log)
+        (session,) = sessions_of(log, only_success=False)
         assert session.actions == ("ls",)
 
     def test_of_a_run_are_sessions_too(self, tmp_path: Path) -> None:
@@ -262,6 +285,35 @@ class TestTraces:
             export([file], "chat", tmp_path / "out", "all")
 
 
+class TestWorkers:
+    """Rows and traces alike: the files are the same whatever the number of processes."""
+
+    @pytest.mark.parametrize("form", ["chat", "prompt-only"])
+    def test_write_the_same_files(self, form: Format, rows: Path, tmp_path: Path) -> None:
+        env: Any = gym.make("AgentWorld/Search-v0", world="grounded", traces=str(tmp_path / "run"))
+        for seed in range(3):
+            env.reset(seed=seed)
+            for action in env.unwrapped.task.expert:
+                env.step(action)
+        env.close()
+        files = [rows, *recordings([tmp_path / "run"])]
+        tallies = [export(files, form, tmp_path / f"by-{number}", workers=number) for number in (1, 2)]
+        assert tallies[0] == tallies[1] and tallies[0].kept
+        one, two = ({path.name: path.read_bytes() for path in (tmp_path / f"by-{n}").iterdir()} for n in (1, 2))
+        assert one == two
+
+    def test_tell_of_a_broken_row_where_it_stands(self, rows: Path, tmp_path: Path) -> None:
+        broken = tmp_path / "broken.jsonl"
+        broken.write_bytes(rows.read_bytes() + b'{"task": "mcp", "prompt": []}\n')
+        with pytest.raises(SpecError, match=r"broken\.jsonl: line 10: id"):
+            export([broken], "chat", tmp_path / "out", workers=2)
+        assert [path.name for path in tmp_path.iterdir()] == ["broken.jsonl"]
+
+    def test_are_refused_where_one_process_writes(self, rows: Path, tmp_path: Path) -> None:
+        with pytest.raises(SpecError, match="--workers: got 2, expected 1: Minari's datasets"):
+            export([rows], "minari", tmp_path / "out", workers=2)
+
+
 class TestTheFolder:
     def test_a_broken_row_is_named_and_leaves_nothing(self, rows: Path, tmp_path: Path) -> None:
         broken = tmp_path / "broken.jsonl"
@@ -289,7 +341,7 @@ class TestTheFolder:
 class TestLibraries:
     """The formats, opened by the libraries that they are for."""
 
-    @pytest.mark.parametrize("form", ["chat", "tools", "prompt-completion", "preference", "parquet"])
+    @pytest.mark.parametrize("form", ["chat", "tools", "prompt-completion", "prompt-only", "preference", "parquet"])
     def test_datasets_finds_the_splits_by_the_card(self, form: Format, rows: Path, tmp_path: Path) -> None:
         datasets = pytest.importorskip("datasets")
         tally = export([rows], form, tmp_path / form)

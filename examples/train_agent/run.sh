@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# One GPU, a quarter of an hour: a language model imitates experts, learns in a dream, and is evaluated in the grounded
+# world as it is, after the one and after the other, on the same tasks that it never saw.
+#
+#     examples/train_agent/run.sh runs/agent
+#     MODEL=runs/world/model examples/train_agent/run.sh runs/agent      # the agent as its own world model
+#     MODEL=DIR ENGINE=transformers SESSIONS=64 STEPS=2 TASKS=8 examples/train_agent/run.sh runs/agent    # without vLLM
+#
+# With ENGINE=vllm MODEL may be a name of the Hugging Face hub. WORLD is the dream. `pip install -e '.[lwm,train,vllm]'`.
+set -euo pipefail
+
+out=${1:?usage: run.sh FOLDER}
+model=${MODEL:-Qwen/Qwen3-0.6B} engine=${ENGINE:-vllm} world=${WORLD:-tiny} domain=${DOMAIN:-Terminal}
+sessions=${SESSIONS:-1000} steps=${STEPS:-40} tasks=${TASKS:-100}
+here=$(dirname "$0")
+name=$(tr '[:upper:]' '[:lower:]' <<<"$domain")
+seed=$((RANDOM * 32768 + RANDOM))
+writes=()
+[[ $engine == vllm ]] && writes=(--vllm colocate)
+
+evaluate() { # agent, result
+    agentworld eval agent --agent "$engine:$1" --domains "$name" --level 1 --tasks "$tasks" --seed "$seed" \
+        --sampling max_tokens=128 --out "$out/$2.json"
+}
+
+agentworld rollout "$name" --policy expert --level 1 -n "$sessions" --out "$out/expert"
+agentworld export "$out/expert" --format chat --out "$out/chat"
+evaluate "$model" as-it-is
+python "$here/sft.py" "$out/chat" --model "$model" --rate 2e-5 --out "$out/imitates"
+evaluate "$out/imitates" imitates
+python "$here/grpo.py" --model "$out/imitates" --env "AgentWorld/$domain-v0" --world "$world" --steps "$steps" \
+    "${writes[@]}" --out "$out/dreamt"
+evaluate "$out/dreamt" dreamt
+agentworld eval report "$out/as-it-is.json" "$out/imitates.json" "$out/dreamt.json" --out "$out/page.html"
