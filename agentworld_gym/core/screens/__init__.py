@@ -16,18 +16,21 @@ from agentworld_gym.core.registration import find_domain, resolved
 from agentworld_gym.core.screens.locate import NotOnScreen, has_locator, put_in, resolve, resolve_if_shown
 from agentworld_gym.core.screens.node import Box, ScreenNode
 from agentworld_gym.core.screens.observations import Observations, Translation
+from agentworld_gym.core.screens.place import Place, place_at
 from agentworld_gym.core.screens.screen import Screen
 
 __all__ = [
     "Box",
     "NotOnScreen",
     "Observations",
+    "Place",
     "Screen",
     "ScreenNode",
     "Translation",
     "has_locator",
     "is_graphical",
     "observations_of",
+    "place_at",
     "read_screen",
     "resolve",
     "resolve_if_shown",

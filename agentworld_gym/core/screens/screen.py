@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.core.screens.node import ScreenNode
+from agentworld_gym.core.screens.place import Place
 
 
 class Screen(ABC):
@@ -29,6 +31,12 @@ class Screen(ABC):
 
     numbers_things = False
     """Whether the engine tells windows and apps apart by small numbers that no agent sees."""
+
+    gestures: tuple[str, ...] = ()
+    """What a person does at a point of the drawing, the usual gesture first; none where a click means nothing."""
+
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Actions that need no point, by what a person calls them, such as `Back`."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -62,6 +70,34 @@ class Screen(ABC):
     @abstractmethod
     def draw_as_text(self, observation: str, width: int) -> str:
         """Draw the elements with characters, at most `width` characters wide."""
+
+    def places(self, observation: str) -> list[Place]:
+        """Return where the drawing shows elements, those that lie on top last.
+
+        Raises:
+            RenderingUnavailable: Only the drawing tells, and Pillow is not installed.
+        """
+        return [Place(node.box, node) for node in self.read(observation) if node.box is not None]
+
+    def gesture(self, name: str, place: Place | None, x: int, y: int) -> str | None:
+        """Return a gesture at a point as an action in the first dialect; None where it means nothing there.
+
+        Args:
+            name: One of `gestures`.
+            place: What is at the point; None where nothing is.
+            x: The column of the point, in pixels of the drawing at scale 1.
+            y: The row of the point.
+        """
+        return None
+
+    def write(self, place: Place | None, text: str) -> str | None:
+        """Return as an action that a text is written, or chosen, at a place; None where that cannot be.
+
+        Args:
+            place: Where; None writes where the cursor is.
+            text: The text.
+        """
+        return None
 
     def is_blank(self, observation: str) -> bool:
         """Whether an observation without elements shows a screen all the same: an empty one."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,8 +14,12 @@ from numpy.typing import NDArray
 
 from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
+from agentworld_gym.core.screens.place import Place
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.android import screen_texts as android
+
+
+_TYPES: Mapping[str, str] = {"tap": "click", "long press": "long_press", "double tap": "double_tap"}
 
 
 class PhoneScreen(Screen):
@@ -22,6 +29,18 @@ class PhoneScreen(Screen):
     example = '{"action_type": "click", "index": @{Button \'Save\'}}'
     frame = (1080, 2400)
     numbers_things = True
+    gestures = tuple(_TYPES)
+    keys = MappingProxyType(
+        {
+            "Back": '{"action_type": "navigate_back"}',
+            "Home": '{"action_type": "navigate_home"}',
+            "Enter": '{"action_type": "keyboard_enter"}',
+            "Scroll down": '{"action_type": "scroll", "direction": "down"}',
+            "Scroll up": '{"action_type": "scroll", "direction": "up"}',
+            "Swipe left": '{"action_type": "swipe", "direction": "left"}',
+            "Wait": '{"action_type": "wait"}',
+        }
+    )
 
     def read(self, observation: str) -> list[ScreenNode]:
         """Return the elements, whatever the dialect."""
@@ -41,6 +60,21 @@ class PhoneScreen(Screen):
         lines = {node.line for node in self.read(observation)}
         rows = observation.rstrip("\n").split("\n")
         return all(number in lines for number in range(android.head_of(observation), len(rows)))
+
+    def places(self, observation: str) -> list[Place]:
+        """Return the elements at their places."""
+        return [replace(place, writes=place.node.role == "EditText") for place in super().places(observation)]
+
+    def gesture(self, name: str, place: Place | None, x: int, y: int) -> str | None:
+        """Return a touch of the element by its index, or else of the point."""
+        if place is None or place.node.handle is None:
+            return json.dumps({"action_type": _TYPES[name], "x": x, "y": y})
+        return json.dumps({"action_type": _TYPES[name], "index": place.node.handle})
+
+    def write(self, place: Place | None, text: str) -> str | None:
+        """Return the action that types a text."""
+        where = {} if place is None else {"index": place.node.handle}
+        return json.dumps({"action_type": "input_text", "text": text, **where}, ensure_ascii=False)
 
     def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
         """Draw a phone, 1080 by 2400 pixels; see `Screen.draw`."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ from numpy.typing import NDArray
 
 from agentworld_gym.core.screens.node import ScreenNode
 from agentworld_gym.core.screens.observations import Translation
+from agentworld_gym.core.screens.place import Place
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.desktop import screen_texts as desktop
+
+_CALLS: Mapping[str, str] = {"click": "click", "double click": "doubleClick", "right click": "rightClick"}
+_TYPED = frozenset(("entry", "text", "terminal", "table-cell", "combo-box", "spin-button"))
+"""The roles of elements that take what is typed."""
 
 _POSITION = re.compile(r"(?:\(|coordinates=\[)\s*(?:x\s*=\s*)?(-?[0-9]{1,5})\s*,\s*(?:y\s*=\s*)?(-?[0-9]{1,5})\b")
 
@@ -24,6 +31,18 @@ class DesktopScreen(Screen):
     example = "pyautogui.click(@{push-button 'Save'})"
     frame = (1920, 1080)
     numbers_things = True
+    gestures = tuple(_CALLS)
+    keys = MappingProxyType(
+        {
+            "Enter": "pyautogui.press('enter')",
+            "Escape": "pyautogui.press('esc')",
+            "Tab": "pyautogui.press('tab')",
+            "Scroll down": "pyautogui.scroll(-5)",
+            "Scroll up": "pyautogui.scroll(5)",
+            "Save": "pyautogui.hotkey('ctrl', 's')",
+            "Close window": "pyautogui.hotkey('alt', 'f4')",
+        }
+    )
 
     def read(self, observation: str) -> list[ScreenNode]:
         """Return the rows of the table."""
@@ -39,6 +58,20 @@ class DesktopScreen(Screen):
         lines = {node.line for node in self.read(observation)}
         rows = observation.rstrip("\n").split("\n")
         return all(number in lines for number in range(int(rows[0].startswith("tag\t")), len(rows)))
+
+    def places(self, observation: str) -> list[Place]:
+        """Return the elements at their places."""
+        found = super().places(observation)
+        return [replace(place, writes=place.node.role in _TYPED) for place in found]
+
+    def gesture(self, name: str, place: Place | None, x: int, y: int) -> str | None:
+        """Return a click at exactly that point, whatever is there."""
+        return f"pyautogui.{_CALLS[name]}({x}, {y})"
+
+    def write(self, place: Place | None, text: str) -> str | None:
+        """Return the code that types a text, after a click where a place is named."""
+        typed = f"pyautogui.write({text!r})"
+        return typed if place is None else "pyautogui.click({}, {})\n{}".format(*place.box.centre, typed)
 
     def draw(self, observation: str, scale: float) -> NDArray[np.uint8]:
         """Draw a desktop, 1920 by 1080 pixels; see `Screen.draw`."""

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentworld_gym.core.screens import Box
+from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.kit.rendering import style
+from agentworld_gym.kit.rendering.boxes import union
 from agentworld_gym.kit.rendering.canvas import Canvas
 
 GAP = 8
 Draw = Callable[[Box], None]
 
 
+class PageCanvas(Canvas):
+    """A page that is being drawn, which remembers where its elements are."""
+
+    def __init__(self, width: int, height: int, background: style.Colour) -> None:
+        super().__init__(width, height, background)
+        self.places: dict[ScreenNode, Box] = {}
+        self.dialog_buttons: dict[str, Box] = {}
+        """The buttons of a dialog of the browser itself, by their names."""
+        self.owner: ScreenNode | None = None
+        """The element that is being drawn, of those that an action can name."""
+
+    def remember(self, owner: ScreenNode, box: Box) -> None:
+        """Remember that a box belongs to an element, beside the boxes that do so already."""
+        before = self.places.get(owner)
+        self.places[owner] = box if before is None else union([before, box])
+
+
 class PageColumn:
     """A column of a page that is filled from its top; `y` is where the next block begins."""
 
     def __init__(
-        self, canvas: Canvas, x: int, y: int, width: int, size: int = 16, colour: style.Colour = style.INK
+        self, canvas: PageCanvas, x: int, y: int, width: int, size: int = 16, colour: style.Colour = style.INK
     ) -> None:
         self.canvas, self.x, self.y, self.width = canvas, x, y, max(width, 40)
         self.size, self.colour = size, colour
-        self._line: list[tuple[int, int, int, Draw]] = []
+        self._line: list[tuple[int, int, int, Draw, ScreenNode | None]] = []
         self._used = 0
 
     def put(self, width: int, height: int, draw: Draw, gap: int = GAP) -> None:
@@ -28,7 +46,7 @@ class PageColumn:
         width = min(width, self.width)
         if self._line and self._used + width > self.width:
             self.end()
-        self._line.append((self._used, width, height, draw))
+        self._line.append((self._used, width, height, draw, self.canvas.owner))
         self._used += width + gap
 
     def words(
@@ -68,9 +86,12 @@ class PageColumn:
         """Close the line; its boxes stand in the middle of its height."""
         if not self._line:
             return
-        height = max(high for _, _, high, _ in self._line)
-        for left, width, high, draw in self._line:
-            draw(Box(self.x + left, self.y + (height - high) // 2, width, high))
+        height = max(high for _, _, high, _, _ in self._line)
+        for left, width, high, draw, owner in self._line:
+            box = Box(self.x + left, self.y + (height - high) // 2, width, high)
+            draw(box)
+            if owner is not None:
+                self.canvas.remember(owner, box)
         self.y += height + 4
         self._line, self._used = [], 0
 

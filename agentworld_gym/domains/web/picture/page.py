@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from agentworld_gym.core.screens import Box, ScreenNode
 from agentworld_gym.domains.web.picture import elements
 from agentworld_gym.domains.web.picture.elements import TEXT, PictureElement, tree
-from agentworld_gym.domains.web.picture.flow import PageColumn
+from agentworld_gym.domains.web.picture.flow import PageCanvas, PageColumn
 from agentworld_gym.domains.web.screen_texts import location
 from agentworld_gym.kit.rendering import style
-from agentworld_gym.kit.rendering.canvas import Canvas
 from agentworld_gym.kit.rendering.glyphs import glyph
 
 WIDTH, HEIGHT, MAX_HEIGHT = 1280, 800, 12_000
@@ -28,10 +27,10 @@ _MODAL = re.compile(r'(?m)^- \["(\w+)" dialog with message "(.*)"\]')
 _TAB = re.compile(r"(?m)^- (\d+): (\(current\) )?\[(.*?)\]\((.*?)\)\s*$")
 
 
-def draw(nodes: Sequence[ScreenNode], observation: str) -> Canvas:
+def draw(nodes: Sequence[ScreenNode], observation: str) -> PageCanvas:
     """Draw the whole page, 1280 pixels wide and as high as it needs."""
     roots = tree(nodes)
-    body = Canvas(WIDTH, MAX_HEIGHT, style.WHITE)
+    body = PageCanvas(WIDTH, MAX_HEIGHT, style.WHITE)
     page = _Page(body, location(observation)[0].partition("://")[2].partition("/")[0])
     flow = PageColumn(body, 0, FRAME, WIDTH, TEXT)
     page.blocks(flow, roots)
@@ -45,12 +44,13 @@ def draw(nodes: Sequence[ScreenNode], observation: str) -> Canvas:
     if (modal := _MODAL.search(observation)) is not None:
         body.veil(Box(0, 0, WIDTH, height), style.BLACK, 0.35)
         _native(body, modal[1], modal[2])
-    canvas = Canvas(WIDTH, height, style.WHITE)
+    canvas = PageCanvas(WIDTH, height, style.WHITE)
+    canvas.places, canvas.dialog_buttons = body.places, body.dialog_buttons
     canvas.image.paste(body.image.crop((0, 0, WIDTH, height)), (0, 0))
     return canvas
 
 
-def _frame(canvas: Canvas, observation: str, nodes: Sequence[ScreenNode]) -> None:
+def _frame(canvas: PageCanvas, observation: str, nodes: Sequence[ScreenNode]) -> None:
     """Draw the tabs and the address bar of the browser."""
     url, title = location(observation)
     if not url and nodes:
@@ -73,7 +73,7 @@ def _frame(canvas: Canvas, observation: str, nodes: Sequence[ScreenNode]) -> Non
     canvas.line([(0, FRAME - 1), (WIDTH, FRAME - 1)], style.LINE)
 
 
-def _native(canvas: Canvas, kind: str, message: str) -> None:
+def _native(canvas: PageCanvas, kind: str, message: str) -> None:
     """Draw a dialog of the browser itself below the address bar."""
     lines = style.wrapped(message, TEXT, 420, 12)
     box = Box((WIDTH - 480) // 2, FRAME + 6, 480, 110 + 22 * len(lines))
@@ -82,6 +82,7 @@ def _native(canvas: Canvas, kind: str, message: str) -> None:
     canvas.paragraph(Box(box.x + 28, box.y + 24, 420, 22 * len(lines) + 4), message, TEXT)
     for place, name in enumerate(("OK",) if kind == "alert" else ("OK", "Cancel")):
         button = Box(box.x + box.width - 124 - 108 * place, box.y + box.height - 56, 96, 36)
+        canvas.dialog_buttons[name] = button
         canvas.box(button, style.BUTTON if place else style.BLUE, 18)
         canvas.words(button, name, TEXT, style.INK if place else style.WHITE, align="centre")
 
@@ -89,7 +90,7 @@ def _native(canvas: Canvas, kind: str, message: str) -> None:
 class _Page:
     """A page whose elements are drawn one after the other; dialogs are kept for the end."""
 
-    def __init__(self, canvas: Canvas, site: str) -> None:
+    def __init__(self, canvas: PageCanvas, site: str) -> None:
         self.canvas = canvas
         self.accent = style.tile_colour(site)
         self.dialogs: list[PictureElement] = []
@@ -119,6 +120,12 @@ class _Page:
         return box.y + box.height
 
     def _element(self, flow: PageColumn, element: PictureElement, row: bool, within_list: bool = False) -> None:
+        canvas, node = self.canvas, element.node
+        outer, canvas.owner = canvas.owner, canvas.owner if node.handle is None else node
+        self._drawn(flow, element, row, within_list)
+        canvas.owner = outer
+
+    def _drawn(self, flow: PageColumn, element: PictureElement, row: bool, within_list: bool) -> None:
         node, role = element.node, element.role
         if role in _DIALOGS:
             self.dialogs.append(element)
@@ -254,8 +261,9 @@ class _Page:
     def _heading(self, flow: PageColumn, element: PictureElement) -> None:
         size = HEADINGS.get(element.node.value("level") or "2", 20)
         flow.skip(6)
-        linked = any(child.role == "link" for child in element.within())
-        flow.words(element.words(), style.BLUE if linked else style.INK, bold=True, size=size)
+        link = next((child.node for child in element.within() if child.role == "link"), None)
+        self.canvas.owner = link or self.canvas.owner
+        flow.words(element.words(), style.BLUE if link else style.INK, bold=True, size=size)
         flow.skip(6)
 
     def _link(self, flow: PageColumn, element: PictureElement, row: bool) -> None:
