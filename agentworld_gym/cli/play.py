@@ -13,7 +13,6 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.common import (
     AgentOption,
     ControlOption,
-    EnvironmentName,
     FamilyOption,
     LevelOption,
     ScenarioOption,
@@ -26,9 +25,11 @@ from agentworld_gym.cli.common import (
     examples,
     pairs,
     printable,
+    spec_source,
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.playground import play_in_browser
 
 if TYPE_CHECKING:
     from agentworld_gym.agents.policies.playing import Policy
@@ -51,7 +52,16 @@ WORDS = (":undo", ":again", ":task", ":screen", ":raw", ":tools", ":help", ":qui
 
 @with_language_options
 def play(
-    env: EnvironmentName,
+    context: typer.Context,
+    env: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ENV",
+            help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml); with --browser it may be "
+            "left out.",
+            show_default=False,
+        ),
+    ] = None,
     world: WorldOption = "auto",
     scenario: ScenarioOption = None,
     seed: SeedOption = 0,
@@ -74,6 +84,22 @@ def play(
     agent_option: AgentOption = None,
     control: ControlOption = None,
     out: TracesOption = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Play on a page in the browser, in one world or in two side by side.")
+    ] = False,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--beside",
+            metavar="WORLD",
+            help="With --browser: the second world; else a small world model beside the grounded world, where there "
+            "is one.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="With --browser: the port to listen on; 0 takes a free one.")
+    ] = 0,
     **language: Any,
 ) -> None:
     """Play one episode yourself: what you type is the action, as an agent would write it.
@@ -86,25 +112,37 @@ def play(
 
     A graphical domain shows its screen as a drawing, with the reference, index or point of what can be acted on; an
     action may name an element instead. `:screen` shows the screen again, and `:raw` the observation itself.
+
+    `--browser` serves a page on this machine alone, and prints its address, which nobody else knows. There you choose
+    the episode, type or click the actions, see two worlds side by side, step back, let an agent play on, and save the
+    episode as a trace in the folder of `--out`. Ctrl-C ends it.
     """
+    chosen = {"scenario": scenario, "controls": control, **language}
+    if browser:
+        if watch is not None:
+            raise SpecError("command line", "--watch", watch, "nothing with --browser: the page has a field for an agent")
+        play_in_browser(
+            domain=spec_source(env) if env is not None else None,
+            worlds=(world, beside),
+            episode={"task": task, "families": family, "levels": level, "seed": seed, "split": split},
+            options=chosen,
+            agent_options=agent_option,
+            out=out,
+            port=port,
+        )
+        return
+    for parameter in ("beside", "port"):
+        source = context.get_parameter_source(parameter)
+        if source is not None and source.name == "COMMANDLINE":
+            raise SpecError("command line", f"--{parameter}", context.params[parameter], "nothing without --browser")
+    if env is None:
+        raise SpecError("command line", "ENV", None, "a domain, an id or a spec; or --browser")
     from agentworld_gym.envs.env import AgentWorldEnv
 
     if agent_option and watch is None:
         raise SpecError("command line", "--agent-option", agent_option[0], "--watch beside it, the agent that plays")
-    made = AgentWorldEnv(
-        **env_options(
-            env,
-            world=world,
-            scenario=scenario,
-            families=family,
-            levels=level,
-            split=split,
-            controls=control,
-            traces=out,
-            task=task,
-            **language,
-        )
-    )
+    episodes = {"families": family, "levels": level, "split": split, "task": task}
+    made = AgentWorldEnv(**env_options(env, world=world, traces=out, **episodes, **chosen))
     try:
         if watch is None:
             Game(made, seed).run()
@@ -284,5 +322,6 @@ def register(app: typer.Typer) -> None:
             "agentworld play web --watch http://localhost:8001/v1",
             "agentworld play web --world http://localhost:8000/v1 --out traces",
             "agentworld play swe --world http://localhost:8000/v1 --dialect claude-code --prompts official",
+            "agentworld play web --browser --world grounded --beside http://localhost:8000/v1",
         )
     )(play)

@@ -23,6 +23,7 @@ from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.traces.diff import TraceTurn, compare
+from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.results.base import excerpt
@@ -150,7 +151,7 @@ def _side(world: str, runner: EpisodeRunner, episodes: Sequence[Played]) -> Side
         reward=_mean([episode.reward for episode in judged]),
         steps=_mean([len(episode.actions) for episode in judged]),
         failures=dict(Counter(filter(None, map(_failure, episodes)))),
-        traces=None if runner.traces is None else str(runner.traces.agent.path),
+        traces=str(runner.traces.agent.path) if isinstance(runner.traces, TraceLogs) else None,
     )
 
 

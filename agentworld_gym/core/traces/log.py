@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agentworld_gym.base.documents.json_lines import JsonlWriter, check_fields, read_jsonl
 from agentworld_gym.base.errors import MissingFile, TraceError
@@ -23,6 +23,18 @@ WORKER = "worker-"
 
 THINK_END = "</think>"
 """What ends the thinking that a model wrote in front of its answer."""
+
+
+class Logs(Protocol):
+    """Where the rows of runs go."""
+
+    def write(self, world: Sequence[Mapping[str, Any]], agent: Sequence[Mapping[str, Any]]) -> None:
+        """Take the rows of one wave: those of the world log, and those of the agent log."""
+        ...
+
+    def close(self) -> None:
+        """Take no more rows."""
+        ...
 
 
 class TraceLogs:

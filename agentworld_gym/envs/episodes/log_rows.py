@@ -7,12 +7,12 @@ from typing import Any
 
 from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observation
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.traces.log import TraceLogs
+from agentworld_gym.core.traces.log import Logs
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.step import EpisodeStep, Transition
 
 
-def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
+def log_starts(logs: Logs, episodes: Iterable[Episode]) -> None:
     """Write the start of some episodes, which have just begun.
 
     Raises:
@@ -26,7 +26,7 @@ def log_starts(logs: TraceLogs, episodes: Iterable[Episode]) -> None:
     logs.write(world, agent)
 
 
-def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
+def log_fork(logs: Logs, twin: Episode, parent: Episode) -> None:
     """Write where a fork leaves the episode that it was made of.
 
     Raises:
@@ -37,7 +37,7 @@ def log_fork(logs: TraceLogs, twin: Episode, parent: Episode) -> None:
     logs.write([{**row, "system": twin.session.system}], [agent])
 
 
-def log_steps(logs: TraceLogs, steps: Iterable[tuple[EpisodeStep, Transition]]) -> None:
+def log_steps(logs: Logs, steps: Iterable[tuple[EpisodeStep, Transition]]) -> None:
     """Write some steps.
 
     Args:

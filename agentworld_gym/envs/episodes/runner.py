@@ -32,7 +32,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import Work, answering_of
 from agentworld_gym.core.screens.protocols import Translated
 from agentworld_gym.core.tasks.source import TaskSource, file_of
-from agentworld_gym.core.traces.log import TraceLogs
+from agentworld_gym.core.traces.log import Logs
 from agentworld_gym.envs.episodes.checking import Checker
 from agentworld_gym.envs.episodes.episode import Episode, Info, no_tokens
 from agentworld_gym.envs.episodes.event_order import EventOrder
@@ -66,7 +66,7 @@ class EpisodeRunner:
         judge: EpisodeJudge | None = None,
         unjudged: bool = False,
         max_steps: int | None = None,
-        traces: TraceLogs | None = None,
+        traces: Logs | None = None,
         reading: Reading = "exact",
     ) -> None:
         self.spec, self.world, self.source, self.judge = spec, world, source, judge
