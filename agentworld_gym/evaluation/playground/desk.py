@@ -154,9 +154,7 @@ class Desk:
         seed, split = _number(request, "seed"), _text(request, "split", "train")
         if seed < 0:
             raise SpecError("page", "seed", seed, "a number of at least 0")
-        self._game.begin(
-            Choice(_text(request, "domain"), tuple(worlds), task, family, level, seed=seed, split=split)
-        )
+        self._game.begin(Choice(_text(request, "domain"), tuple(worlds), task, family, level, seed=seed, split=split))
 
     def do_act(self, request: Mapping[str, Any]) -> None:
         """Do an action."""

@@ -1,13 +1,15 @@
 /* One world at one turn: what it shows, how sure it was, and where it differs from the other one. */
 
-const LOOKS = [["screen", "Screen"], ["text", "Text"], ["change", "Change"], ["model", "Model"]];
+const LOOKS = [["screen", "Screen"], ["session", "Session"], ["text", "Last answer"], ["change", "Change"], ["model", "Model"]];
 const LONGEST = 60000;
+const ZOOMS = [1, 1.5, 2, 3];
 
 class Pane {
   constructor(play, number) {
     this.play = play;
     this.number = number;
     this.look = "screen";
+    this.zoom = 0;
   }
 
   /* Makes the pane of a turn; `other` is the same turn in the other world, if there is one. */
@@ -18,13 +20,20 @@ class Pane {
     const differs = other !== undefined && part !== undefined && (other.shown !== part.shown || Boolean(other.failure) !== Boolean(part.failure));
     const tabs = LOOKS.filter(([name]) => looks.has(name)).map(([name, told]) =>
       el("button", { type: "button", role: "tab", ariaSelected: String(name === look), onclick: () => { this.look = name; this.play.draw(); } }, told,
-        differs && name === (looks.has("screen") ? "screen" : "text") ? el("i", { className: "dot", title: "differs from the other world" }) : null));
+        differs && name === looks.keys().next().value ? el("i", { className: "dot", title: "differs from the other world" }) : null));
     return el("section", { className: `pane${part && part.failure ? " failed" : ""}` },
       el("header", {}, el("h2", { title: side.model || side.kind }, side.world), this.badges(side, turn, other, differs), el("span", { className: "numbers" }, part ? numbers(part) : null)),
       part ? this.notes(part) : el("p", { className: "none" }, "This world has not come so far."),
-      part ? el("div", { className: "tabs", role: "tablist" }, tabs) : null,
+      part ? el("div", { className: "tabs", role: "tablist" }, tabs, look === "screen" ? this.lens() : null) : null,
       part ? el("div", { className: `body ${look}` }, looks.get(look)()) : null,
       el("footer", { className: "sums" }, sums(side, turn)));
+  }
+
+  lens() {
+    const change = (by) => () => { this.zoom = Math.min(ZOOMS.length - 1, Math.max(0, this.zoom + by)); this.play.draw(); };
+    return el("span", { className: "lens" },
+      el("button", { type: "button", title: "Smaller", ariaLabel: "Smaller", disabled: this.zoom === 0, onclick: change(-1) }, "−"),
+      el("button", { type: "button", title: "Larger", ariaLabel: "Larger", disabled: this.zoom === ZOOMS.length - 1, onclick: change(1) }, "+"));
   }
 
   badges(side, turn, other, differs) {
@@ -55,6 +64,7 @@ class Pane {
     const looks = new Map();
     if (part === undefined) return looks;
     if (part.screen !== undefined) looks.set("screen", () => this.picture(side, part, live));
+    else looks.set("session", () => session(side, turn, other === undefined ? null : this.play.state.game.sides[1 - this.number]));
     looks.set("text", () => apart(part.shown, other === undefined ? part.shown : other.shown));
     if (before && before.shown !== part.shown) looks.set("change", () => diffed(before.shown, part.shown));
     if (part.prompt || part.completion) looks.set("model", () => written(part));
@@ -64,8 +74,9 @@ class Pane {
   picture(side, part, live) {
     const places = live ? side.places : [];
     const spot = el("i", { className: "spot" }), label = el("span", { className: "label" });
-    const image = el("img", { alt: "a drawing of the screen", draggable: false });
+    const image = el("img", { alt: "a drawing of the screen" });
     const box = el("div", { className: `picture${live ? " live" : ""}` }, image, spot, label);
+    image.draggable = false;
     const put = (mark, [x, y, width, height]) => {
       Object.assign(mark.style, {
         left: `${(100 * x) / image.naturalWidth}%`, top: `${(100 * y) / image.naturalHeight}%`,
@@ -81,7 +92,9 @@ class Pane {
       ];
     };
     image.addEventListener("load", () => {
-      box.classList.toggle("tall", image.naturalHeight > image.naturalWidth * 1.2);
+      box.classList.toggle("tall", image.naturalHeight > image.naturalWidth * 1.8);
+      box.style.setProperty("--zoom", ZOOMS[this.zoom]);
+      box.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
       for (const place of places) if (place.differs) box.append(put(el("i", { className: "apart", title: "the other world shows this otherwise" }), place.box));
       box.dataset.ready = "yes";
     });
@@ -111,6 +124,16 @@ function placeAt(places, x, y) {
     least = width * height;
   });
   return found;
+}
+
+/* All turns so far, each answer with its differences to the other world. */
+function session(side, turn, other) {
+  return el("div", { className: "session" }, side.turns.slice(0, turn + 1).map((part, number) => {
+    const twin = other === null ? part : other.turns[number];
+    return el("section", {},
+      number ? el("p", { className: "asked" }, el("b", {}, number), ` ${part.action}`) : null,
+      part.failure ? el("p", { className: "error" }, `the world failed (${part.failure.kind})`) : apart(part.shown, twin === undefined ? part.shown : twin.shown));
+  }));
 }
 
 /* A text whose lines that another text lacks are marked. */

@@ -258,6 +258,10 @@ class Play {
       pane.classList.toggle("front", number === this.front);
       return pane;
     }));
+    for (const session of byId("panes").querySelectorAll(".body.session")) session.scrollTop = session.scrollHeight;
+    const done = sides.map((side) => side.turns[turn]).find((part) => part && part.action !== undefined);
+    byId("done").hidden = !done || !game.gestures.length;
+    byId("done").replaceChildren(...(done ? [el("b", {}, `${turn} ${done.by}`), el("code", {}, done.action)] : []));
     byId("past").hidden = live;
     byId("past").replaceChildren(`Turn ${turn} of ${game.turn}. `,
       el("button", { type: "button", onclick: () => this.ask("back", { turn }) }, "Go on from here"),
@@ -279,13 +283,14 @@ class Play {
     const slider = el("input", { type: "range", min: 0.05, max: 1, step: 0.05, value: this.least, ariaLabel: "Least probability" });
     const least = el("output", {}, this.least.toFixed(2));
     slider.addEventListener("input", () => { this.least = Number(slider.value); least.textContent = this.least.toFixed(2); this.draw(); });
+    const examples = game.tools.length ? [] : game.examples;
     byId("told").replaceChildren(
       el("p", { className: "instruction" }, game.instruction),
-      game.tools.length ? el("details", {}, el("summary", {}, `Tools (${game.tools.length})`), el("div", { className: "offers" }, game.tools.map((tool) =>
-        el("button", { type: "button", title: tool.example, onclick: () => this.fill(tool.example) }, el("b", {}, tool.name), ` ${tool.description}`)))) : null,
-      el("details", {}, el("summary", {}, "How actions look"), el("div", { className: "offers" }, game.examples.map((example) =>
-        el("button", { type: "button", onclick: () => this.fill(example) }, el("code", {}, example))))),
-      el("label", { className: "guard" }, "A guard grounds below ", slider, " ", least));
+      el("details", {}, el("summary", {}, game.tools.length ? `${game.tools.length} tools, and a guard` : "How actions look, and a guard"),
+        el("div", { className: "offers" },
+          game.tools.map((tool) => el("button", { type: "button", title: tool.example, onclick: () => this.fill(tool.example) }, el("b", {}, tool.name), ` ${tool.description}`)),
+          examples.map((example) => el("button", { type: "button", onclick: () => this.fill(example) }, el("code", {}, example)))),
+        el("label", { className: "guard" }, "A guard grounds below ", slider, " ", least)));
   }
 
   turns(game, turn) {
@@ -315,8 +320,7 @@ class Play {
       el("button", { type: "button", ariaPressed: String(name === this.gesture), onclick: () => { this.gesture = name; this.draw(); } }, name)))] : [];
     const keys = Object.entries(game.keys).map(([name, action]) =>
       el("button", { type: "button", title: action, disabled: still || game.over, onclick: () => this.act(action) }, name));
-    const typing = game.gestures.length && "Tab" in game.keys ? [] : [];
-    byId("keys").replaceChildren(...gestures, ...keys, ...typing,
+    byId("keys").replaceChildren(...gestures, ...keys,
       el("button", { type: "button", disabled: still || game.over, title: "finish, or finish: ANSWER", onclick: () => this.fill("finish: ") }, "Finish …"));
     const failed = game.sides.some((side) => { const last = side.turns[side.turns.length - 1]; return side.turns.length === game.turn + 1 && last.failure && last.failure.retryable; });
     byId("again").hidden = !failed;
@@ -325,7 +329,7 @@ class Play {
     byId("action").disabled = game.over;
     byId("act").querySelector("button").disabled = byId("once").disabled = still || game.over;
     byId("onward").disabled = game.over || (this.waiting && !this.playing);
-    byId("onward").textContent = this.playing ? "Stop" : "To the end";
+    byId("onward").textContent = this.playing ? "Stop" : "Play on";
     byId("open").hidden = game.saved === null;
     byId("open").title = game.saved || "";
   }

@@ -6,6 +6,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -96,8 +97,9 @@ class PlayServer:
                 if response.status >= HTTPStatus.BAD_REQUEST:
                     self.close_connection = True  # What a refused client still sends is not read.
                     self.send_header("Connection", "close")
-                self.end_headers()
-                self.wfile.write(response.body)
+                with suppress(ConnectionError):  # The page was closed before its answer came.
+                    self.end_headers()
+                    self.wfile.write(response.body)
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Log nothing: the path of a request holds the token."""

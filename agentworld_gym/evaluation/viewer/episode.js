@@ -224,7 +224,7 @@ function numbers(part) {
     tokens.prompt || tokens.completion ? el("span", { title: `tokens of the world model${tokens.cached ? `, ${tokens.cached} from the cache` : ""}` }, `${spent(tokens)} tok`) : null,
     checks ? el("span", { title: "tokens of probes and judges" }, `checks ${spent(checks)}`) : null,
     part.seconds !== undefined ? el("span", { title: "from the action to the answer" }, part.seconds < 0.1 ? `${Math.round(part.seconds * 1000)} ms` : `${part.seconds.toFixed(2)} s`) : null,
-    info.confidence !== undefined ? el("span", { title: "mean log-probability of a token" }, `conf ${info.confidence.toFixed(2)}`) : null,
+    info.confidence !== undefined ? el("span", { title: "mean log-probability of a token" }, `conf ${(Math.round(100 * info.confidence) / 100 || 0).toFixed(2)}`) : null,
     part.reward ? el("span", { className: part.reward > 0 ? "good" : "", title: rewardParts(info) }, signed(part.reward)) : null,
   ];
 }
