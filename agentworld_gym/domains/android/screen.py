@@ -18,7 +18,6 @@ from agentworld_gym.core.screens.place import Place
 from agentworld_gym.core.screens.screen import Screen
 from agentworld_gym.domains.android import screen_texts as android
 
-
 _TYPES: Mapping[str, str] = {"tap": "click", "long press": "long_press", "double tap": "double_tap"}
 
 

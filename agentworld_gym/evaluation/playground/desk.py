@@ -55,7 +55,8 @@ class Desk:
         self._game, self._folder, self._first = game, folder, first
         self._jobs: SimpleQueue[tuple[str, Mapping[str, Any], Future[Answer]] | None] = SimpleQueue()
         self._closing = threading.Lock()
-        self._closed = False
+        self.closed = False
+        """Whether nothing is done any more."""
         self._screens: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self.version = 0
         """A number that grows with each change of the game."""
@@ -76,7 +77,7 @@ class Desk:
         """
         done: Future[Answer] = Future()
         with self._closing:
-            if self._closed:
+            if self.closed:
                 raise ClosedError("the playground has ended")
             self._jobs.put((name, request, done))
         return done.result()
@@ -95,7 +96,7 @@ class Desk:
                 self.busy, current = None, None
         finally:
             with self._closing:
-                self._closed = True
+                self.closed = True
             waiting = [] if current is None or current.done() else [current]
             while not self._jobs.empty():
                 left = self._jobs.get()

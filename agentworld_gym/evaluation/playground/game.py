@@ -153,7 +153,7 @@ class Game:
     def act(self, action: str | Action, by: str = PERSON) -> None:
         """Do an action in every world that takes one.
 
-        A name of an element is resolved on the screen of each world; where it is not on that of one, that world gets the
+        The name of an element is resolved on the screen of each world. A world that does not show the element gets the
         action as the other one read it.
 
         Args:

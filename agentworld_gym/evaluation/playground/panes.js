@@ -128,7 +128,7 @@ function placeAt(places, x, y) {
 
 /* All turns so far, each answer with its differences to the other world. */
 function session(side, turn, other) {
-  return el("div", { className: "session" }, side.turns.slice(0, turn + 1).map((part, number) => {
+  return el("div", {}, side.turns.slice(0, turn + 1).map((part, number) => {
     const twin = other === null ? part : other.turns[number];
     return el("section", {},
       number ? el("p", { className: "asked" }, el("b", {}, number), ` ${part.action}`) : null,
@@ -141,7 +141,7 @@ function apart(text, other) {
   if (text === "") return el("p", { className: "none" }, "(nothing)");
   if (text.length > LONGEST) return el("pre", {}, `${text.slice(0, LONGEST)}\n… ${(text.length - LONGEST).toLocaleString("en")} more characters`);
   const rows = lineDiff(text, other).filter(([mark]) => mark !== "+");
-  return el("pre", { className: "apart" }, rows.map(([mark, line]) => el("span", { className: mark === "-" ? "differs" : "" }, `${line}\n`)));
+  return el("pre", { className: "apart" }, rows.map(([mark, line]) => el("span", { className: mark === "-" ? "differs" : "" }, line)));
 }
 
 function written(part) {

@@ -98,8 +98,10 @@ class Play {
 
   async beat() {
     try {
-      const alive = await (await fetch("alive", { cache: "no-store" })).json();
-      this.lost(false);
+      const response = await fetch("alive", { cache: "no-store" });
+      this.lost(!response.ok);
+      if (!response.ok) return;
+      const alive = await response.json();
       if (!this.waiting && !this.playing && alive.busy === null && alive.version !== this.state.version) {
         this.state = await this.fetched("state", {});
         this.seen = null;

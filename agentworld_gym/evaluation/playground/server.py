@@ -127,7 +127,8 @@ class PlayServer:
         if path == "":
             return Response(HTTPStatus.OK, self._page.encode(), HTML, {"Content-Security-Policy": policy(self._page)})
         if path == "alive":
-            return Response.json(HTTPStatus.OK, {"version": self.desk.version, "busy": self.desk.busy})
+            status = HTTPStatus.SERVICE_UNAVAILABLE if self.desk.closed else HTTPStatus.OK
+            return Response.json(status, {"version": self.desk.version, "busy": self.desk.busy})
         if kind == "picture" and name:
             return self._picture(name)
         if path == "saved" and (saved := self.desk.saved) is not None:
