@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from io import BytesIO
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from agentworld_gym.base.errors import ClosedError, SpecError
@@ -24,7 +24,11 @@ QUALITY = 80
 PICTURES = 200
 """How many screens are kept, so that their drawings can be asked for."""
 
+NOTICE_S = 0.2
+"""How long an interrupt may take to be noticed while nothing is done."""
+
 Answer = dict[str, Any]
+Job = tuple[str, Mapping[str, Any], Future[Answer]]
 
 
 class Desk:
@@ -53,7 +57,7 @@ class Desk:
 
     def __init__(self, game: Game, folder: Path, first: Choice) -> None:
         self._game, self._folder, self._first = game, folder, first
-        self._jobs: SimpleQueue[tuple[str, Mapping[str, Any], Future[Answer]] | None] = SimpleQueue()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._closing = threading.Lock()
         self.closed = False
         """Whether nothing is done any more."""
@@ -86,7 +90,7 @@ class Desk:
         """Do what is asked for until `end`, or until an interrupt, and close the game."""
         current: Future[Answer] | None = None
         try:
-            while (job := self._jobs.get()) is not None:
+            while (job := self._next()) is not None:
                 name, request, current = job
                 self.busy = name
                 try:
@@ -104,6 +108,14 @@ class Desk:
             for one in waiting:
                 one.set_exception(ClosedError("the playground has ended"))
             self._game.close()
+
+    def _next(self) -> Job | None:
+        """Wait for the next request; an interrupt that reached another thread is noticed within a moment."""
+        while True:
+            try:
+                return self._jobs.get(timeout=NOTICE_S)
+            except Empty:
+                continue
 
     def end(self) -> None:
         """End `run` after what is being done."""
