@@ -26,7 +26,8 @@ MORE = {
     "agentworld play": "[tasks in a file](extend/domains.md#tasks-in-a-file), [elements by "
     "name](extend/domains.md#elements-by-name), [dialects](extend/prompts.md#dialects), [official "
     "prompts](extend/prompts.md#official-prompts), [forms](extend/answer_forms.md), "
-    "[retrieval](worlds/generators.md#retrieval), [controls](worlds/index.md#controls-worlds-with-faults)",
+    "[retrieval](worlds/generators.md#retrieval), [controls](worlds/index.md#controls-worlds-with-faults), "
+    "[a playground](evaluation/runs.md#a-playground)",
     "agentworld rollout": "[many nodes](agents/environments.md#many-nodes), [locks](worlds/recordings.md#locks), "
     "[progress](evaluation/runs.md#progress)",
     "agentworld collect": "[what a row holds](world_models/data.md), [who plays](world_models/data.md#who-plays), "

@@ -12,6 +12,7 @@ from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.screens import place_at, screen_of
+from agentworld_gym.core.tasks.source import LEVELS
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.playground.player import Player
 from agentworld_gym.evaluation.playground.side import Moment, Side
@@ -66,10 +67,11 @@ class Choice:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of the episode."""
+        """The options of the episode. The first level is the default, so that worlds without levels take it too."""
         if self.task:
             return {"task": self.task}
-        return {name: value for name in ("family", "level") if (value := getattr(self, name)) is not None}
+        level = None if self.level == LEVELS[0] else self.level
+        return {name: value for name, value in (("family", self.family), ("level", level)) if value is not None}
 
 
 @dataclass

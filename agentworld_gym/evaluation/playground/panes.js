@@ -1,6 +1,6 @@
 /* One world at one turn: what it shows, how sure it was, and where it differs from the other one. */
 
-const LOOKS = [["screen", "Screen"], ["session", "Session"], ["text", "Last answer"], ["change", "Change"], ["model", "Model"]];
+const LOOKS = [["screen", "Screen"], ["session", "Session"], ["text", "Text"], ["change", "Change"], ["model", "Model"]];
 const LONGEST = 60000;
 const ZOOMS = [1, 1.5, 2, 3];
 
@@ -9,35 +9,39 @@ class Pane {
     this.play = play;
     this.number = number;
     this.look = "screen";
-    this.zoom = 0;
   }
 
-  /* Makes the pane of a turn; `other` is the same turn in the other world, if there is one. */
-  draw(side, turn, other, live) {
-    const part = side.turns[turn];
+  /* Makes the pane of a turn, or of the last one that the world took; `other` is the same turn in the other world, if
+     there is one. */
+  draw(side, wanted, other, live) {
+    const turn = Math.min(wanted, side.turns.length - 1), part = side.turns[turn];
+    if (turn < wanted) other = undefined;
     const looks = this.looks(side, turn, other, live);
     const look = looks.has(this.look) ? this.look : looks.keys().next().value;
-    const differs = other !== undefined && part !== undefined && (other.shown !== part.shown || Boolean(other.failure) !== Boolean(part.failure));
+    const differs = other !== undefined && (other.shown !== part.shown || Boolean(other.failure) !== Boolean(part.failure));
     const tabs = LOOKS.filter(([name]) => looks.has(name)).map(([name, told]) =>
       el("button", { type: "button", role: "tab", ariaSelected: String(name === look), onclick: () => { this.look = name; this.play.draw(); } }, told,
         differs && name === looks.keys().next().value ? el("i", { className: "dot", title: "differs from the other world" }) : null));
-    return el("section", { className: `pane${part && part.failure ? " failed" : ""}` },
-      el("header", {}, el("h2", { title: side.model || side.kind }, side.world), this.badges(side, turn, other, differs), el("span", { className: "numbers" }, part ? numbers(part) : null)),
-      part ? this.notes(part) : el("p", { className: "none" }, "This world has not come so far."),
-      part ? el("div", { className: "tabs", role: "tablist" }, tabs, look === "screen" ? this.lens() : null) : null,
-      part ? el("div", { className: `body ${look}` }, looks.get(look)()) : null,
+    return el("section", { className: `pane${part.failure ? " failed" : ""}` },
+      el("header", {}, el("h2", { title: side.model || side.kind }, side.world), el("span", { className: "numbers" }, numbers(part)),
+        el("p", { className: "badges" }, this.badges(side, turn, other, differs))),
+      turn < wanted ? el("p", { className: "error" }, `This world stopped at turn ${turn}.`) : null,
+      this.notes(part),
+      el("div", { className: "tabs", role: "tablist" }, tabs, look === "screen" ? this.lens() : null),
+      el("div", { className: `body ${look}` }, looks.get(look)()),
       el("footer", { className: "sums" }, sums(side, turn)));
   }
 
   lens() {
-    const change = (by) => () => { this.zoom = Math.min(ZOOMS.length - 1, Math.max(0, this.zoom + by)); this.play.draw(); };
+    const { play } = this;
+    const change = (by) => () => { play.zoom = Math.min(ZOOMS.length - 1, Math.max(0, play.zoom + by)); play.draw(); };
     return el("span", { className: "lens" },
-      el("button", { type: "button", title: "Smaller", ariaLabel: "Smaller", disabled: this.zoom === 0, onclick: change(-1) }, "−"),
-      el("button", { type: "button", title: "Larger", ariaLabel: "Larger", disabled: this.zoom === ZOOMS.length - 1, onclick: change(1) }, "+"));
+      el("button", { type: "button", title: "Smaller", ariaLabel: "Smaller", disabled: play.zoom === 0, onclick: change(-1) }, "−"),
+      el("button", { type: "button", title: "Larger", ariaLabel: "Larger", disabled: play.zoom === ZOOMS.length - 1, onclick: change(1) }, "+"));
   }
 
   badges(side, turn, other, differs) {
-    const part = side.turns[turn] || {};
+    const part = side.turns[turn];
     const least = this.play.least;
     const grounds = part.grounds || (part.probability !== undefined && part.probability < least);
     return [
@@ -62,7 +66,6 @@ class Pane {
   looks(side, turn, other, live) {
     const part = side.turns[turn], before = side.turns[turn - 1];
     const looks = new Map();
-    if (part === undefined) return looks;
     if (part.screen !== undefined) looks.set("screen", () => this.picture(side, part, live));
     else looks.set("session", () => session(side, turn, other === undefined ? null : this.play.state.game.sides[1 - this.number]));
     looks.set("text", () => apart(part.shown, other === undefined ? part.shown : other.shown));
@@ -73,7 +76,7 @@ class Pane {
 
   picture(side, part, live) {
     const places = live ? side.places : [];
-    const spot = el("i", { className: "spot" }), label = el("span", { className: "label" });
+    const spot = el("i", { className: "spot", hidden: true }), label = el("span", { className: "label", hidden: true });
     const image = el("img", { alt: "a drawing of the screen" });
     const box = el("div", { className: `picture${live ? " live" : ""}` }, image, spot, label);
     image.draggable = false;
@@ -93,7 +96,7 @@ class Pane {
     };
     image.addEventListener("load", () => {
       box.classList.toggle("tall", image.naturalHeight > image.naturalWidth * 1.8);
-      box.style.setProperty("--zoom", ZOOMS[this.zoom]);
+      box.style.setProperty("--zoom", ZOOMS[this.play.zoom]);
       box.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
       for (const place of places) if (place.differs) box.append(put(el("i", { className: "apart", title: "the other world shows this otherwise" }), place.box));
       box.dataset.ready = "yes";
@@ -110,7 +113,6 @@ class Pane {
     });
     box.addEventListener("mouseleave", () => { spot.hidden = label.hidden = true; });
     image.addEventListener("click", (event) => this.play.point(this.number, ...at(event), placeAt(places, ...at(event))));
-    spot.hidden = label.hidden = true;
     return box;
   }
 }
@@ -132,7 +134,8 @@ function session(side, turn, other) {
     const twin = other === null ? part : other.turns[number];
     return el("section", {},
       number ? el("p", { className: "asked" }, el("b", {}, number), ` ${part.action}`) : null,
-      part.failure ? el("p", { className: "error" }, `the world failed (${part.failure.kind})`) : apart(part.shown, twin === undefined ? part.shown : twin.shown));
+      part.failure ? el("p", { className: "error" }, `the world failed (${part.failure.kind})`)
+        : number && part.seconds === undefined ? null : apart(part.shown, twin === undefined ? part.shown : twin.shown));
   }));
 }
 

@@ -16,6 +16,7 @@ class Play {
     this.panes = [new Pane(this, 0), new Pane(this, 1)];
     this.seen = null;
     this.front = 0;
+    this.zoom = 0;
     this.least = 0.9;
     this.gesture = null;
     this.waiting = false;
@@ -273,7 +274,7 @@ class Play {
 
   facts(game, turn) {
     byId("title").textContent = `${game.domain} · ${game.task}`;
-    const parts = [game.family && game.family !== game.task ? game.family : "", game.level ? `level ${game.level}` : "", `seed ${game.seed}`, `turn ${turn} of at most ${game.limit}`, game.over ? "over" : ""];
+    const parts = [game.family && game.family !== game.task ? game.family : "", game.level ? `level ${game.level}` : "", `seed ${game.seed}`, `turn ${turn} of at most ${game.limit}`, game.over ? "over" : "", game.saved ? `saved in ${game.saved}` : ""];
     byId("facts").replaceChildren(...parts.filter(Boolean).map((part) => el("span", {}, part)));
     document.title = `${game.task} · agentworld play`;
   }
@@ -308,7 +309,7 @@ class Play {
         said((one) => one.info && one.info.success) ? el("span", { className: "mark good", title: "success" }, "✓") : null,
       ];
       return el("button", { type: "button", className: `turn-row${number === turn ? " on" : ""}`, title: part.action || "the start", onclick: () => { this.seen = number === game.turn ? null : number; this.draw(); } },
-        el("span", { className: "number" }, number || "start"), el("code", {}, part.action || ""),
+        el("span", { className: "number" }, number || "start"), el("code", {}, brief(part.action || "")),
         part.by && part.by !== "you" ? el("span", { className: "by" }, part.by.split("/").pop()) : null, marks);
     });
     byId("turns").replaceChildren(...rows);
@@ -335,6 +336,13 @@ class Play {
     byId("open").hidden = game.saved === null;
     byId("open").title = game.saved || "";
   }
+}
+
+/* An action in few words: of JSON only what it holds. */
+function brief(action) {
+  if (!/^\s*[[{]/.test(action)) return action;
+  const held = (value) => value !== null && typeof value === "object" ? Object.values(value).flatMap(held) : [String(value)];
+  try { return held(JSON.parse(action)).join(" "); } catch { return action; }
 }
 
 function theme() {

@@ -158,7 +158,7 @@ def test_hostile_text_stays_text(play: Open) -> None:
     for text in HOSTILE:
         does(page, f"echo {text}")
         pane = page.locator(".pane").first
-        for tab in ("Last answer", "Change", "Model", "Session"):
+        for tab in ("Text", "Change", "Model", "Session"):
             pane.get_by_role("tab", name=tab).click()
         shown = pane.locator("pre").last.text_content()
         assert shown in (text, text.replace("\x00", "\ufffd"))
