@@ -1,80 +1,57 @@
-"""The moving picture of the README, and a still of it: an expert sets an alarm on the phone, and beside it in a dream.
+"""The moving picture of the README: an expert orders goods on the phone.
 
-`python docs/_hooks/moving_picture.py` makes `docs/images/episode.gif` and `docs/images/playground.png` anew, from the
-page of `agentworld play --browser`. It needs Chromium, and the extras `browser`, `lwm` and `render`.
+`python docs/_hooks/moving_picture.py` makes `docs/images/episode.gif` anew.
 """
 
 from __future__ import annotations
 
-import threading
-from io import BytesIO
+import re
+import textwrap
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from PIL import Image
-from playwright.sync_api import expect, sync_playwright
+import gymnasium as gym
+from PIL import Image, ImageDraw, ImageFont
 
-from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
-from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.playground import Choice, Desk, Game, PlayServer
+import agentworld_gym  # noqa: F401
+from agentworld_gym.core.screens import read_screen
+from agentworld_gym.core.screens.locate import resolve
 
-IMAGES = Path(__file__).resolve().parents[1] / "images"
-EPISODE = Choice("android", ("grounded", "tiny"), level=2, seed=8)
-WIDTH, HEIGHT = 1240, 900
-MOVING = 900, 653
-STILL = 3
-"""The turn at which the dream is wrong, and knows it."""
-SECONDS, STILL_SECONDS, LAST_SECONDS = 1.4, 3.5, 3.0
-SHADES = 64
+TARGET = Path(__file__).resolve().parents[1] / "images" / "episode.gif"
+PHONE, PANEL = (216, 480), 360
+SECONDS, LAST_SECONDS = 1.4, 3.0
 
 
-def frames(page: Any, address: str) -> list[Image.Image]:
-    """The page at the start and after each step of the expert."""
-    page.goto(address)
-    page.wait_for_selector("html[data-ready]", state="attached")
-    page.get_by_role("button", name="Begin").click()
-    made = [frame(page, 0)]
-    while page.get_by_role("button", name="Step").is_enabled():
-        page.get_by_role("button", name="Step").click()
-        made.append(frame(page, len(made)))
-    return made
-
-
-def frame(page: Any, turn: int) -> Image.Image:
-    """The page once a turn is shown."""
-    expect(page.locator(".turn-row")).to_have_count(turn + 1, timeout=60_000)
-    expect(page.locator("#busy")).to_have_text("")
-    expect(page.locator(".picture[data-ready]")).to_have_count(2, timeout=60_000)
-    page.mouse.move(0, 0)
-    return Image.open(BytesIO(page.screenshot())).convert("RGB")
+def frame(screen: Image.Image, task: str, done: list[str], end: str) -> Image.Image:
+    """A screen with the task beside it, the actions so far, and how the episode ended."""
+    width, height = PHONE
+    picture = Image.new("RGB", (width + PANEL, height), "#10131a")
+    picture.paste(screen.resize(PHONE, Image.Resampling.LANCZOS), (0, 0))
+    draw = ImageDraw.Draw(picture)
+    font, place = ImageFont.load_default(13), 20
+    for text, colour in ((task, "#ffffff"), *((f"> {line}", "#8fd3ff") for line in done), (end, "#9be08a")):
+        for line in textwrap.wrap(text, 50):
+            draw.text((width + 20, place), line, fill=colour, font=font)
+            place += 17
+        place += 7
+    return picture
 
 
 def main() -> None:
-    """Play the episode on the page, and write the pictures."""
-
-    def opened(domain: str, world: str, split: str) -> Any:
-        return EnvOptions(spec=domain, world=world, split=split).runner()
-
-    with TemporaryDirectory() as folder:
-        desk = Desk(Game(opened), Path(folder), EPISODE)
-        thread = threading.Thread(target=desk.run)
-        thread.start()
-        with PlayServer(desk) as server, sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
-            made = frames(page, server.address)
-            browser.close()
-            desk.end()
-            thread.join()
-    made[STILL].quantize(128, dither=Image.Dither.NONE).save(IMAGES / "playground.png", optimize=True)
-    small = [one.resize(MOVING, Image.Resampling.LANCZOS) for one in made]
-    shades = [one.quantize(SHADES, dither=Image.Dither.NONE) for one in small]
-    times = [round(1000 * SECONDS)] * len(made)
-    times[STILL], times[-1] = round(1000 * STILL_SECONDS), round(1000 * LAST_SECONDS)
-    shades[0].save(
-        IMAGES / "episode.gif", save_all=True, append_images=shades[1:], duration=times, loop=0, optimize=True
-    )
+    """Play the episode and write the picture."""
+    env = gym.make("AgentWorld/Android-v0", render_mode="rgb_array", families=["order_goods"], levels=[1])
+    observation, _ = env.reset(seed=3)
+    task, done, end = str(observation).split("\n")[0], [], ""
+    frames = [frame(Image.fromarray(env.render()), task, done, end)]
+    for action in env.unwrapped.task.expert:
+        found = resolve(action, read_screen("android", str(observation)))
+        observation, *_, info = env.step(found or action)
+        done.append(re.sub(r'"(action_type|app_name|index)": |[{}"@]', "", action))
+        end = f"success: {info['success']}" if "success" in info else ""
+        frames.append(frame(Image.fromarray(env.render()), task, done, end))
+    env.close()
+    shades = [one.quantize(16, dither=Image.Dither.NONE) for one in frames]
+    times = [round(1000 * SECONDS)] * (len(frames) - 1) + [round(1000 * LAST_SECONDS)]
+    shades[0].save(TARGET, save_all=True, append_images=shades[1:], duration=times, loop=0, optimize=True)
 
 
 if __name__ == "__main__":
