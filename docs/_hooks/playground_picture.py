@@ -36,7 +36,7 @@ def opened(domain: str, world: str, split: str) -> Any:
 def taken(page: Any, address: str) -> bytes:
     """Play the steps of the expert on the page, and return a picture of it."""
     page.goto(address)
-    page.wait_for_selector("html[data-ready]", state="attached")
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE_MS)
     page.get_by_role("button", name="Begin").click()
     for turn in range(STEPS + 1):
         expect(page.locator(".turn-row")).to_have_count(turn + 1, timeout=PATIENCE_MS)
@@ -53,11 +53,13 @@ def main() -> None:
         desk = Desk(Game(opened), Path(folder), EPISODE)
         thread = threading.Thread(target=desk.run)
         thread.start()
-        with PlayServer(desk) as server, sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
-            picture = taken(page, server.address)
-            browser.close()
+        try:
+            with PlayServer(desk) as server, sync_playwright() as driver:
+                browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+                page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+                picture = taken(page, server.address)
+                browser.close()
+        finally:
             desk.end()
             thread.join()
     shown = Image.open(BytesIO(picture)).convert("RGB")
