@@ -120,7 +120,7 @@ def play(
     chosen = {"scenario": scenario, "controls": control, **language}
     if browser:
         if watch is not None:
-            raise SpecError("command line", "--watch", watch, "nothing with --browser: the page has a field for an agent")
+            raise SpecError("command line", "--watch", watch, "nothing with --browser, whose page names agents")
         play_in_browser(
             domain=spec_source(env) if env is not None else None,
             worlds=(world, beside),

@@ -14,7 +14,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.screens import screen_of
-from agentworld_gym.core.tasks.source import LEVELS
+from agentworld_gym.core.tasks import levels
 from agentworld_gym.evaluation.playground.game import Choice, Game
 from agentworld_gym.evaluation.playground.side import Moment, Side
 from agentworld_gym.llm.bundled_models import TINY, bundled_models
@@ -44,7 +44,7 @@ def choices(domain: str) -> Record:
         "title": spec.title,
         "families": list(spec.tasks.families),
         "tasks": [task.id for task in spec.handwritten_tasks()],
-        "levels": list(LEVELS),
+        "levels": list(levels(spec.id)),
         "splits": list(get_args(Split)),
         "worlds": ["grounded", *([TINY] if known else []), "http://localhost:8000/v1", "scripted"],
         "agents": {name: AGENTS[name] for name in _NAMED_AGENTS},
