@@ -119,6 +119,8 @@ def play(
     """
     chosen = {"scenario": scenario, "controls": control, **language}
     if browser:
+        if watch is not None:
+            raise SpecError("command line", "--watch", watch, "nothing with --browser, whose page names agents")
         play_in_browser(
             domain=spec_source(env) if env is not None else None,
             worlds=(world, beside),
@@ -132,14 +134,13 @@ def play(
     for parameter in ("beside", "port"):
         source = context.get_parameter_source(parameter)
         if source is not None and source.name == "COMMANDLINE":
-            name = f"--{parameter.replace('_', '-')}"
-            raise SpecError("command line", name, context.params[parameter], "nothing without --browser")
+            raise SpecError("command line", f"--{parameter}", context.params[parameter], "nothing without --browser")
     if env is None:
         raise SpecError("command line", "ENV", None, "a domain, an id or a spec; or --browser")
     from agentworld_gym.envs.env import AgentWorldEnv
 
     if agent_option and watch is None:
-        raise SpecError("command line", "--agent-option", agent_option[0], "--watch or --browser beside it")
+        raise SpecError("command line", "--agent-option", agent_option[0], "--watch beside it, the agent that plays")
     episodes = {"families": family, "levels": level, "split": split, "task": task}
     made = AgentWorldEnv(**env_options(env, world=world, traces=out, **episodes, **chosen))
     try:

@@ -12,12 +12,12 @@ from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.screens import place_at, screen_of
-from agentworld_gym.core.tasks.family import LEVELS
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.playground.player import Player
 from agentworld_gym.evaluation.playground.side import Moment, Side
 from agentworld_gym.evaluation.viewer import write_view
 
+FIRST_LEVEL = 1
 PERSON = "you"
 SIDES = ("left", "right")
 """The folders of the two worlds in what is saved."""
@@ -70,7 +70,7 @@ class Choice:
         """The options of the episode. The first level is the default, so that worlds without levels take it too."""
         if self.task:
             return {"task": self.task}
-        level = None if self.level == LEVELS[0] else self.level
+        level = None if self.level == FIRST_LEVEL else self.level
         return {name: value for name, value in (("family", self.family), ("level", level)) if value is not None}
 
 

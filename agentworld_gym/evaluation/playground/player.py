@@ -8,6 +8,7 @@ from typing import Any
 from agentworld_gym.agents.policies.playing import Policy, ScriptedPolicy, WaitingPolicy
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.flow import in_one_wave
+from agentworld_gym.core.screens.sight import last_screen
 from agentworld_gym.envs.episodes.episode import Episode
 
 FINISH = "finish"
@@ -65,7 +66,7 @@ def _scripted(policy: ScriptedPolicy, episode: Episode) -> str:
     >>> runner.close()
     """
     for begun in range(len(episode.actions) + 1):
-        script = policy.begin(_until(episode, begun))
+        script = policy.begin(_beginning(episode, begun))
         action = next(script, FINISH)
         for taken, observation in zip(episode.actions[begun:], episode.observations[begun + 1 :], strict=True):
             if taken != action or action == FINISH:
@@ -79,12 +80,8 @@ def _scripted(policy: ScriptedPolicy, episode: Episode) -> str:
     return FINISH
 
 
-def _until(episode: Episode, turns: int) -> Episode:
-    """Return an episode as it was after some turns, for a script to begin at; its session is the present one."""
-    return replace(
-        episode,
-        actions=episode.actions[:turns],
-        taken=episode.taken[:turns],
-        observations=episode.observations[: turns + 1],
-        shown=episode.shown[: turns + 1],
-    )
+def _beginning(episode: Episode, turn: int) -> Episode:
+    """Return an episode as if it began after some turns, with what was on the screen then; its session is the present
+    one."""
+    seen = last_screen(episode.task.domain, episode.observations[: turn + 1])
+    return replace(episode, actions=[], taken=[], observations=[seen], shown=[seen])
