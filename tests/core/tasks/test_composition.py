@@ -23,8 +23,8 @@ from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.envs.options import EnvOptions
 
 COMPOSING = [name for name in all_domains() if 4 in levels(name)]
-LARGE = {"android": 20_000, "desktop": 15_000, "mcp": 60_000, "search": 25_000, "swe": 20_000, "terminal": 10_000,
-         "web": 20_000}  # fmt: skip
+LARGE = {"android": 12_000, "desktop": 15_000, "mcp": 60_000, "search": 25_000, "swe": 20_000, "terminal": 10_000,
+         "web": 15_000}  # fmt: skip
 """How many characters the state of a composed task has at least."""
 
 every_level = pytest.mark.parametrize("level", list(COMPOSED))
