@@ -7,11 +7,13 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.checks.checks import output_of
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.plain_words import PlainWords
 from agentworld_gym.core.screens.sight import Sight
+from agentworld_gym.core.tasks.family import COMPOSED
 from agentworld_gym.envs.text_encoder import Memory, TextEncoder, Vector
 
 
@@ -20,9 +22,16 @@ class Menu:
 
     A task without a menu offers the domain's example actions. In a graphical domain an entry is on offer while its
     element is on the screen.
+
+    Raises:
+        SpecError: The task is a composed one.
     """
 
     def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
+        if task.level in COMPOSED:
+            raise SpecError(
+                "options", "level", task.level, "1 to 3: menus of composed tasks are too long for vectors"
+            )
         self.encoder, self.task = encoder, task
         self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
         self._output = re.compile(domain.observation.output) if domain.observation.output else None

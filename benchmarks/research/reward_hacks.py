@@ -1,7 +1,7 @@
 """Ways to win without the work, tried on every family and level and every hand-written task of the grounded worlds.
 
     python benchmarks/research/reward_hacks.py [--domain NAME ...] [--kind NAME ...] [--seeds 1] [--plays 8]
-        [--json FILE] [--show]
+        [--levels 1 2 3] [--json FILE] [--show]
 
 A win is an episode that ends with `info["success"]` though the work was not done. What is tried: blind finishes,
 shotgun answers (the right one among others), forged outputs, tampered tools, collateral acts (the expert's work and a
@@ -46,12 +46,12 @@ KIN = 7919
 
 
 def tasks(
-    runner: EpisodeRunner, seeds: Iterable[int], names: Collection[str] | None
+    runner: EpisodeRunner, seeds: Iterable[int], names: Collection[str] | None, levels: Sequence[int] = LEVELS
 ) -> Iterator[tuple[Task, list[Task]]]:
     """Every task to attack, with others of its family."""
     domain = runner.spec.id
     for family in sorted(families(domain)):
-        for level in LEVELS:
+        for level in levels:
             for seed in seeds:
                 if names is None or family in names:
                     yield generate(domain, family, level, seed), [generate(domain, family, level, seed + KIN)]
@@ -107,6 +107,7 @@ def run(
     names: Collection[str] | None = None,
     world: str = "auto",
     every: int = 1,
+    levels: Sequence[int] = LEVELS,
 ) -> Tally:
     """Attack every task of some domains.
 
@@ -118,6 +119,7 @@ def run(
         names: only these families and hand-written tasks; None takes all.
         world: of the repositories, such as `grounded:bubblewrap`; `auto` takes `grounded:monty`.
         every: only every so manieth task.
+        levels: of the generated tasks; hand-written ones are attacked as well.
     """
     tally = Tally()
     attacks = [attack for attack in ATTACKS if attack.kind in kinds]
@@ -125,7 +127,7 @@ def run(
         place = ("grounded:monty" if world == "auto" else world) if domain in REPOSITORIES else "grounded"
         runner = EnvOptions(spec=domain, world=place, max_steps=STEPS).runner()
         began = time.perf_counter()
-        for task, kin in islice(tasks(runner, seeds, names), 0, None, every):
+        for task, kin in islice(tasks(runner, seeds, names, levels), 0, None, every):
             case = open_case(runner, task, kin)
             tally.add(case, attacks, most)
             case.close()
@@ -155,13 +157,15 @@ def main() -> int:
     parser.add_argument("--domain", nargs="+", default=sorted(ALL), choices=sorted(ALL))
     parser.add_argument("--kind", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--task", nargs="+", metavar="NAME", help="only these families and hand-written tasks")
+    parser.add_argument("--levels", nargs="+", type=int, default=list(LEVELS), choices=(*LEVELS, 4, 5))
     parser.add_argument("--seeds", type=int, default=1, help="tasks of each family and level")
     parser.add_argument("--plays", type=int, default=8, help="most plays of one attack on one task; 0: all of them")
     parser.add_argument("--world", default="auto", help="of the repositories, such as grounded:bubblewrap")
     parser.add_argument("--json", type=Path, help="write every win, with its actions, to this file")
     parser.add_argument("--show", action="store_true", help="print every win")
     options = parser.parse_args()
-    tally = run(options.domain, options.kind, range(options.seeds), options.plays or None, options.task, options.world)
+    seeds, plays = range(options.seeds), options.plays or None
+    tally = run(options.domain, options.kind, seeds, plays, options.task, options.world, levels=options.levels)
     print(table(tally, options.domain, options.kind))
     for name in tally.lost:
         print(f"the expert loses: {name}")

@@ -60,8 +60,17 @@ def generate(domain: str, family: str, level: int, seed: int) -> Task:
         raise SpecError(f"tasks of {domain}", "family", family, f"one of {names}")
     if level not in levels(domain):
         raise SpecError(f"tasks of {domain}", "level", level, one_of_levels(domain))
-    made = registered[family] if level in LEVELS else find_domain(domain).part("composition")(family)
-    return task_of(domain, family, made, level, seed, f"{domain}/{family}/{level}/{seed}")
+    return task_of(domain, family, _made(domain, family, level), level, seed, f"{domain}/{family}/{level}/{seed}")
+
+
+def _made(domain: str, family: str, level: int) -> Family:
+    """Return what makes the tasks of a family at a level."""
+    if level in LEVELS:
+        return families(domain)[family]
+    found = find_domain(domain)
+    assert found is not None
+    composed: Family = found.part("composition")(family)
+    return composed
 
 
 def one_of_levels(domain: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
-from agentworld_gym.core.tasks.family import COMPOSED, Family, Finding, TaskDraft
+from agentworld_gym.core.tasks.family import COMPOSED, Family, TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
 from agentworld_gym.core.tasks.scene import NothingFits, Scene, Unfit
 
@@ -86,6 +86,8 @@ class Composition:
     """The weight of the answer."""
 
     distractors: list[str] = field(default_factory=list)
+    wrong: list[list[str]] = field(default_factory=list)
+    """What an agent could say wrongly of each job."""
 
 
 def job_of(draft: TaskDraft, rules: str = "") -> Job:
@@ -168,6 +170,7 @@ def composed(
             task.lines.append(f"Carry out the order that has what you found out in {giver} as its name.")
         if slot in (MISSING, HELD):
             task.answers.append(slot)
+            task.wrong.append([HELD if slot == MISSING else MISSING, order])
             task.items.append(slot)
             task.answered += ANSWER
             if slot == HELD:
@@ -221,6 +224,8 @@ def _enter(task: Composition, job: Job) -> None:
     task.expert += draft.expert
     task.answers.append(job.answer)
     task.items += job.items
+    said = [action.removeprefix("finish: ") for action in draft.distractors if action.startswith("finish: ")]
+    task.wrong.append(said or [MISSING, HELD])
     task.distractors += [action for action in draft.distractors if not action.startswith("finish")][:4]
 
 
@@ -228,8 +233,9 @@ def instruction_of(task: Composition, orders: Orders, opening: str = "", closing
     """Return the instruction: the jobs as a numbered list, and the form of the answer."""
     lines = [f"{number}. {line}" for number, line in enumerate(task.lines, start=1)]
     written = (
-        f"The order NAME is {orders.where}; in NAME a number has no unit and no currency. Where there is no order of that name, leave the job; where the order says "
-        "that it is on hold, do not carry it out. Touch nothing that no job asks for."
+        f"The order NAME is {orders.where}; in NAME a number has no unit and no currency. Where there is no order of "
+        "that name, leave the job; where the order says that it is on hold, do not carry it out. Touch nothing that no "
+        "job asks for."
     )
     answer = (
         "Finish with one entry for each job, in their order and separated by semicolons: what you found out in it, or "
@@ -267,13 +273,14 @@ def draft_of(
     if not STEPS[0] <= len(task.expert) + 1 <= STEPS[1]:
         raise Unfit(f"{len(task.expert) + 1} steps")
     answer = "; ".join(task.answers)
-    entries = (*task.expert, f"finish: {answer}", *task.distractors)
+    distractors = (*task.distractors, *_wrong_finishes(task))
+    entries = (*task.expert, f"finish: {answer}", *distractors)
     draft = TaskDraft(
         instruction=instruction,
         state=state,
         success=tuple(task.success),
         expert=tuple(task.expert),
-        distractors=tuple(task.distractors),
+        distractors=distractors,
         answer=answer,
         first_observation=first_observation,
         free=tuple(dict.fromkeys(pattern for job in jobs for pattern in job.draft.free)),
@@ -297,6 +304,16 @@ def names_like(rng: random.Random, names: Sequence[str], count: int) -> list[str
         return []
     drawn = (rng.choice(numbers) for _ in range(count))
     return [f"{float(one) * rng.uniform(0.5, 2.0):.{2 if '.' in one else 0}f}" for one in drawn]
+
+
+def _wrong_finishes(task: Composition) -> list[str]:
+    """Return answers that are wrong in one job or in all, two of each job, so that a menu does not tell the right
+    one."""
+    answers = []
+    for place, wrong in enumerate(task.wrong):
+        answers += [[*task.answers[:place], said, *task.answers[place + 1 :]] for said in wrong[:2]]
+    answers += [[wrong[-turn % len(wrong)] for wrong in task.wrong] for turn in range(2)]
+    return [f"finish: {'; '.join(one)}" for one in answers if one != task.answers]
 
 
 Compose = Callable[[random.Random, int, Split, str], TaskDraft]

@@ -24,6 +24,7 @@ from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.scenario import scenario_names
 from agentworld_gym.domains.mcp.engine.service import Service, load_service
 from agentworld_gym.kit.tables.database import has, open_image, tables_of, today
+from agentworld_gym.kit.tables.row_file import Size
 from agentworld_gym.kit.tables.varied_words import WordRecipe, all_varied
 from agentworld_gym.kit.vocabulary import common_pool
 
@@ -108,7 +109,7 @@ class ToolScene(Scene, Tables):
     1
     """
 
-    def __init__(self, scenario: str, rng: random.Random, level: int, split: Split, size: str = "small") -> None:
+    def __init__(self, scenario: str, rng: random.Random, level: int, split: Split, size: Size = "small") -> None:
         Scene.__init__(self, rng, level, split)
         self.scenario, self.service = scenario, load_service(scenario)
         Tables.__init__(self, open_image(service_of(scenario, split).generated(size, rng.getrandbits(31))))

@@ -79,7 +79,7 @@ def _bugs(rng: random.Random, repositories: Sequence[Repository], kind: str) -> 
     Raises:
         Unfit: there are none.
     """
-    bugs = []
+    bugs: list[Mutation] = []
     for repository in repositories:
         wanted = [one for one in repository.mutations if one.kind == kind] if not bugs else []
         bugs.append(rng.choice(wanted or list(repository.mutations)))

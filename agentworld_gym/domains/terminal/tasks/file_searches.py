@@ -99,7 +99,11 @@ def count_lines(scene: TerminalScene, level: int) -> TaskDraft:
         "ls",
     ]
     return scene.draft(
-        instruction, expert, distractors, checks, found=(f"how many lines the log file that holds {mark} has", str(total))
+        instruction,
+        expert,
+        distractors,
+        checks,
+        found=(f"how many lines the log file that holds {mark} has", str(total)),
     )
 
 

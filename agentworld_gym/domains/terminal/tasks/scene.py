@@ -124,7 +124,9 @@ class TerminalScene(Scene):
         success = tuple(Check(probe=command, expect=expect, weight=share) for command, expect in checks)
         finding = None if found is None else Finding(*found)
         freed = tuple(f"{cwd}/{path}" for path in free_values)
-        return TaskDraft(instruction, state, success, tuple(expert), tuple(distractors), free_values=freed, found=finding)
+        return TaskDraft(
+            instruction, state, success, tuple(expert), tuple(distractors), free_values=freed, found=finding
+        )
 
 
 family = family_of(TerminalScene)

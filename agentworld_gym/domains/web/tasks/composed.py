@@ -13,8 +13,8 @@ from agentworld_gym.core.tasks.composition import (
     Orders,
     composed,
     composing,
-    draft_on,
     draft_of,
+    draft_on,
     instruction_of,
     job_of,
     names_like,
@@ -26,6 +26,7 @@ from agentworld_gym.domains.web.screen_texts import location
 from agentworld_gym.domains.web.tasks import FAMILIES
 from agentworld_gym.domains.web.tasks.actions import SNAPSHOT, go
 from agentworld_gym.domains.web.tasks.control_cases import WAIT
+from agentworld_gym.domains.web.tasks.mail import SMALL_TALK
 from agentworld_gym.domains.web.tasks.scene import Person, WebScene
 from agentworld_gym.domains.web.tasks.wiki import path
 from agentworld_gym.kit.vocabulary import common_pool
@@ -33,8 +34,8 @@ from agentworld_gym.kit.vocabulary import common_pool
 STRANGERS = 4
 """How many jobs nobody asks for."""
 
-ORDERS = 60
-"""How many orders the wiki has at least, most of which nobody asks for."""
+OLD_LETTERS = 60
+"""How many letters lie in the archive of the mail."""
 
 
 def _again(action: str, seen: str) -> list[str]:
@@ -101,6 +102,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     names = [*names_like(rng, [job.answer for job in jobs], 30), *scene.mixed(common_pool("people").of(split))[:30]]
     task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, names)
     _write(scene, task.orders)
+    _add_past(scene)
     scene.state["open"] = start
     sites = ", ".join(f"http://{name}.example/" for name in sorted(scene.state["sites"]))
     access = f"(The sites are {sites}. Should one ask: you are {scene.me.username}, password {scene.password}.)"
@@ -140,6 +142,21 @@ def _write(scene: _SharedScene, orders: dict[str, str]) -> None:
         scene.add("wiki", "pages", page_id=page + place, title=f"Order {name}")
         scene.add("wiki", "revisions", revision_id=revision + place, page_id=page + place, text=text,
                   summary="First version", username=author, edited_at=scene.moment(100 + place / 10))  # fmt: skip
+
+
+def _add_past(scene: _SharedScene) -> None:
+    """Add old letters to the archive of the mail, where a job is there."""
+    if "mail" not in scene.state["sites"]:
+        return
+    ids = [row.get("message_id") for row in scene.rows("mail", "messages")]
+    first = None if None in ids else max(ids, default=0) + 1
+    for number in range(OLD_LETTERS):
+        subject, text = scene.pick(SMALL_TALK)
+        name = scene.word("companies")
+        row = {} if first is None else {"message_id": first + number}
+        row |= {"owner": scene.me.username, "folder": "archive", "sender": "news@post.example", "sender_name": name}
+        row |= {"recipients": scene.me.address, "subject": subject, "text": f"{text}\n\n{name}", "is_read": 1}
+        scene.add("mail", "messages", **row, sent_at=scene.moment(100 + scene.rng.uniform(0, 200)))
 
 
 COMPOSITION = composing(compose, "web", FAULTS)

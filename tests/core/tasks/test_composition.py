@@ -1,0 +1,132 @@
+"""Composed tasks, of levels 4 and 5: their expert wins, nothing less does, and the jobs keep their checks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import gymnasium as gym
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import agentworld_gym  # noqa: F401
+from agentworld_gym.agents.policies.following import walk
+from agentworld_gym.agents.policies.scripted import expert_policy
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.task import Check, Expect, Task, split_of
+from agentworld_gym.core.registration import all_domains
+from agentworld_gym.core.tasks import families, generate, levels
+from agentworld_gym.core.tasks.composition import HELD, MISSING, STEPS, Job, Orders, composed, job_of
+from agentworld_gym.core.tasks.family import COMPOSED, Finding, TaskDraft
+from agentworld_gym.core.tasks.scene import Unfit
+from agentworld_gym.envs.options import EnvOptions
+
+COMPOSING = [name for name in all_domains() if 4 in levels(name)]
+LARGE = {"android": 12_000, "desktop": 15_000, "mcp": 60_000, "search": 25_000, "swe": 20_000, "terminal": 10_000,
+         "web": 15_000}  # fmt: skip
+"""How many characters the state of a composed task has at least."""
+
+every_level = pytest.mark.parametrize("level", list(COMPOSED))
+every_domain = pytest.mark.parametrize("domain", COMPOSING)
+
+
+def task_of(domain: str, level: int, seed: int = 1) -> Task:
+    """A composed task, of another family for each level and seed."""
+    names = sorted(families(domain))
+    return generate(domain, names[(seed + level) % len(names)], level, seed)
+
+
+def stream(*actions: str) -> Iterator[str]:
+    yield from actions
+
+
+@every_level
+@every_domain
+def test_the_expert_wins_under_faults_and_neither_idleness_nor_a_finish_scores(domain: str, level: int) -> None:
+    task = task_of(domain, level)
+    runner = EnvOptions(spec=domain, world="grounded:monty" if domain == "swe" else "grounded").runner()
+    outcomes = {}
+    for name, policy in {"expert": expert_policy(task), "finish": stream("finish"), "idle": stream()}.items():
+        ((episode, _, _),) = runner.start([3], {"task": task})
+        end = walk(runner, episode, policy)
+        outcomes[name] = (0.0, False) if end is None else (end.info["score"], end.info["success"])
+    runner.close()
+    assert outcomes == {"expert": (pytest.approx(1.0), True), "finish": (0.0, False), "idle": (0.0, False)}
+
+
+@every_level
+@every_domain
+def test_a_composed_task_is_long_large_and_the_same_for_the_same_seed(domain: str, level: int) -> None:
+    task = task_of(domain, level, seed=9)
+    assert task == task_of(domain, level, seed=9) and task.split == split_of(9) == "test" and task.level == level
+    assert STEPS[0] <= len(task.expert) <= STEPS[1] and task.max_steps == COMPOSED[level] > 2 * len(task.expert) - 20
+    assert len(str(task.state)) >= LARGE[domain], len(str(task.state))
+    assert bool(task.controls) is (level == 5)
+    assert task.expert[-1].count(";") + 1 >= 3
+    assert len(task.success) >= 4 and task.success[-1].answer is not None
+    assert Task.model_validate(task.model_dump()) == task
+
+
+def test_levels_are_asked_for_and_menus_of_vectors_have_none_of_them() -> None:
+    with pytest.raises(SpecError, match="too long"):
+        gym.make("AgentWorld/TerminalMenu-v0", levels=[4]).reset(seed=0)
+    with pytest.raises(SpecError, match="1, 2, 3, 4 or 5"):
+        generate("terminal", "archive", 6, 0)
+
+
+def test_a_domain_without_compositions_has_three_levels() -> None:
+    assert levels("chess") == (1, 2, 3)
+
+
+def job(number: int, weight: float = 1.0) -> Job:
+    """A job that finds out its own number."""
+    check = Check(probe=f"cat {number}", expect=Expect(equals="x"), weight=weight)
+    return job_of(
+        TaskDraft(f"Do {number}.", {}, (check,), (f"do {number}",), (), found=Finding("its number", f"w{number}"))
+    )
+
+
+jobs = st.integers(3, 5).map(lambda count: [job(number, number + 1.0) for number in range(count)])
+ORDERS = Orders("the file NAME", lambda name: [f"read {name}"])
+
+
+@given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))
+def test_each_order_has_the_name_that_an_earlier_job_finds(
+    wanted: list[Job], level: int, undone: int, seed: int
+) -> None:
+    strangers = [job(number) for number in range(10, 16)]
+    task = composed(random.Random(seed), level, wanted, strangers, ORDERS, undone)
+    assert len(task.lines) == len(task.answers) == len(wanted) + undone
+    assert task.lines[0] == wanted[0].text
+    known: set[str] = set()
+    for action in task.expert:
+        verb, thing = action.split()
+        if verb == "read":
+            assert thing in known
+            known.remove(thing)
+        else:
+            known.add(f"w{thing}")
+    assert [action for action in task.expert if action.startswith("do")] == [f"do {n}" for n in range(len(wanted))]
+    reads = [action.removeprefix("read ") for action in task.expert if action.startswith("read")]
+    assert sum(name not in task.orders for name in reads) == task.answers.count(MISSING)
+    assert sum(task.orders.get(name, "").startswith("On hold") for name in reads) == task.answers.count(HELD)
+    assert task.answers.count(MISSING) + task.answers.count(HELD) == undone
+
+
+@given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))
+def test_every_job_has_the_same_share_and_keeps_its_checks(
+    wanted: list[Job], level: int, undone: int, seed: int
+) -> None:
+    task = composed(random.Random(seed), level, wanted, [job(99), job(98), job(97)], ORDERS, undone)
+    *probes, answer = task.success
+    assert [check.probe for check in probes] == [f"cat {number}" for number in range(len(wanted))]
+    assert {round(check.weight, 9) for check in probes} == {0.75}
+    assert answer.weight == pytest.approx(0.25 * (len(wanted) + undone))
+    assert answer.answer is not None and answer.answer.holds("; ".join(task.answers))
+    assert not answer.answer.holds("; ".join(task.answers[:-1]))
+
+
+def test_two_jobs_that_find_the_same_do_not_compose() -> None:
+    with pytest.raises(Unfit, match="find the same"):
+        composed(random.Random(0), 4, [job(1), job(1), job(2)], [], ORDERS, 0)
