@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from worlds import QUICK
+from worlds import quick_variant
 
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
@@ -25,7 +25,8 @@ SESSIONS = 5
 def recorder(domain: str) -> Recorder:
     """A recorder whose sessions are those of `sessions`."""
     policies: Any = {"expert": 0.2, "mixed": 0.4, "explore": 0.4}
-    engines = {domain: QUICK[domain]} if domain in QUICK else {}
+    variant = quick_variant(domain)
+    engines = {domain: variant} if variant else {}
     config = CollectConfig(policies=policies, controls_share=0.5, probe_share=0.0, max_turns=12, engines=engines)
     return Recorder([load_spec(domain)], config, seed=3)
 

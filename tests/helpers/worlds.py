@@ -9,6 +9,7 @@ import gymnasium as gym
 import agentworld_gym
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.registration import find_domain
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds import LanguageWorld, WorldOptions, register_world
 
@@ -38,10 +39,12 @@ def make(env_id: str = "AgentWorld/Terminal-v0", **options: object) -> gym.Env[s
     return gym.make(env_id, **options).unwrapped  # type: ignore[arg-type]
 
 
-QUICK = {"swe": "monty"}
-"""The variant of an engine that tests play where the default one starts programs: it runs code in this process."""
+def quick_variant(domain: str) -> str:
+    """The variant of a domain's engine that runs code in this process; empty where none starts programs for it."""
+    found = find_domain(domain)
+    return "monty" if found is not None and "monty" in found.variants else ""
 
 
 def grounded_world(domain: str) -> str:
     """The grounded world of a domain, in the variant that is quick."""
-    return ":".join(["grounded", *filter(None, [QUICK.get(domain)])])
+    return f"grounded:{quick_variant(domain)}".rstrip(":")
