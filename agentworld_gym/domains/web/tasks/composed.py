@@ -148,8 +148,9 @@ def _add_past(scene: _SharedScene) -> None:
     """Add old letters to the archive of the mail, where a job is there."""
     if "mail" not in scene.state["sites"]:
         return
-    ids = [row.get("message_id") for row in scene.rows("mail", "messages")]
-    first = None if None in ids else max(ids, default=0) + 1
+    rows = scene.rows("mail", "messages")
+    numbered = all("message_id" in row for row in rows)
+    first = max((row["message_id"] for row in rows), default=0) + 1 if numbered else None
     for number in range(OLD_LETTERS):
         subject, text = scene.pick(SMALL_TALK)
         name = scene.word("companies")
