@@ -42,7 +42,9 @@ def opened(domain: str, world: str, split: str) -> EpisodeRunner:
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        playwright.expect.set_options(timeout=30_000)  # Other tests run beside these.
         yield opened
+        playwright.expect.set_options(timeout=5_000)
         opened.close()
 
 
@@ -110,7 +112,7 @@ def test_steps_are_taken_back_and_played_on_by_an_agent_to_the_end(play: Open) -
     page.get_by_role("button", name="Go on from here").click()
     playwright.expect(page.locator(".turn-row")).to_have_count(2)
     page.get_by_role("button", name="Play on").click()
-    playwright.expect(page.locator(".pane .badge.success")).to_have_text("success", timeout=20000)
+    playwright.expect(page.locator(".pane .badge.success")).to_have_text("success")
     assert page.locator(".turn-row .by").first.inner_text() == "expert"
     playwright.expect(page.get_by_role("button", name="Do it")).to_be_disabled()
 
