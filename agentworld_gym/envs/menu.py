@@ -29,9 +29,7 @@ class Menu:
 
     def __init__(self, encoder: TextEncoder, domain: DomainSpec, task: Task, observation: str) -> None:
         if task.level in COMPOSED:
-            raise SpecError(
-                "options", "level", task.level, "1 to 3: menus of composed tasks are too long for vectors"
-            )
+            raise SpecError("options", "level", task.level, "1 to 3: menus of composed tasks are too long for vectors")
         self.encoder, self.task = encoder, task
         self.actions = task.menu or (*domain.action.examples[: encoder.max_menu - 1], "finish")
         self._output = re.compile(domain.observation.output) if domain.observation.output else None
