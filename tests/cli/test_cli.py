@@ -147,7 +147,7 @@ class TestSpecs:
     def test_those_that_ship_are_valid(self) -> None:
         done = agentworld("specs", "check")
         assert done.exit_code == 0, done.stderr
-        assert done.stdout.count("ok") == 7
+        assert done.stdout.count("ok") == 8
 
     def test_a_broken_one_is_named_with_key_value_and_expectation(self, tmp_path: Path) -> None:
         shown = agentworld("specs", "show", "terminal").stdout
@@ -295,7 +295,7 @@ class TestErrors:
             (["rollout", "web", "--world", "http://x/v1", "--generator", "retries=-1"], 2, "retries: got -1"),
             (["rollout", "terminal", "--judge", "nobody"], 2, "got 'nobody', expected one of http://HOST"),
             (["collect", "terminal", "--out", "x", "-n", "1", "--agent", "nobody"], 2, "got 'nobody', expected one of"),
-            (["rollout", "terminal", "--level", "7"], 2, "--level: got '7', expected a number of at most 3"),
+            (["rollout", "terminal", "--level", "7"], 2, "--level: got '7', expected a number of at most 5"),
             (["rollout", "terminal", "-n", "0"], 2, "--episodes: got '0', expected a number of at least 1"),
             (["rollout", "terminal", "-n", "two"], 2, "--episodes: got 'two', expected an integer"),
             (

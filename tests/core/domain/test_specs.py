@@ -499,7 +499,7 @@ def test_a_glob_without_files_is_an_error(tmp_path: Path) -> None:
         ({"success": [{"probe": "ls"}]}, "success.0", "`probe` and `expect` together"),
         ({"success": [{"answer": {}}]}, "success.0.answer", "at least one of equals"),
         ({"success": [{"answer": {"matches": "("}}]}, "success.0.answer.matches", "a regular expression"),
-        ({"level": 4}, "level", "less than or equal to 3"),
+        ({"level": 6}, "level", "less than or equal to 5"),
         ({"tries": 3}, "tries", "no such key"),
         ({"instruction": None, "instructon": "Go."}, "instruction", "to be there (there is no key instructon)"),
     ],
