@@ -220,7 +220,9 @@ def test_the_example_keeps_the_contract_and_is_recorded_trained_and_measured(
     sizes = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
     command(tmp_path, installed, "train", "cpt", str(TEXTWORLD / "train.yaml"), "--out", "runs/textworld", *sizes)
     world = ("--world", "transformers:runs/textworld/model")
-    command(tmp_path, installed, "eval", "fidelity", "textworld", *world, "--tasks", "6", "--plans", "0")
+    command(
+        tmp_path, installed, "eval", "fidelity", "textworld", *world, "--tasks", "6", "--plans", "0", "--nearest", "24"
+    )
     [measured] = json.loads((tmp_path / "fidelity.json").read_text())["domains"]
     assert measured["domain"] == "textworld" and measured["steps"] > 20
 
