@@ -270,7 +270,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
             "language.form: got 'change', expected None: only a language world has a form",
         ),
         ({"language": {"form": "full"}, "world": "grounded"}, "form"),
-        ({"levels": [4]}, "levels"),
+        ({"levels": [6]}, "levels"),
         ({"split": "dev"}, "split"),
         ({"task": "no-such-task"}, "task"),
         ({"families": ["no_such_family"]}, "families"),

@@ -67,6 +67,7 @@ class VLLMGenerator:
             raise GeneratorError(f"vLLM cannot start {model}: {error}") from error
         self._rule = rule_of(self._llm.get_tokenizer())
         self._context = int(self._llm.model_config.max_model_len)
+        self._usual_top_p = float(self._llm.get_default_sampling_params().top_p)
         self._confidence = confidence
         self.supports_seed = not on_cpu if seeds is None else seeds
         if not self.supports_seed:
@@ -116,7 +117,7 @@ class VLLMGenerator:
         sampling = request.sampling
         return SamplingParams(
             temperature=sampling.temperature,
-            top_p=1.0 if sampling.top_p is None else sampling.top_p,
+            top_p=self._usual_top_p if sampling.top_p is None else sampling.top_p,
             top_k=sampling.top_k,
             max_tokens=sampling.max_tokens,
             stop=list(sampling.stop) or None,

@@ -132,7 +132,7 @@ def test_content_words_are_never_parts_of_other_words() -> None:
 
 @pytest.mark.parametrize(
     ("domain", "family", "level", "key"),
-    [("terminal", "brew_tea", 1, "family"), ("terminal", "archive", 4, "level"), ("web", "archive", 1, "family")],
+    [("terminal", "brew_tea", 1, "family"), ("terminal", "archive", 6, "level"), ("web", "archive", 1, "family")],
 )
 def test_wrong_arguments_are_named(domain: str, family: str, level: int, key: str) -> None:
     with pytest.raises(SpecError, match=f": {key}: got "):
