@@ -27,6 +27,7 @@ from agentworld_gym.domains.android.engine.phone import Phone
 from agentworld_gym.domains.desktop.engine.desktop import Desktop
 from agentworld_gym.domains.desktop.engine.filesystem import FileSystem
 from agentworld_gym.domains.desktop.engine.programs import programs
+from agentworld_gym.domains.mcp.engine.machine import ToolMachine
 from agentworld_gym.domains.mcp.engine.sql_tools import SqlCall
 from agentworld_gym.domains.swe.engine import SweMachine
 from agentworld_gym.domains.swe.engine.files import Files
@@ -120,7 +121,7 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
     """The functions that carry out an action in a domain: the class and the name of each."""
     if domain == "terminal":
         yield from ((TerminalMachine, "act"), (FaultyTerminal, "act"))
-    elif domain != "swe":
+    elif domain not in ("mcp", "swe"):
         yield load_engine(domain), "act"
     if domain == "android":
         yield Phone, "send"
@@ -129,7 +130,7 @@ def updates(domain: str) -> Iterator[tuple[Any, str]]:
         yield from ((Desktop, "launch"), (Desktop, "advance"), (FileSystem, "write"))
         yield from ((type(program), "update") for program in programs().values())
     if domain == "mcp":
-        yield SqlCall, "run"
+        yield from ((ToolMachine, "act"), (SqlCall, "run"))
     if domain == "swe":
         yield from (
             (SweMachine, "act"),

@@ -92,7 +92,8 @@ def calls(player: Player, plan: Plan) -> Iterator[tuple[Call, Any]]:
     env.reset(seed=plan.seed, options={"family": plan.family, "level": plan.level})
     task = env.task.model_dump(mode="json")
     expert = len(task["expert"])
-    options: dict[str, Any] = {"task": {**task, "menu": [*task["expert"], *task["menu"]]}}
+    # An environment refuses a pattern of a given task that matches nothing of what the expert changes.
+    options: dict[str, Any] = {"task": {**task, "menu": [*task["expert"], *task["menu"]], "free_values": []}}
     if plan.policy == "disturbed" and env.domain.controls:
         names = rng.sample(sorted(env.domain.controls), min(2, len(env.domain.controls)))
         options |= {"controls": dict.fromkeys(names, 0.5), "control_seed": plan.seed}
