@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentworld_gym.agents.planning.proposals import PolicyProposer
 from aiohttp import web
 from fault_server import FaultServer, answer
 from loopback import servers
 from typer.testing import CliRunner
 
-from agentworld_gym.agents.planning.planner import Planner
+from agentworld_gym.agents.planning.planner import Planner, PolicyProposer
 from agentworld_gym.agents.planning.search import BestOfN
 from agentworld_gym.agents.policies.language_agent import LanguageAgent
 from agentworld_gym.agents.policies.playing import play
