@@ -97,6 +97,7 @@ def job_of(draft: TaskDraft, rules: str = "") -> Job:
         draft: The task. It has an answer, or says what an agent finds out.
         rules: A text at the end of the instruction that the composed task says once.
 
+    >>> from agentworld_gym.core.tasks.family import Finding
     >>> check = Check(probe="cat a", expect=Expect(equals="1"))
     >>> found = Finding("which file holds amber", "a.txt")
     >>> job_of(TaskDraft("Copy a file.", {}, (check,), ("cp a b",), (), found=found)).text
