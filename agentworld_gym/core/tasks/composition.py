@@ -102,7 +102,8 @@ def job_of(draft: TaskDraft, rules: str = "") -> Job:
     >>> found = Finding("which file holds amber", "a.txt")
     >>> job_of(TaskDraft("Copy a file.", {}, (check,), ("cp a b",), (), found=found)).text
     'Copy a file. Find out which file holds amber.'
-    >>> job_of(TaskDraft("Copy a file. Finish with its size.", {}, (check,), ("cp a b",), (), answer="12")).text
+    >>> size = Check(answer=Expect(equals="12"))
+    >>> job_of(TaskDraft("Copy a file. Finish with its size.", {}, (check, size), ("cp a b",), (), answer="12")).text
     'Copy a file. Find out its size.'
     """
     text = draft.instruction.removesuffix(rules).rstrip() if rules else draft.instruction
