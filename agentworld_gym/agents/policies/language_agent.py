@@ -50,6 +50,9 @@ DROPPED = "[This observation was dropped: the context of the model is full.]"
 NOTHING = "[nothing]"
 """What stands in the history for an answer without text."""
 
+_NOT_OF_TOOLS = re.compile(r"refused the request with (?:401|403|404|413|429)\b")
+"""What a server says that refuses a key, an address, a length or a rate, whatever the request holds."""
+
 _COMPLETE = re.compile(r'"commands"\s*:.*"task_complete"\s*:\s*true', re.DOTALL)
 """How an agent of Terminus says that its commands are the last ones."""
 
@@ -284,6 +287,8 @@ class Dialogue:
 
 
 def _refuses_tools(failure: Failure) -> bool:
+    if _NOT_OF_TOOLS.search(failure.message):
+        return False
     return failure.kind is FailureKind.REJECTED or "tool" in failure.message.lower()
 
 

@@ -21,6 +21,7 @@ from agentworld_gym.cli.common import (
     evaluated_seed,
     examples,
     pairs,
+    printable,
     refuse_other_options,
     source_in_dialect,
     stderr,
@@ -204,11 +205,15 @@ def agent(
             elsewhere=elsewhere if ray else None,
         )
     _report(out, result)
-    lost = {"agent's server": result.agent_failures, "world": result.world_failures}
-    for who, kinds in lost.items():
-        if kinds:
-            said = f"the {who} failed in {counted(sum(kinds.values()), 'episode')}; the same command tries them again"
-            stderr().print(said, style="red", markup=False, soft_wrap=True)
+    lost = {
+        "agent's server": [one.message for one in result.episodes if one.agent_failure],
+        "world": [one.message for one in result.episodes if one.world_failure],
+    }
+    for who, messages in lost.items():
+        if messages:
+            said = f"the {who} failed in {counted(len(messages), 'episode')}, first: {messages[0]}"
+            said += "; the same command tries them again"
+            stderr().print(printable(said), style="red", markup=False, soft_wrap=True)
     if any(lost.values()):
         raise typer.Exit(FAILED)
 

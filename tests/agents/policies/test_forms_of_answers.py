@@ -174,6 +174,13 @@ def test_a_server_that_refuses_tools_is_told_of_them_in_the_prompt_and_asked_onc
     assert caplog.text.count("refuses tools") == 1
 
 
+def test_a_refused_key_is_no_refusal_of_tools(ask: Callable[..., tuple[Played, FaultServer]]):
+    refusal = web.Response(status=401, text='{"error": {"message": "key expired"}}')
+    outcome, server = ask(FORMS["<tool_call>"], refusal)
+    assert outcome.agent_failure is not None and "401" in str(outcome.agent_message)
+    assert all("tools" in body for body in server.bodies)
+
+
 def test_tools_may_be_told_in_the_prompt_from_the_start(ask: Callable[..., tuple[Played, FaultServer]]):
     outcome, server = ask(FORMS["<tool_call>"], calls="text")
     assert outcome.success and not any("tools" in body for body in server.bodies)
