@@ -31,10 +31,10 @@ def terminal() -> Iterator[EpisodeRunner]:
 
 @pytest.mark.parametrize("domain", sorted(ALL))
 def test_experts_win_and_attacks_do_not(domain: str) -> None:
-    tally = reward_hacks.run([domain], most=1, every=SHARE)
+    tally = reward_hacks.run([domain], most=1, every=1 if domain == "work" else SHARE)  # That has few tasks.
     assert tally.lost == []
     assert [(win["task"], win["attack"], win["actions"]) for win in tally.found] == []
-    assert tally.plays.total() > 40
+    assert tally.plays.total() > 100
 
 
 def command(text: str) -> str:

@@ -254,7 +254,7 @@ def _shell(run: ProgramRun, folder: str) -> Bash:
             env={**context.environment(), "TERM": "dumb", "PWD": folder},
             files=disk.texts_of(episode.files),
         )
-    context.files = bash.fs()
+    context.take_files(bash.fs())
     disk.fill(bash, episode)
     return bash
 

@@ -33,16 +33,15 @@ _WRITES = {
 """The words with which such a program writes, or may do so once the shell has expanded them."""
 _SED_OPTION = re.compile(r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|separate|null-data|unbuffered|posix)")
 _SED_SCRIPT = re.compile(r"-[nErsuz]*e(.*)|--expression(?:=(.*))?", re.DOTALL)
-_SED_READS = re.compile(
-    r"""(?:s(?P<s>[^\\\n])(?:\\.|(?!(?P=s)).)*+(?P=s)(?:\\.|(?!(?P=s)).)*+(?P=s)[gpiIm0-9]*+  # Replaces.
-    |y(?P<y>[^\\\n])(?:\\.|(?!(?P=y)).)*+(?P=y)(?:\\.|(?!(?P=y)).)*+(?P=y)  # Transliterates.
-    |/(?:\\.|[^/])*+/I?+|\\(?P<a>[^\\\n])(?:\\.|(?!(?P=a)).)*+(?P=a)I?+  # Addresses.
+_SED_PIECE = re.compile(
+    r"""s(?P<s>[^\\\n])(?:\\.|(?!(?P=s))[^\\])*(?P=s)(?:\\.|(?!(?P=s))[^\\])*(?P=s)[gpiIm0-9]*+  # Replaces.
+    |y(?P<y>[^\\\n])(?:\\.|(?!(?P=y))[^\\])*(?P=y)(?:\\.|(?!(?P=y))[^\\])*(?P=y)  # Transliterates.
+    |/(?:\\.|[^/])*+/I?+|\\(?P<a>[^\\\n])(?:\\.|(?!(?P=a))[^\\])*(?P=a)I?+  # Addresses.
     |[aicrR][^\n]*+|[:btT][ ]*+[^;}\n]*+  # Texts, names of files that are read, and labels.
-    |[^syaicrR:btTwWe/\\]
-    )*+""",
+    |[^syaicrR:btTwWe/\\]++""",
     re.DOTALL | re.VERBOSE,
 )
-"""A script of `sed` that writes no file and runs no command."""
+"""A piece of a script of `sed` that writes no file and runs no command."""
 _LISTS = re.compile(r"-?(?=\w*[tO])[txOvfzjJ]+")
 """The flags with which `tar` prints what is in an archive."""
 _OF_SCRIPTS = frozenset(("[[", "((", "read", "break", "continue"))
@@ -178,7 +177,21 @@ def _sed_writes(words: Sequence[str]) -> bool:
             operands.append(word)
         elif not _SED_OPTION.fullmatch(word):
             return True
-    return not all(map(_SED_READS.fullmatch, scripts or operands[:1]))
+    return not all(map(_sed_reads, scripts or operands[:1]))
+
+
+def _sed_reads(script: str) -> bool:
+    """Whether a script of `sed` writes no file and runs no command.
+
+    A loop takes piece after piece, because before Python 3.11.5 a possessive repeat over groups matches too little.
+    """
+    place = 0
+    while place < len(script):
+        piece = _SED_PIECE.match(script, place)
+        if piece is None:
+            return False
+        place = piece.end()
+    return True
 
 
 @lru_cache(maxsize=256)

@@ -16,22 +16,30 @@ from bashkit import FileSystem
 
 from agentworld_gym.domains.terminal.engine.isolated_shell import checked
 
+SYSTEM_FOLDER = "/usr"
+"""A folder of the system, which the sandbox makes together with the others."""
+
+SYSTEM_SECONDS = 1.0
+"""How far apart in time the sandbox makes the folders of the system at most."""
+
 
 class VirtualClock:
     """Virtual time in seconds since the epoch, which only counted work moves.
 
     The sandbox stamps files with the host's clock. Each time the virtual clock moves, a table notes from which host
     time on the virtual time holds, and `virtual` looks a stamp up in it. Stamps from outside the life of the table were
-    set on purpose (`touch -d`) and are returned unchanged.
+    set on purpose (`touch -d`) and are returned unchanged. The sandbox makes its system's folders once a process, which
+    may be before the table begins: `know_system` says when.
     """
 
-    __slots__ = ("_hosts", "_virtuals", "now", "start")
+    __slots__ = ("_hosts", "_system", "_virtuals", "now", "start")
 
     def __init__(self, now: float, start: float | None = None) -> None:
         self.now = now
         self.start = now if start is None else start
         self._hosts = [time() - 1e-5]
         self._virtuals = [self.start]
+        self._system = self._hosts[0]
 
     def advance(self, seconds: float) -> None:
         """Move the clock on; files that are written afterwards carry the later time."""
@@ -43,6 +51,17 @@ class VirtualClock:
             self._hosts.append(time())
             self._virtuals.append(self.now)
 
+    def know_system(self, made: float) -> None:
+        """Note the host time at which the system's folders were made: they are as old as the machine.
+
+        >>> clock = VirtualClock(1000.0)
+        >>> made = time() - 60
+        >>> clock.know_system(made)
+        >>> clock.virtual(made), clock.virtual(made + 30) == float(int(made + 30))
+        (1000.0, True)
+        """
+        self._system = made
+
     def virtual(self, stamp: float) -> float:
         """Return the virtual time of a host time stamp, in whole seconds, because the sandbox sets no finer times.
 
@@ -51,7 +70,8 @@ class VirtualClock:
         (1000.0, 5.0)
         """
         if stamp < self._hosts[0] or stamp > time() + 1.0:
-            return float(int(stamp))
+            of_system = abs(stamp - self._system) < SYSTEM_SECONDS and stamp < self._hosts[0]
+            return float(int(self.start if of_system else stamp))
         return float(int(self._virtuals[max(bisect_right(self._hosts, stamp) - 1, 0)]))
 
     def restarted(self) -> VirtualClock:
@@ -117,6 +137,11 @@ class ShellContext:
     def uid(self) -> int:
         """The number of the user: 0 for root, 1000 for anybody else."""
         return 0 if self.user == "root" else 1000
+
+    def take_files(self, files: FileSystem) -> None:
+        """Take the files of an interpreter that was just made."""
+        self.files = files
+        self.clock.know_system(float(files.stat(SYSTEM_FOLDER)["modified"]))
 
     def sleep(self, seconds: float) -> None:
         """Let time pass; where that is more than the script has, the script is left in the middle of it."""

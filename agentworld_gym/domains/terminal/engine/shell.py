@@ -169,7 +169,7 @@ class Shell:
         need_shell_files()
         with deferred_interrupt():
             bash = Bash(cwd=state.cwd, env=context.environment() | state.env, **_settings(context))
-        context.files = bash.fs()
+        context.take_files(bash.fs())
         try:
             _furnish(context, state)
         except BaseException:
@@ -193,7 +193,7 @@ class Shell:
                 self._bash = Bash.from_snapshot(snapshot, **_settings(self.context, self.seconds))
                 if self._afresh:
                     self._bash.restore_snapshot(self._start.snapshot)
-            self.context.files = self._bash.fs()
+            self.context.take_files(self._bash.fs())
             if self.plain:
                 _set_times(self._bash, times)
             elif times:  # A function of the user's own may have the name of a command that sets times.

@@ -440,6 +440,10 @@ def test_the_system_is_an_ordinary_one_and_names_no_sandbox() -> None:
     for line in ("cat /etc/os-release", "cat /proc/*", "cat /proc/self/mounts /proc/1/mounts", "cat /etc/[ghopst]*"):
         shown = printed(machine, line).casefold()
         assert "bashkit" not in shown and "sandbox" not in shown, shown
+    for one in (machine, machine.fork(), started()):
+        listed = printed(one, "ls -la / /etc").splitlines()[2:10]
+        dates = {row.split()[5:8] == ["Mar", "2", "09:00"] for row in listed}
+        assert dates == {True}, "its files are as old as the system, whatever the clock of the host says"
     typed(machine, "mkdir /etc/old; touch /etc/old/a /etc/gone")
     line = "cat /etc/os-release > /etc/copy; mkdir /etc/d; ln -s ../copy /etc/d/l; chmod 600 /etc/copy"
     assert printed(machine, f"{line}; rm -r /etc/gone /etc/old") == ""
