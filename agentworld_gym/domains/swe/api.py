@@ -10,7 +10,14 @@ from agentworld_gym.domains.swe.engine.tools import read_call
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
 from agentworld_gym.domains.swe.tasks.repairs import PYTHON
-from agentworld_gym.domains.swe.tasks.repository import ROOT, Mutation, Repository, draw_repository, templates
+from agentworld_gym.domains.swe.tasks.repository import (
+    ROOT,
+    Mutation,
+    Repository,
+    draw_repository,
+    listing,
+    templates,
+)
 
 __all__ = [
     "PYTHON",
@@ -24,6 +31,7 @@ __all__ = [
     "draw_repository",
     "edit",
     "fix",
+    "listing",
     "prints",
     "read",
     "read_call",

@@ -20,6 +20,7 @@ from agentworld_gym.domains.swe.api import (
     draw_repository,
     edit,
     fix,
+    listing,
     prints,
     read,
     shell,
@@ -103,7 +104,7 @@ def reported_bug(rng: random.Random, level: int, split: Split) -> TaskDraft:
         success=tuple(checks),
         expert=tuple(expert),
         distractors=tuple(_distractors(rng, repository, reports, tables)),
-        first_observation=first_observation(_listing(repository)),
+        first_observation=first_observation(listing(f"{ROOT}/{path}" for path in repository.files)),
         menu_max=len(set(expert)) + 6,
     )
 
@@ -261,14 +262,6 @@ def _distractors(
         call("desk-list_people"),
         call("desk-list_issues"),
     ]
-
-
-def _listing(repository: Repository) -> str:
-    """Return what the repository shows of itself first."""
-    folders = sorted({path.split("/")[0] for path in repository.files if "/" in path})
-    names = sorted(path for path in repository.files if "/" not in path)
-    listing = "\n".join([*(f"[DIR] {folder}" for folder in folders), *names])
-    return f"Working directory: {ROOT}\nDirectory listing for {ROOT}:\n{listing}"
 
 
 FAMILIES: Mapping[str, Family] = by_name(reported_bug)

@@ -143,14 +143,14 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
         if name == f"{PREFIX}save_attachment":
             return self._save(arguments)
         repository.pass_step()
+        if name == DELIVER:
+            return f"Unknown tool: {name}"
         path = arguments.pop("attach", None)
         if path is not None:
             text = repository.state().get(path) if isinstance(path, str) and path.startswith("/") else None
             if not isinstance(text, str):
                 return _refused(404, f"There is no text file {str(path)[:200]}")
             arguments |= {"filename": PurePosixPath(path).name, "content": text}
-        if name == DELIVER:
-            return f"Unknown tool: {name}"
         shown = desk.act({"name": name, "arguments": arguments})
         self._spans = desk.spans
         if name in SENDING and not desk.refused:

@@ -13,9 +13,17 @@ from agentworld_gym.core.tasks.family import Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
-from agentworld_gym.domains.swe.tasks.publishing import REMOTE, listing
+from agentworld_gym.domains.swe.tasks.publishing import REMOTE
 from agentworld_gym.domains.swe.tasks.repairs import PYTHON
-from agentworld_gym.domains.swe.tasks.repository import KINDS, ROOT, Mutation, Repository, draw_repository, templates
+from agentworld_gym.domains.swe.tasks.repository import (
+    KINDS,
+    ROOT,
+    Mutation,
+    Repository,
+    draw_repository,
+    listing,
+    templates,
+)
 
 WHERE = "the name of the file that the cause was in, without its folder"
 CHANGES = f"{ROOT}/CHANGELOG.md"

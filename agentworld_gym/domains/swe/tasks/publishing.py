@@ -10,7 +10,14 @@ from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.domains.swe.tasks.actions import edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
 from agentworld_gym.domains.swe.tasks.repairs import PYTHON
-from agentworld_gym.domains.swe.tasks.repository import ROOT, Mutation, Repository, draw_repository, templates
+from agentworld_gym.domains.swe.tasks.repository import (
+    ROOT,
+    Mutation,
+    Repository,
+    draw_repository,
+    listing,
+    templates,
+)
 
 MENU = {1: 11, 2: 13, 3: 16}
 REMOTE = "refs/remotes/origin/main"
@@ -100,12 +107,3 @@ def _checks(repository: Repository, message: str, level: int) -> tuple[Check, ..
         command += f"; git log --format=%s {REMOTE} | grep -c '^{NEWS_MESSAGE}$'"
         report += "1\n"
     return suite_passes(repository, 0.5), prints(command, report, 0.5)
-
-
-def listing(files: dict[str, str]) -> str:
-    """Return what is shown at the start: the folders and files at the root of a repository."""
-    inside = [path.removeprefix(f"{ROOT}/").split("/") for path in files]
-    folders = sorted({parts[0] for parts in inside if len(parts) > 1})
-    names = sorted(parts[0] for parts in inside if len(parts) == 1)
-    rows = "\n".join([*(f"[DIR] {folder}" for folder in folders), *names])
-    return f"Working directory: {ROOT}\nDirectory listing for {ROOT}:\n{rows}"

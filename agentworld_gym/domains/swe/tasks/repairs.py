@@ -10,7 +10,14 @@ from agentworld_gym.core.domain.task import Check, Split
 from agentworld_gym.core.tasks.family import Family, TaskDraft
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
 from agentworld_gym.domains.swe.tasks.checks import SUITE, prints, suite_passes
-from agentworld_gym.domains.swe.tasks.repository import ROOT, Mutation, Repository, draw_repository, templates
+from agentworld_gym.domains.swe.tasks.repository import (
+    ROOT,
+    Mutation,
+    Repository,
+    draw_repository,
+    listing,
+    templates,
+)
 
 PYTHON = "3.11.9, pytest 8.3.3, no other packages installed"
 MENU = {1: 11, 2: 12, 3: 16}
@@ -103,9 +110,6 @@ def _draft(
     menu: int,
 ) -> TaskDraft:
     files = repository.broken(*bugs)
-    folders = sorted({path.split("/")[2] for path in files if path.count("/") > 2})
-    names = sorted(path.removeprefix(f"{ROOT}/") for path in files if path.count("/") == 2)
-    listing = "\n".join([*(f"[DIR] {name}" for name in folders), *names])
     version = repository.values["version"]
     return TaskDraft(
         instruction=instruction,
@@ -118,7 +122,7 @@ def _draft(
         success=tuple(checks),
         expert=tuple(expert),
         distractors=tuple(distractors),
-        first_observation=f"Working directory: {ROOT}\nDirectory listing for {ROOT}:\n{listing}",
+        first_observation=listing(files),
         menu_max=menu,
     )
 

@@ -8,7 +8,7 @@ some repairs that do not repair it.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -198,6 +198,15 @@ def draw_repository(rng: random.Random, template: Template, split: Split = "trai
     files = {render(target, "files"): render(text, target) for target, text in template.texts.items()}
     mutations = tuple(mutation.rendered(render) for mutation in template.spec.mutations)
     return Repository(template, values, files, mutations, _held(template, values, parameters))
+
+
+def listing(files: Iterable[str]) -> str:
+    """Return what is shown at the start: the folders and files at the root of a repository."""
+    inside = [path.removeprefix(f"{ROOT}/").split("/") for path in files]
+    folders = sorted({parts[0] for parts in inside if len(parts) > 1})
+    names = sorted(parts[0] for parts in inside if len(parts) == 1)
+    rows = "\n".join([*(f"[DIR] {folder}" for folder in folders), *names])
+    return f"Working directory: {ROOT}\nDirectory listing for {ROOT}:\n{rows}"
 
 
 def _held(
