@@ -18,6 +18,9 @@ from agentworld_gym.cli.outputs import writable_folder
 if TYPE_CHECKING:
     from agentworld_gym.envs.episodes.runner import EpisodeRunner
 
+OF_ONE_DOMAIN = ("controls", "dialect", "scenario")
+"""The options of environments that another domain than the first one does not take."""
+
 SAVED = Path("played")
 """The folder of saved episodes, unless `--out` names another one."""
 
@@ -55,7 +58,7 @@ def play_in_browser(
     def opened(name: str, world: str, split: str) -> EpisodeRunner:
         from agentworld_gym.envs.options import EnvOptions
 
-        own = options if name == first.domain else {**options, "dialect": None}
+        own = options if name == first.domain else {**options, **dict.fromkeys(OF_ONE_DOMAIN)}
         made = env_options(name, world=world, split=split, **own)
         if world.startswith(("http:", "https:", "vllm:")):
             language = made.setdefault("language", {})

@@ -172,15 +172,14 @@ class LanguageWorld:
             request = self._request(session, turn, reasks)
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, turn, request.sampling.seed)
-            asked.append((observed, Usage() if isinstance(answer, Failure) else answer.usage))
+            asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
             unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
             if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
                 break
-        if not reasks:
-            return replace(observed, spent=asked[0][1]) if isinstance(observed, Failure) else observed, 0
         lost = sum((usage for one, usage in asked if one is not observed), Usage())
         if isinstance(observed, Observation):
-            return replace(observed, reasks=reasks, lost=lost), reasks
+            lost += Usage() if isinstance(answer, Failure) else answer.lost
+            return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
     def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0) -> ChatRequest:

@@ -19,6 +19,7 @@ from agentworld_gym.core.checks.collateral import Rules
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import Restorable
 from agentworld_gym.core.engines.catalog import load_view
+from agentworld_gym.domains import DOMAINS
 
 
 def test_equal_states_seeds_and_actions_show_and_leave_the_same(grounded: str) -> None:
@@ -55,7 +56,7 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(viewed: str) -> None:
     for row in sessions(viewed):
         draw, steps = drawing(row)
         with closing(started(row)) as machine:
-            assert_restored_goes_on(machine, draw, steps // 2, steps - steps // 2)
+            assert_restored_goes_on(machine, draw, steps // 2, steps - steps // 2, whole=viewed != "terminal")
 
 
 def test_the_view_prints_what_the_machine_shows_and_changes_nothing(viewed: str) -> None:
@@ -81,6 +82,7 @@ def test_the_view_begins_as_the_machine_does(viewed: str) -> None:
 def test_the_fields_of_what_is_shown_are_those_of_the_machine(viewed: str) -> None:
     spec, view = load_spec(viewed), load_view(viewed)
     assert view is not None
+    assert view.knows_fields or viewed not in DOMAINS
     compared = 0
     for row in sessions(viewed) if view.knows_fields else ():
         rules = Rules.of(spec.outcome, session_task(row))
@@ -92,7 +94,7 @@ def test_the_fields_of_what_is_shown_are_those_of_the_machine(viewed: str) -> No
                 if fields is not None:
                     compared += 1
                     assert counted(fields, rules) == counted(machine.state(), rules)
-    assert compared > 10 or not view.knows_fields
+    assert compared > 20 or not view.knows_fields
 
 
 def counted(fields: Any, rules: Rules) -> dict[str, Any]:

@@ -40,7 +40,7 @@ Give up.
 **Environment Observation:**
 done"""
 HEADING = re.compile(
-    r"(?mi)^[ \t]*(?:\*\*(?:task instruction|current state|action|environment observation):\*\*|### turn \d)"
+    r"(?mi)^[ \t]*(?:\*\*(?:task instruction|current state|action|environment observation):|### turn \d)"
 )
 
 

@@ -54,7 +54,12 @@ def assert_spans_are_pieces_of_what_is_shown(machine: Machine) -> None:
 
 
 def assert_restored_goes_on(
-    machine: Machine, draw: Draw, before: int, after: int, also: Callable[[Any], Any] = lambda machine: None
+    machine: Machine,
+    draw: Draw,
+    before: int,
+    after: int,
+    also: Callable[[Any], Any] = lambda machine: None,
+    whole: bool = True,
 ) -> None:
     """The machine of a complete state goes on exactly as the one that the state was taken from.
 
@@ -64,6 +69,7 @@ def assert_restored_goes_on(
         before: How many actions are taken before the state is.
         after: How many are taken on both.
         also: What else has to be equal on both.
+        whole: Whether the complete states are equal at the end; that of a shell tells when its files were made.
     """
     assert isinstance(machine, Restorable)
     for _ in range(before):
@@ -77,6 +83,7 @@ def assert_restored_goes_on(
             assert twin.act(action) == machine.act(action)
             assert [*twin.spans] == [*machine.spans]
             assert twin.visible_state() == machine.visible_state()
+        assert not whole or twin.structured_state() == machine.structured_state()
         assert told(twin) == told(machine) and also(twin) == also(machine)
 
 

@@ -83,7 +83,9 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0, options: Mapping[s
     from agentworld_gym.agents.policies.menu_agent import MenuAgent
     from agentworld_gym.agents.policies.saved_policy import SavedPolicy
 
-    deterministic = bool((options or {}).get("deterministic", True))
+    deterministic = (options or {}).get("deterministic", True)
+    if not isinstance(deterministic, bool):
+        raise SpecError("command line", "agent's option deterministic", deterministic, "true or false")
     return MenuAgent(path.stem, SavedPolicy(path), spec, deterministic=deterministic, draw=draw)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
@@ -24,6 +24,9 @@ ATTEMPTS = 200
 
 STEPS = (25, 80)
 """The fewest and the most steps of an expert, its `finish` included."""
+
+BETWEEN = ("|", ";", "\n")
+"""What stands between the parts of an answer, and in none of them."""
 
 MISSING, HELD = "missing", "on hold"
 """What the answer says of a job without an order, and of one whose order is on hold."""
@@ -79,8 +82,12 @@ class Composition:
     """The texts of the written orders, by name."""
 
     expert: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
-    items: list[str] = field(default_factory=list)
+    answers: list[tuple[str, ...]] = field(default_factory=list)
+    """What the expert says of each job."""
+
+    rows: list[tuple[str, str]] = field(default_factory=list)
+    """What an answer has to hold: the number of a job, and a thing that was found out in it."""
+
     success: list[Check] = field(default_factory=list)
     answered: float = 0.0
     """The weight of the answer."""
@@ -89,13 +96,17 @@ class Composition:
     wrong: list[list[str]] = field(default_factory=list)
     """What an agent could say wrongly of each job."""
 
+    @property
+    def answer(self) -> str:
+        """The final answer of the expert."""
+        return _written(self.answers)
 
-def job_of(draft: TaskDraft, rules: str = "") -> Job:
+
+def job_of(draft: TaskDraft) -> Job:
     """Return the task of a family as a job.
 
     Args:
         draft: The task. It has an answer, or says what an agent finds out.
-        rules: A text at the end of the instruction that the composed task says once.
 
     >>> from agentworld_gym.core.tasks.family import Finding
     >>> check = Check(probe="cat a", expect=Expect(equals="1"))
@@ -106,7 +117,7 @@ def job_of(draft: TaskDraft, rules: str = "") -> Job:
     >>> job_of(TaskDraft("Copy a file. Finish with its size.", {}, (check, size), ("cp a b",), (), answer="12")).text
     'Copy a file. Find out its size.'
     """
-    text = draft.instruction.removesuffix(rules).rstrip() if rules else draft.instruction
+    text = draft.instruction
     if draft.answer is None:
         if draft.found is None:
             raise Unfit("nothing to find out")
@@ -158,6 +169,8 @@ def composed(
         raise Unfit("two jobs find the same")
     if any("/" in name for name in names):
         raise Unfit("no file has this name")
+    if any(mark in item for job in jobs for item in _entries(job) for mark in BETWEEN):
+        raise Unfit("an answer holds what stands between answers")
     slots = _slots(rng, len(jobs), undone, level)
     free: list[tuple[str, int]] = []
     """Findings that name no order yet, with the number of their job."""
@@ -171,9 +184,9 @@ def composed(
             task.expert += look(order)
             task.lines.append(f"Carry out the order that has what you found out in {giver} as its name.")
         if slot in (MISSING, HELD):
-            task.answers.append(slot)
+            task.answers.append((slot,))
             task.wrong.append([HELD if slot == MISSING else MISSING, order])
-            task.items.append(slot)
+            task.rows.append((str(number), slot))
             task.answered += ANSWER
             if slot == HELD:
                 task.orders[order] = f"{ON_HOLD}\n{spare.pop().text}"
@@ -183,7 +196,7 @@ def composed(
             task.lines.append(job.text)
         else:
             task.orders[order] = job.text
-        _enter(task, job)
+        _enter(task, job, number)
         free.append((name, number))
     used = {name.casefold() for name in (*names, MISSING, HELD)}
     texts = [job.text for job in strangers]
@@ -194,7 +207,7 @@ def composed(
         if name.casefold() not in used:
             used.add(name.casefold())
             task.orders[name] = text if rng.random() < 0.8 else f"{ON_HOLD}\n{text}"
-    task.success.append(Check(answer=Expect(items=tuple(task.items)), weight=task.answered))
+    task.success.append(Check(answer=Expect(rows=tuple(task.rows)), weight=task.answered))
     return task
 
 
@@ -213,8 +226,8 @@ def _slots(rng: random.Random, done: int, undone: int, level: int) -> list[str]:
             return ["told", *rest]
 
 
-def _enter(task: Composition, job: Job) -> None:
-    """Add what a job asks for to a task: its checks make one whole together."""
+def _enter(task: Composition, job: Job, number: int) -> None:
+    """Add what a job asks for to a task as the job of a number: its checks make one whole together."""
     draft = job.draft
     native = sum(check.weight for check in draft.success if check.answer is not None)
     others = [check for check in draft.success if check.answer is None]
@@ -224,8 +237,8 @@ def _enter(task: Composition, job: Job) -> None:
     task.success += [check.model_copy(update={"weight": check.weight * scale}) for check in others]
     task.answered += answered
     task.expert += draft.expert
-    task.answers.append(job.answer)
-    task.items += job.items
+    task.answers.append(_entries(job))
+    task.rows += [(str(number), item) for item in job.items]
     said = [action.removeprefix("finish: ") for action in draft.distractors if action.startswith("finish: ")]
     task.wrong.append(said or [MISSING, HELD])
     task.distractors += [action for action in draft.distractors if not action.startswith("finish")][:4]
@@ -240,8 +253,9 @@ def instruction_of(task: Composition, orders: Orders, opening: str = "", closing
         "job asks for."
     )
     answer = (
-        "Finish with one entry for each job, in their order and separated by semicolons: what you found out in it, or "
-        f"'{MISSING}' if there is no such order, or '{HELD}'."
+        "Finish with an entry for each job, as NUMBER | ANSWER, and semicolons between them. The answer is what you "
+        f"found out, or '{MISSING}' if there is no such order, or '{HELD}'. Several things get an entry each, with one "
+        "number."
     )
     return "\n".join(part for part in (" ".join(filter(None, (opening, "Do these jobs one after the other."))),
                                        *lines, written, answer, closing) if part)  # fmt: skip
@@ -274,7 +288,7 @@ def draft_of(
     """
     if not STEPS[0] <= len(task.expert) + 1 <= STEPS[1]:
         raise Unfit(f"{len(task.expert) + 1} steps")
-    answer = "; ".join(task.answers)
+    answer = task.answer
     distractors = (*task.distractors, *_wrong_finishes(task))
     entries = (*task.expert, f"finish: {answer}", *distractors)
     draft = TaskDraft(
@@ -313,9 +327,24 @@ def _wrong_finishes(task: Composition) -> list[str]:
     one."""
     answers = []
     for place, wrong in enumerate(task.wrong):
-        answers += [[*task.answers[:place], said, *task.answers[place + 1 :]] for said in wrong[:2]]
-    answers += [[wrong[-turn % len(wrong)] for wrong in task.wrong] for turn in range(2)]
-    return [f"finish: {'; '.join(one)}" for one in answers if one != task.answers]
+        answers += [[*task.answers[:place], (said,), *task.answers[place + 1 :]] for said in wrong[:2]]
+    answers += [[(wrong[-turn % len(wrong)],) for wrong in task.wrong] for turn in range(2)]
+    return [f"finish: {_written(one)}" for one in answers if one != task.answers]
+
+
+def _entries(job: Job) -> tuple[str, ...]:
+    """Return what the expert says of a job: its answer, or each of several things."""
+    return job.items if len(job.items) > 1 else (job.answer,)
+
+
+def _written(answers: Sequence[Sequence[str]]) -> str:
+    """Return the final answer: what was found out in each job, behind its number.
+
+    >>> _written([("amber",), ("a", "b"), ("missing",)])
+    '1 | amber; 2 | a; 2 | b; 3 | missing'
+    """
+    entries = ((number, item) for number, items in enumerate(answers, start=1) for item in items)
+    return "; ".join(f"{number} | {item}" for number, item in entries)
 
 
 Compose = Callable[[random.Random, int, Split, str], TaskDraft]
@@ -373,8 +402,3 @@ def draft_on(family: Family, scene: Scene) -> TaskDraft:
         return build(scene, 3)
     except RuntimeError as error:
         raise Unfit(str(error)) from error
-
-
-def with_expert(job: Job, *before: str) -> Job:
-    """Return a job whose expert does something else first."""
-    return job._replace(draft=replace(job.draft, expert=(*before, *job.draft.expert)))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Any
 
 from pydantic import Field, field_validator
@@ -81,7 +82,7 @@ class WorkEngine:
         Args:
             state: `desk`, rows by table, and `repository`, the state of a repository.
             seed: the seed of what both leave open.
-            controls: the faults in force, in the repository and on the desk alike.
+            controls: the faults in force in the repository; the desk has none.
             hidden: `answers`, what people write back when they are asked: `person`, the pattern `about` that the
                 message to them has to match, and `body`, each once.
 
@@ -95,7 +96,7 @@ class WorkEngine:
             if key not in STATE:
                 raise SpecError("task state", str(key), state[key], f"one of {', '.join(STATE)}")
         repository = self._repositories.start(state["repository"], seed, controls)
-        desk = ToolMachine.start({"scenario": str(DESK), "tables": dict(state["desk"])}, seed, controls)
+        desk = ToolMachine.start({"scenario": str(DESK), "tables": dict(state["desk"])}, seed)
         answers = validated(_Hidden, dict(hidden), "task hidden").answers
         return WorkMachine((desk, repository), answers)
 
@@ -147,9 +148,10 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
             return f"Unknown tool: {name}"
         path = arguments.pop("attach", None)
         if path is not None:
-            text = repository.state().get(path) if isinstance(path, str) and path.startswith("/") else None
-            if not isinstance(text, str):
-                return _refused(404, f"There is no text file {str(path)[:200]}")
+            path = _normal(path)
+            text = None if path is None else repository.state().get(path)
+            if path is None or not isinstance(text, str):
+                return _refused(404, "There is no such text file")
             arguments |= {"filename": PurePosixPath(path).name, "content": text}
         shown = desk.act({"name": name, "arguments": arguments})
         self._spans = desk.spans
@@ -171,13 +173,13 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
     def _save(self, arguments: dict[str, Any]) -> str:
         """Write an attachment into a file, as the repository's own tool writes one."""
         desk, repository = self._open()
-        number, path = arguments.get("attachment_id"), arguments.get("path")
+        number, path = arguments.get("attachment_id"), _normal(arguments.get("path"))
         text = desk.state().get(f"attachments/{number}/content")
         if not isinstance(text, str):
             repository.pass_step()
             return _refused(404, f"Attachment {str(number)[:40]} not found")
         shown = repository.act({"name": "write_file", "arguments": {"file_path": path, "content": text}})
-        if not isinstance(path, str) or repository.state().get(path) != text:
+        if path is None or repository.state().get(path) != text:
             return _refused(409, shown)
         return json.dumps({"attachment_id": number, "path": path, "size": len(text)})
 
@@ -206,6 +208,11 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
 def first_observation(listing: str) -> str:
     """Return what an episode shows first: who is signed in, and what the repository shows of itself."""
     return f"Signed in as {USER}.\n{listing}"
+
+
+def _normal(path: Any) -> str | None:
+    """Return an absolute path in its shortest form; None where it is none."""
+    return normpath(path) if isinstance(path, str) and path.startswith("/") else None
 
 
 def _written(seconds: int) -> str:

@@ -125,7 +125,13 @@ class Desk:
         method: Callable[[Mapping[str, Any]], Answer | None] | None = getattr(self, f"do_{name}", None)
         if method is None:
             raise SpecError("page", "request", name, "something that the playground does")
-        answer = method(request)
+        choice = self._game.choice
+        try:
+            answer = method(request)
+        except Exception:
+            if self._game.choice is not choice:  # The game before was closed, and no other began.
+                self.version += 1
+            raise
         if answer is not None:
             return answer
         self.version += 1

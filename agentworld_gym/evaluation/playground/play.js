@@ -70,7 +70,7 @@ class Play {
       done = true;
     } catch (error) {
       this.error(error);
-      if (error.kind === "Stale") this.state = await this.fetched("state", {}).catch(() => this.state);
+      if (error.kind !== "lost") this.state = await this.fetched("state", {}).catch(() => this.state);
     }
     clearInterval(clock);
     this.waiting = false;

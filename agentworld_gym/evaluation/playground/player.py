@@ -37,6 +37,7 @@ class Player:
             return _scripted(policy, episode)
         if self._after is not episode:
             self._kept = policy.begin(episode)
+        self._after = None  # What fails has half begun, and begins anew.
         if isinstance(policy, WaitingPolicy):
             [answer] = in_one_wave([policy.acting(episode, self._kept)])
             return answer

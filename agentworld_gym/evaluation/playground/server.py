@@ -10,7 +10,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import orjson
 
@@ -88,7 +88,7 @@ class PlayServer:
             def _answer(self, does: Callable[[BaseHTTPRequestHandler, str], Response]) -> None:
                 response = served.refusal(self)
                 if response is None:
-                    response = does(self, urlsplit(self.path).path.split("/", 2)[2])
+                    response = does(self, _split(self.path).path.split("/", 2)[2])
                 self.send_response(response.status)
                 for name, value in {**HEADERS, **response.headers}.items():
                     self.send_header(name, value)
@@ -113,9 +113,9 @@ class PlayServer:
         if name.lower() not in HOSTS:
             return Response.text(HTTPStatus.FORBIDDEN, "This server answers to the names of this machine alone.")
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _split(origin).netloc.lower() != host.lower():
             return Response.text(HTTPStatus.FORBIDDEN, "Another page may not ask this server.")
-        parts = urlsplit(request.path).path.split("/", 2)
+        parts = _split(request.path).path.split("/", 2)
         if len(parts) < 3 or not secrets.compare_digest(parts[1].encode(), self.token.encode()):
             told = "The address lacks its token: open the whole address that agentworld play printed."
             return Response.text(HTTPStatus.FORBIDDEN, told)
@@ -132,7 +132,8 @@ class PlayServer:
         if kind == "picture" and name:
             return self._picture(name)
         if path == "saved" and (saved := self.desk.saved) is not None:
-            return Response(HTTPStatus.OK, saved.read_bytes(), HTML, {})
+            with suppress(OSError):  # Somebody removed it.
+                return Response(HTTPStatus.OK, saved.read_bytes(), HTML, {})
         return Response.text(HTTPStatus.NOT_FOUND, "There is no such page.")
 
     def _picture(self, name: str) -> Response:
@@ -199,6 +200,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """The headers of every response, unless it has others of its own."""
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; one that is none has empty parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _dumped(value: Any) -> bytes:

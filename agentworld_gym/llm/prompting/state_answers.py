@@ -13,7 +13,7 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import StructuredState, View, compact
 from agentworld_gym.llm.prompting.change_constraint import ChangeConstraint, TextConstraint
-from agentworld_gym.llm.prompting.state_changes import SAME, Completed, applied, write_change
+from agentworld_gym.llm.prompting.state_changes import Completed, applied, write_change
 from agentworld_gym.llm.prompting.state_references import References
 from agentworld_gym.llm.prompting.state_steps import ALL, StateTurn, StepAnswers, StepConstraint
 
@@ -60,14 +60,6 @@ class StateAnswers:
             AnswerError: The domain has no such state.
         """
         return self.view.fields(json.loads(state))
-
-    def looked(self, state: str, action: str) -> str:
-        """Return the screen that a look at it shows, by an action that changes nothing.
-
-        Raises:
-            AnswerError: The domain has no such state.
-        """
-        return self.printed(self.read(None, state, SAME, action))
 
     def state_after_opening(self, state: str, parsed: Any) -> str | None:
         """Return the structured state after an action of a probe that only opens what is there.

@@ -17,6 +17,7 @@ from agentworld_gym.core.engines import Controls
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.core.tasks.control_cases import ControlCase, control_cases
+from agentworld_gym.domains import COMPOSED
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
@@ -25,8 +26,8 @@ CASES = [
     for domain in engine_names()
     for case in control_cases(domain)
 ]
-FAULTY = [domain for domain in engine_names() if load_spec(domain).controls]
-"""The domains that have controls; one that is composed of others may have none."""
+FAULTY = [domain for domain in engine_names() if domain not in COMPOSED]
+"""The domains that have controls; those that are composed of others have none."""
 
 SEEDS, MOST_SEEDS = 3, 8
 """How many seeds a control is tried with, and how many at most until it has struck."""
@@ -100,6 +101,44 @@ def test_strength_zero_changes_nothing(domain: str) -> None:
     nought = {**calm, "controls": dict.fromkeys(runner.spec.controls, 0.0)}
     assert play(runner, case.naive, 0, calm) == play(runner, case.naive, 0, nought)
     runner.close()
+
+
+@pytest.mark.parametrize("domain", FAULTY)
+def test_forks_and_equal_seeds_see_the_same_faults(domain: str) -> None:
+    controls = dict.fromkeys(load_spec(domain).controls, 0.5)
+    shown = []
+    for twin in (False, True):
+        env = gym.make(load_spec(domain).env_id, world=grounded_world(domain)).unwrapped
+        env.reset(seed=3, options={"controls": controls})
+        texts = []
+        for action in env.task.expert[:-1]:
+            if twin:
+                fork = env.fork()
+                texts.append(fork.step(action)[0])
+                fork.close()
+                assert env.step(action)[0] == texts[-1]
+            else:
+                texts.append(env.step(action)[0])
+        shown.append(texts)
+        env.close()
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("domain", FAULTY)
+def test_a_closed_fork_leaves_its_original_as_it_was(domain: str) -> None:
+    spec = load_spec(domain)
+    envs = [gym.make(spec.env_id, world=grounded_world(domain)).unwrapped for _ in range(2)]
+    for control in spec.controls:
+        shown: list[list[str]] = [[], []]
+        for forked, (env, texts) in enumerate(zip(envs, shown, strict=True)):
+            env.reset(seed=4, options={"controls": {control: 1.0}})
+            for action in env.task.expert[:-1]:
+                texts.append(env.step(action)[0])
+                if forked:
+                    env.fork().close()
+        assert shown[0] == shown[1], control
+    for env in envs:
+        env.close()
 
 
 def test_the_seed_of_the_controls_can_be_set_apart() -> None:

@@ -68,6 +68,18 @@ def test_a_composed_task_is_long_large_and_the_same_for_the_same_seed(domain: st
     assert Task.model_validate(task.model_dump()) == task
 
 
+def test_what_is_said_of_one_job_is_no_answer_of_another() -> None:
+    task = generate("terminal", "copy_move", 4, 3)
+    [check] = [check for check in task.success if check.answer is not None]
+    assert check.answer is not None
+    entries = [entry.split(" | ") for entry in task.expert[-1].removeprefix("finish: ").split("; ")]
+    turned = zip((number for number, _ in entries), reversed([said for _, said in entries]), strict=True)
+    for answers, wins in ((entries, True), ([*turned], False), ([entries[0]], False)):
+        said = "; ".join(f"{number} | {answer}" for number, answer in answers)
+        assert check.answer.holds(said, task.instruction) is wins
+    assert not check.answer.holds("; ".join(said for _, said in entries), task.instruction)
+
+
 def test_levels_are_asked_for_and_menus_of_vectors_have_none_of_them() -> None:
     with pytest.raises(SpecError, match="too long"):
         gym.make("AgentWorld/TerminalMenu-v0", levels=[4]).reset(seed=0)
@@ -109,9 +121,9 @@ def test_each_order_has_the_name_that_an_earlier_job_finds(
             known.add(f"w{thing}")
     assert [action for action in task.expert if action.startswith("do")] == [f"do {n}" for n in range(len(wanted))]
     reads = [action.removeprefix("read ") for action in task.expert if action.startswith("read")]
-    assert sum(name not in task.orders for name in reads) == task.answers.count(MISSING)
-    assert sum(task.orders.get(name, "").startswith("On hold") for name in reads) == task.answers.count(HELD)
-    assert task.answers.count(MISSING) + task.answers.count(HELD) == undone
+    assert sum(name not in task.orders for name in reads) == task.answers.count((MISSING,))
+    assert sum(task.orders.get(name, "").startswith("On hold") for name in reads) == task.answers.count((HELD,))
+    assert task.answers.count((MISSING,)) + task.answers.count((HELD,)) == undone
 
 
 @given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))
@@ -123,8 +135,8 @@ def test_every_job_has_the_same_share_and_keeps_its_checks(
     assert [check.probe for check in probes] == [f"cat {number}" for number in range(len(wanted))]
     assert {round(check.weight, 9) for check in probes} == {0.75}
     assert answer.weight == pytest.approx(0.25 * (len(wanted) + undone))
-    assert answer.answer is not None and answer.answer.holds("; ".join(task.answers))
-    assert not answer.answer.holds("; ".join(task.answers[:-1]))
+    assert answer.answer is not None and answer.answer.holds(task.answer)
+    assert not answer.answer.holds(task.answer.rpartition("; ")[0])
 
 
 def test_two_jobs_that_find_the_same_do_not_compose() -> None:

@@ -91,8 +91,8 @@ def test_an_expert_wins_what_people_report_and_half_of_the_work_is_no_success(
     assert score_of(runner, task.id, ["finish"]) == 0.0
 
 
-def test_six_tasks_are_written_by_hand_and_a_family_generates_others() -> None:
-    assert len(TASKS) >= 6
+def test_eight_tasks_are_written_by_hand_and_a_family_generates_others() -> None:
+    assert len(TASKS) >= 8
     assert generate("work", "reported_bug", 3, 1).instruction != generate("work", "reported_bug", 3, 2).instruction
 
 
@@ -101,6 +101,13 @@ def test_an_attachment_becomes_a_file_of_the_repository(machine: WorkMachine) ->
     assert json.loads(saved) == {"attachment_id": 4, "path": "/repo/data/cases.csv", "size": 8}
     assert "Output: a,b\n1,2\n" in machine.act(shell("cat data/cases.csv"))
     assert "data/" in machine.act(shell("git status --short"))
+
+
+@pytest.mark.parametrize("path", ["/repo//z.txt", "/repo/x/../z.txt"])
+def test_a_path_is_that_of_the_file_however_it_is_written(machine: WorkMachine, path: str) -> None:
+    assert json.loads(machine.act(call("desk-save_attachment", attachment_id=4, path=path)))["path"] == "/repo/z.txt"
+    sent = json.loads(machine.act(call("desk-reply", message_id=1, body="Here.", attach=path)))
+    assert [one["filename"] for one in sent["attachments"]] == ["z.txt"]
 
 
 def test_a_file_goes_with_a_message_as_it_is_at_that_moment(machine: WorkMachine) -> None:
