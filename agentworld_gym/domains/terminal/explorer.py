@@ -188,7 +188,9 @@ class _Things:
     @property
     def missing(self) -> str:
         names = [f"{stem}.{end}" for stem in STEMS for end in ("txt", "log")]
-        return self.rng.choice([name for name in names if name not in self.named])
+        # The files of a composed task may have all of these names.
+        left = [name for name in names if name not in self.named] or [f"no-{name}" for name in names]
+        return self.rng.choice(left)
 
     @property
     def count(self) -> int:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentworld_gym  # noqa: F401
+from agentworld_gym.agents.policies.exploring.explorers import explore
 from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.errors import SpecError
@@ -20,6 +21,7 @@ from agentworld_gym.core.tasks import families, generate, levels
 from agentworld_gym.core.tasks.composition import HELD, MISSING, STEPS, Job, Orders, composed, job_of
 from agentworld_gym.core.tasks.family import COMPOSED, Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
+from agentworld_gym.domains.terminal.explorer import explore_policy
 from agentworld_gym.envs.options import EnvOptions
 
 COMPOSING = [name for name in all_domains() if 4 in levels(name)]
@@ -53,6 +55,19 @@ def test_the_expert_wins_under_faults_and_neither_idleness_nor_a_finish_scores(d
         outcomes[name] = (0.0, False) if end is None else (end.info["score"], end.info["success"])
     runner.close()
     assert outcomes == {"expert": (pytest.approx(1.0), True), "finish": (0.0, False), "idle": (0.0, False)}
+
+
+@every_domain
+def test_a_composed_task_can_be_explored(domain: str) -> None:
+    task = task_of(domain, 4)
+    runner = EnvOptions(spec=domain, world="grounded:monty" if domain == "swe" else "grounded").runner()
+    exploring = explore_policy if domain == "terminal" else explore
+    for seed in range(4):
+        ((episode, _, _),) = runner.start([3], {"task": task})
+        walk(runner, episode, exploring(task, random.Random(seed), 12))
+        assert len(episode.actions) >= 8
+        episode.session.close()
+    runner.close()
 
 
 @every_level

@@ -193,3 +193,8 @@ def test_handwritten_tasks_can_be_explored(path: Path) -> None:
 
 def test_there_are_handwritten_tasks() -> None:
     assert len(HANDWRITTEN) >= 10
+
+
+@pytest.mark.parametrize(("family", "level"), [("edit_in_place", 5), ("find_file", 4), ("permissions", 4)])
+def test_an_explorer_finds_a_name_that_no_file_has_among_hundreds(family: str, level: int) -> None:
+    assert len(explore_actions(generate("terminal", family, level, 0), random.Random(0), 40)) == 40
