@@ -18,6 +18,7 @@ from worlds import dream, grounded_world, make, predicted
 from agentworld_gym.agents.policies.trial import try_task
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.domains import COMPOSED, DOMAINS
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.llm.rows.row import Row
 
@@ -64,7 +65,8 @@ def test_equal_seeds_give_equal_tasks_and_other_seeds_others(domain: str, data: 
     task = generate(domain, family, level, seed)
     assert generate(domain, family, level, seed) == task
     assert task.model_validate_json(task.model_dump_json()) == task
-    assert generate(domain, family, level, seed + 1).state != task.state
+    others = (1,) if domain in (*DOMAINS, *COMPOSED) else (1, 2, 3)  # A small domain may have few states.
+    assert any(generate(domain, family, level, seed + more).state != task.state for more in others)
 
 
 def test_the_menu_and_samples_of_actions_can_be_carried_out(grounded: str) -> None:

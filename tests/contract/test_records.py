@@ -17,6 +17,7 @@ from agentworld_gym.core.registration import find_domain, resolved
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.tasks import families
 from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.domains import COMPOSED, DOMAINS
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.worlds.language_session import LanguageSession
@@ -42,6 +43,8 @@ done"""
 HEADING = re.compile(
     r"(?mi)^[ \t]*(?:\*\*(?:task instruction|current state|action|environment observation):|### turn \d)"
 )
+WHOLE = re.compile(HEADING.pattern.replace(":|", r":\*\*|"))
+"""A heading with its closing stars: a short limit of an action may cut one inside its fence."""
 
 
 def first_task(domain: str) -> Task:
@@ -111,7 +114,8 @@ def test_data_forge_no_heading_of_a_turn(domain: str, form: Any) -> None:
         messages = prompts.messages(made, [(action, data), (action, f"seen\n{data}")], action)
         messages += prompts.judge(made, [(action, data)], ["Is it good?"], data)
         assert unescape(messages[2]["content"]).endswith(data)
-        return [HEADING.findall(message["content"]) for message in messages]
+        heading = HEADING if domain in (*DOMAINS, *COMPOSED) else WHOLE
+        return [heading.findall(message["content"]) for message in messages]
 
     assert headings(FORGED) == headings("calm")
     assert headings(FORGED.upper()) == headings("calm")
