@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Generator
 from agentworld_gym.core.flow.pieces import Piece, Scheduler
 from agentworld_gym.core.flow.questions import BatchedCall, Request, Work
-from agentworld_gym.core.flow.streams import UNANSWERED
+from agentworld_gym.core.flow.request_stream import Delivered
+from agentworld_gym.core.flow.streams import UNANSWERED, stream_of
 
 T = TypeVar("T")
+
+_PORTION = 64
+"""Requests that are sent together, while the rest of the round is still being written."""
 
 
 def in_one_wave(works: Iterable[Work[T]]) -> list[T]:
     """Do some pieces of work as a synchronous wave, and return their results in order.
 
-    The questions of a round are asked together, and the next round begins when all of them are answered. An interrupt
-    before all pieces came to `TOGETHER` leaves every session as it was.
+    The questions of a round are asked together, and the next round begins when all of them are answered. A generator
+    with streams gets the first requests of a round while the last ones are still being written. An interrupt before all
+    pieces came to `TOGETHER` leaves every session as it was.
 
     Raises:
         Exception: A piece of work, or who answers its questions, raised it; the other pieces are abandoned.
@@ -31,9 +37,11 @@ def in_one_wave(works: Iterable[Work[T]]) -> list[T]:
     [2.0, 4.0]
     """
     pieces = [Piece(work) for work in works]
+    wave = _Wave(pieces)
     try:
-        _Wave(pieces).run()
+        wave.run()
     except BaseException:
+        wave.cancel()
         for piece in pieces:
             piece.close()
         raise
@@ -47,7 +55,7 @@ class _Wave(Scheduler):
         self._ready: list[tuple[Piece, Any]] = [(piece, None) for piece in pieces]
         self._held: list[Piece] = []
         self._calls: dict[Any, list[tuple[Piece, BatchedCall]]] = {}
-        self._requests: dict[int, list[tuple[Piece, Request]]] = {}
+        self._rounds: dict[int, _Round] = {}
 
     def run(self) -> None:
         """Let all pieces go on to their ends."""
@@ -57,8 +65,8 @@ class _Wave(Scheduler):
             self._ready = []
             if self._calls:
                 self._call()
-            if self._requests:
-                self._submit()
+            if self._rounds:
+                self._wait()
             if not self._ready:
                 self._ready, self._held = [(piece, None) for piece in self._held], []
 
@@ -75,7 +83,10 @@ class _Wave(Scheduler):
         if isinstance(question, BatchedCall):
             self._calls.setdefault(question.function, []).append((piece, question))
         else:
-            self._requests.setdefault(id(question.generator), []).append((piece, question))
+            name = id(question.generator)
+            if name not in self._rounds:
+                self._rounds[name] = _Round(question.generator)
+            self._rounds[name].ask(piece, question)
 
     def _call(self) -> None:
         """Call each function once, with all questions to it."""
@@ -85,20 +96,59 @@ class _Wave(Scheduler):
             answers = function(*map(list, lists))
             self._ready += [(piece, answer) for (piece, _), answer in zip(questions, answers, strict=True)]
 
-    def _submit(self) -> None:
-        """Submit the requests to each generator together; of those that have one key only the first is sent."""
-        submitted, self._requests = self._requests, {}
-        for questions in submitted.values():
-            places: dict[Any, int] = {}
-            sent: list[ChatRequest] = []
-            place_of: list[int] = []
-            for _, question in questions:
-                key = len(sent) if question.key is None else question.key
-                if key not in places:
-                    places[key] = len(sent)
-                    sent.append(question.request)
-                place_of.append(places[key])
-            answers: list[Completion | Failure] = [UNANSWERED] * len(sent)
-            for place, answer in questions[0][1].generator.submit(sent):
-                answers[place] = answer
-            self._ready += [(piece, answers[place]) for (piece, _), place in zip(questions, place_of, strict=True)]
+    def _wait(self) -> None:
+        """Wait for the answers to all requests of this round."""
+        for answers in [one.wait() for one in self._rounds.values()]:
+            self._ready += answers
+        self._rounds = {}
+
+    def cancel(self) -> None:
+        """Cancel the requests that are open."""
+        for one in self._rounds.values():
+            one.cancel()
+
+
+class _Round:
+    """The requests of a round to one generator; of those that have one key only the first is sent.
+
+    Args:
+        generator: The generator.
+    """
+
+    def __init__(self, generator: Generator) -> None:
+        self._delivered: SimpleQueue[Delivered] = SimpleQueue()
+        self._stream = stream_of(generator, self._delivered.put)
+        self._unsent: list[tuple[int, ChatRequest]] = []
+        self._askers: list[tuple[Piece, int]] = []
+        self._places: dict[str, int] = {}
+        self._count = 0
+
+    def ask(self, piece: Piece, question: Request) -> None:
+        """Ask what a piece asks, with the portion that it fills."""
+        place = self._count if question.key is None else self._places.setdefault(question.key, self._count)
+        self._askers.append((piece, place))
+        if place == self._count:
+            self._count += 1
+            self._unsent.append((place, question.request))
+            if len(self._unsent) == _PORTION:
+                self._send()
+
+    def _send(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        self._stream.send(unsent)
+
+    def wait(self) -> list[tuple[Piece, Completion | Failure]]:
+        """Send the rest, wait for all answers, and return who gets which."""
+        self._send()
+        answers: dict[int, Completion | Failure] = {}
+        while len(answers) < self._count:
+            self._stream.work()
+            some = self._delivered.get()
+            if isinstance(some, BaseException):
+                raise some
+            answers.update(some)
+        return [(piece, answers.get(place, UNANSWERED)) for piece, place in self._askers]
+
+    def cancel(self) -> None:
+        """Cancel the requests that are open."""
+        self._stream.close()
