@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Generator
 from agentworld_gym.core.flow.pieces import Piece, Scheduler
 from agentworld_gym.core.flow.questions import BatchedCall, Request, Work
-from agentworld_gym.core.flow.request_stream import Delivered
+from agentworld_gym.core.flow.request_stream import Delivered, RequestStream
 from agentworld_gym.core.flow.streams import UNANSWERED, stream_of
 
 T = TypeVar("T")
@@ -116,39 +116,46 @@ class _Round:
     """
 
     def __init__(self, generator: Generator) -> None:
+        self._generator = generator
         self._delivered: SimpleQueue[Delivered] = SimpleQueue()
-        self._stream = stream_of(generator, self._delivered.put)
-        self._unsent: list[tuple[int, ChatRequest]] = []
+        self._stream: RequestStream | None = None
+        self._requests: list[ChatRequest] = []
+        self._sent = 0
         self._askers: list[tuple[Piece, int]] = []
         self._places: dict[str, int] = {}
-        self._count = 0
 
     def ask(self, piece: Piece, question: Request) -> None:
         """Ask what a piece asks, with the portion that it fills."""
-        place = self._count if question.key is None else self._places.setdefault(question.key, self._count)
+        new = len(self._requests)
+        place = new if question.key is None else self._places.setdefault(question.key, new)
         self._askers.append((piece, place))
-        if place == self._count:
-            self._count += 1
-            self._unsent.append((place, question.request))
-            if len(self._unsent) == _PORTION:
+        if place == new:
+            self._requests.append(question.request)
+            if len(self._requests) - self._sent == _PORTION:
                 self._send()
 
     def _send(self) -> None:
-        unsent, self._unsent = self._unsent, []
-        self._stream.send(unsent)
+        if self._stream is None:
+            self._stream = stream_of(self._generator, self._delivered.put)
+        self._stream.send(list(enumerate(self._requests[self._sent :], self._sent)))
+        self._sent = len(self._requests)
 
     def wait(self) -> list[tuple[Piece, Completion | Failure]]:
         """Send the rest, wait for all answers, and return who gets which."""
-        self._send()
         answers: dict[int, Completion | Failure] = {}
-        while len(answers) < self._count:
-            self._stream.work()
-            some = self._delivered.get()
-            if isinstance(some, BaseException):
-                raise some
-            answers.update(some)
+        if self._stream is None:  # So small a round needs no stream of its own.
+            answers.update(self._generator.submit(self._requests))
+        else:
+            self._send()
+            while len(answers) < self._sent:
+                self._stream.work()
+                some = self._delivered.get()
+                if isinstance(some, BaseException):
+                    raise some
+                answers.update(some)
         return [(piece, answers.get(place, UNANSWERED)) for piece, place in self._askers]
 
     def cancel(self) -> None:
         """Cancel the requests that are open."""
-        self._stream.close()
+        if self._stream is not None:
+            self._stream.close()
