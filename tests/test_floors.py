@@ -39,8 +39,8 @@ def test_the_page_draws_the_floors_of_the_contract() -> None:
     assert page == redrawn(page, CONTRACT), "run: python docs/_hooks/floors.py"
 
 
-def test_there_are_nine_floors_at_most() -> None:
-    assert len(floors(CONTRACT)) <= 9
+def test_there_are_eight_floors_at_most() -> None:
+    assert len(floors(CONTRACT)) <= 8
 
 
 def test_every_room_stands_on_one_floor_or_is_plugged_in() -> None:

@@ -1,1 +1,1 @@
-"""Agents: policies, teams, planning, and how their runs are watched."""
+"""Agents: policies, teams, planning, the sessions that they record, and how their runs are watched."""

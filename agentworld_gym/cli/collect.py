@@ -114,14 +114,14 @@ def collect(
     Each worker plays one session after the other, as a grounded world answers at once; with --agent it plays --width
     sessions at a time. Language worlds are no source of recordings: `rollout --out` keeps what they play.
     """
+    from agentworld_gym.agents.collect.config import CollectConfig
+    from agentworld_gym.agents.collect.data_card.card import write_card
+    from agentworld_gym.agents.collect.recording_file import collect as record
     from agentworld_gym.agents.progress import live
     from agentworld_gym.base.documents.strict import validated
     from agentworld_gym.core.domain.spec import load_spec
     from agentworld_gym.llm.rows.parquet import write_parquet
     from agentworld_gym.llm.rows.row_reading import read_rows
-    from agentworld_gym.recipe.collect.config import CollectConfig
-    from agentworld_gym.recipe.collect.data_card.card import write_card
-    from agentworld_gym.recipe.collect.recording_file import collect as record
     from agentworld_gym.recipe.config_files import load_config
 
     if out.suffix == ".parquet":

@@ -19,8 +19,8 @@ from agentworld_gym.llm.rows.pools import POST_SHARE, SessionPool
 
 if TYPE_CHECKING:
     from agentworld_gym.llm.rows.row import Row
+    from agentworld_gym.llm.rows.tokenization import SampleTokenizer
     from agentworld_gym.recipe.data.preparation import PreparationReport
-    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
 
 RowsArgument = Annotated[
     list[Path],
@@ -225,7 +225,7 @@ def line_count(file: Path) -> int:
 
 
 def _report(account: PreparationReport) -> None:
-    from agentworld_gym.recipe.data.turn_weights import CLASSES
+    from agentworld_gym.llm.rows.turn_weights import CLASSES
 
     sessions = {
         domain: {"read": read, "in other pools": account.other_pools[domain], **account.sieve.rows.get(domain, {})}
@@ -267,7 +267,7 @@ def _print(title: str, columns: Sequence[str], body: Sequence[Sequence[str]]) ->
 
 def _encoder(folder: Path) -> SampleTokenizer:
     from agentworld_gym.llm.generators.pretrained.loading import load_tokenizer
-    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
+    from agentworld_gym.llm.rows.tokenization import SampleTokenizer
 
     expected = "the folder of a model or a tokenizer"
     if not folder.is_dir():

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class TrainingProgress(logging.Handler):
     """The one live line of a training run: what is being done before the first metrics, and then the metrics.
 
-    The log of the recipe and the number of recorded sessions say what is being done. The last line of the
-    log is live until something else is, and then stands above it. Where the console is no terminal, all are plain
-    lines.
+    The logs of the recipe and of collecting, and the number of recorded sessions, say what is being done. The last line
+    of the logs is live until something else is, and then stands above it. Where the console is no terminal, all are
+    plain lines.
 
     Args:
         stage: The name of the stage.
@@ -40,19 +40,21 @@ class TrainingProgress(logging.Handler):
         self._recording: TerminalProgress | None = None
         self._training: TerminalProgress | None = None
         self._latest: dict[str, Any] = {}
-        self._log = logging.getLogger("agentworld_gym.recipe")
+        self._logs = [logging.getLogger(f"agentworld_gym.{room}") for room in ("recipe", "agents.collect")]
 
     def __enter__(self) -> Self:
-        self._level_before = self._log.level
-        self._log.addHandler(self)
-        self._log.setLevel(logging.INFO)
+        self._levels_before = [log.level for log in self._logs]
+        for log in self._logs:
+            log.addHandler(self)
+            log.setLevel(logging.INFO)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._log.removeHandler(self)
-        self._log.setLevel(self._level_before)
+        for log, level in zip(self._logs, self._levels_before, strict=True):
+            log.removeHandler(self)
+            log.setLevel(level)
         self._shown.__exit__(kind, error, trace)
         self._end_line()
 

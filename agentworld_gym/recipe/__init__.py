@@ -1,1 +1,1 @@
-"""The recipe: recording sessions of grounded worlds and training a world model on them."""
+"""The recipe: training a world model on recorded sessions, and importing and exporting these."""

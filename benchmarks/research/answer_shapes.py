@@ -18,7 +18,7 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.fidelity.measure import record
 from agentworld_gym.llm.bundled_models import bundled_model
 from agentworld_gym.llm.rows.rerendering import prompts_for
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
 
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 NAME = re.compile(r"\{[^{}]*\}")

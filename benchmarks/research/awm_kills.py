@@ -30,9 +30,9 @@ import awm_styles  # noqa: E402
 import awm_worlds  # noqa: E402
 from awm import family_of  # noqa: E402
 
+from agentworld_gym.agents.collect.config import CollectConfig  # noqa: E402
+from agentworld_gym.agents.collect.recorder import Recorder  # noqa: E402
 from agentworld_gym.core.domain.spec import load_spec  # noqa: E402
-from agentworld_gym.recipe.collect.config import CollectConfig  # noqa: E402
-from agentworld_gym.recipe.collect.recorder import Recorder  # noqa: E402
 
 COMPARED = 20
 """How many episodes are played again."""

@@ -31,6 +31,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, ActionKind
@@ -40,8 +42,6 @@ from agentworld_gym.core.engines import Controls, Multilingual
 from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.llm.prompting.few_shots import Demonstration
 from agentworld_gym.llm.rows.rerendering import task_of
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 SEED = 20260101
 EXPLORING = ("explore", "blend")

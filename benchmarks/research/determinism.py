@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from agentworld_gym.agents.collect.config import SmallModelSessions
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.recipe.collect.config import SmallModelSessions
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.training.checkpoints import Checkpoints
 from agentworld_gym.recipe.training.cpt import train
 from agentworld_gym.recipe.training.model import CHECKPOINTS

@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.statistics.bootstrap import interval
 from agentworld_gym.core.contracts import ChatRequest, Failure
 from agentworld_gym.core.domain.sampling import Sampling
@@ -22,8 +24,6 @@ from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.rl.config import RlConfig
 from agentworld_gym.recipe.rl.gspo import train
 from agentworld_gym.recipe.rl.verifiers import verify

@@ -14,6 +14,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import load_index
 from agentworld_gym.llm.prompting.prompt import Prompts
@@ -21,7 +22,6 @@ from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.references.contract import MARK
 from agentworld_gym.llm.rows.rerendering import rendered_turns, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
 

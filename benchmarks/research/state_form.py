@@ -22,6 +22,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
+from agentworld_gym.agents.collect.config import PolicyName, SmallModelSessions
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import Form, load_spec
@@ -33,9 +35,7 @@ from agentworld_gym.domains.web.engine.sites.site import site_names
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.rows.rerendering import prompts_for, rendered_turns, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import PolicyName, SmallModelSessions
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "speed"))

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from corruptions import corruptions
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import Truth, verify
 
 MISTAKES = ("digit", "line", "names", "state", "metadata", "pre-existing")

@@ -27,6 +27,8 @@ from urllib.parse import urlsplit
 import orjson
 import stub
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines.catalog import engine_names
@@ -35,8 +37,6 @@ from agentworld_gym.llm.generators import ServerGenerator
 from agentworld_gym.llm.judging.bench_rows import BenchRows
 from agentworld_gym.llm.judging.judge import Judge, judge_messages
 from agentworld_gym.llm.prompting.parsing import NO_OUTPUT, parse_completion, parse_judgement
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 TARGET = 20.0
 SAID = (

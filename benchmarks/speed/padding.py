@@ -17,16 +17,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.llm.rows.turn_weights import CLASSES, Weighting, classify, turn_weights
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, wrap
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
-from agentworld_gym.recipe.data.turn_weights import CLASSES, Weighting, classify, turn_weights
 from agentworld_gym.recipe.training.batches import Batches
 
 BUDGETS = (8192, 16384, 32768)

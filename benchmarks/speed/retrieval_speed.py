@@ -21,13 +21,13 @@ from zlib import crc32
 
 import numpy as np
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.retrieval.index import StepIndex
 from agentworld_gym.llm.retrieval.steps import origin_of_row, steps_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 RECORDED = 100
 NAME = re.compile(r"\b[a-z]{5,}\b")

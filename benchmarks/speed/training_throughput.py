@@ -22,10 +22,10 @@ import numpy as np
 import torch
 import transformers
 
+from agentworld_gym.agents.collect.config import SmallModelSessions
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import SmallModelSessions
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
 from agentworld_gym.recipe.data.token_store import TokenStore, build_store
 from agentworld_gym.recipe.training.batches import Batches

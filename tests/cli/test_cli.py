@@ -625,7 +625,7 @@ def test_collect_that_is_stopped_says_how_to_go_on(tmp_path: Path, monkeypatch: 
     def stopped(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agentworld_gym.recipe.collect.recording_file.collect", stopped)
+    monkeypatch.setattr("agentworld_gym.agents.collect.recording_file.collect", stopped)
     done = agentworld("collect", "terminal", "--out", str(tmp_path / "sessions.jsonl"), "-n", "5")
     assert done.exit_code == 130
     assert "sessions.jsonl keeps what is recorded; the same command goes on with it." in done.stderr

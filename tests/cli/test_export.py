@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recording_file import collect
 
 
 def export(*arguments: str | Path) -> Any:

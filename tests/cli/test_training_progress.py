@@ -63,11 +63,19 @@ def test_without_a_terminal_each_is_a_plain_line() -> None:
     assert shown(plain) == "encoding samples\ntraining, sft: 50.0% of the budget, step 1, loss 2.000\n"
 
 
+def test_what_collecting_logs_is_shown_too() -> None:
+    plain = console(terminal=False)
+    with TrainingProgress("cpt", 9, plain):
+        logging.getLogger("agentworld_gym.agents.collect.recorder").warning("session 3 is left out")
+    assert shown(plain) == "session 3 is left out\n"
+
+
 def test_a_run_that_breaks_leaves_what_it_was_doing_and_the_log_as_it_was() -> None:
-    terminal, recipe = console(terminal=True), logging.getLogger("agentworld_gym.recipe")
-    before = recipe.level, list(recipe.handlers)
+    terminal = console(terminal=True)
+    logs = [logging.getLogger(f"agentworld_gym.{room}") for room in ("recipe", "agents.collect")]
+    before = [(log.level, list(log.handlers)) for log in logs]
     with pytest.raises(KeyboardInterrupt), TrainingProgress("cpt", 9, terminal):
         log.info("loading the model x")
         raise KeyboardInterrupt
     assert shown(terminal).endswith("loading the model x\n")
-    assert (recipe.level, list(recipe.handlers)) == before
+    assert [(log.level, list(log.handlers)) for log in logs] == before

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import EngineError, Multilingual
 from agentworld_gym.core.engines.catalog import load_engine
@@ -15,8 +17,6 @@ from agentworld_gym.domains.android.engine import AndroidMachine
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.mcp.engine import ToolMachine
 from agentworld_gym.domains.swe.engine import SweEngine
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 SECOND = [(domain, name) for domain in DOMAINS for name in list(load_spec(domain).dialects)[1:]]
 ADDING = "/repo/a.py"

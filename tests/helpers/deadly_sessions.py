@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.agents.collect import recording_file
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.recipe.collect import recording_file
 
 DEADLY = 5
 """The number of the session."""

@@ -8,6 +8,8 @@ from typing import Any
 
 from worlds import quick_variant
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
@@ -15,8 +17,6 @@ from agentworld_gym.core.engines import Controls, Machine
 from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.llm.rows.rerendering import task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 SESSIONS = 5
 """How many sessions of a domain are recorded, about half of them under controls."""

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from worlds import language_world, predicted
 
+from agentworld_gym.agents.collect.acting import Script
+from agentworld_gym.agents.collect.session_recording import SessionRecording
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ChatRequest, Observation
 from agentworld_gym.core.domain.spec import load_spec
@@ -17,8 +19,6 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.agents import Script
-from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.recipe.importers.importer import Importer
 from agentworld_gym.worlds import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions

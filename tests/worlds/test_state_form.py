@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from agentworld_gym.agents.collect.config import SmallModelSessions
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import AnswerError, SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
@@ -47,9 +49,7 @@ from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.replayed_states import shown_states
 from agentworld_gym.llm.rows.rerendering import prompts_for, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import SmallModelSessions
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.options import WorldOptions

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentworld_gym.base.documents.keys import keys_at, nearest, value_at
 from agentworld_gym.base.documents.plain_yaml import load_yaml
 from agentworld_gym.base.errors import MissingFile, SpecError
 
 M = TypeVar("M", bound=BaseModel)
+
+Positive = Annotated[int, Field(ge=1)]
+"""A whole number from 1 on."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A share from 0 to 1."""
 
 
 class Strict(BaseModel):

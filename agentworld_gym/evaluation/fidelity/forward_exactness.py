@@ -38,9 +38,9 @@ def exact_steps(
 
     from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
     from agentworld_gym.llm.generators.pretrained.progress_bars import without_progress_bars
-    from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
-    from agentworld_gym.recipe.data.turn_weights import Weighting
-    from agentworld_gym.recipe.training.teacher_forcing import exact_answers
+    from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
+    from agentworld_gym.llm.rows.turn_weights import Weighting
+    from agentworld_gym.llm.teacher_forcing import exact_answers
 
     folder = folder_of(world)
     tokenizer = load_tokenizer(folder, local_files_only=True)

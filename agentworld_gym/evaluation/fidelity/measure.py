@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.agents.policies.playing import WAVE, Played
 from agentworld_gym.agents.progress import Tally
 from agentworld_gym.base.documents.strict import validated
@@ -35,8 +37,6 @@ from agentworld_gym.llm.rows.pools import group_of, is_imported
 from agentworld_gym.llm.rows.rerendering import spec_source
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.own_tasks import truth_of
 
 Begin = Callable[[str, str, int], Tally]

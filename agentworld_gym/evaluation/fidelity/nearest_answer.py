@@ -20,7 +20,7 @@ from agentworld_gym.llm.generators.nearest import NearestGenerator, answers_of
 from agentworld_gym.llm.rows.pools import group_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample, read_samples
-from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.llm.rows.samples_from_rows import turn_samples
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld

@@ -1,1 +1,1 @@
-"""From recorded sessions to tokens: filters, weights, samples, tokenizers and stores."""
+"""From recorded sessions to tokens on disk: files, filters, preparation, tokenizers and stores."""

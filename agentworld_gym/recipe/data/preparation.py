@@ -19,11 +19,11 @@ from agentworld_gym.llm.rows.pools import SessionPool
 from agentworld_gym.llm.rows.rerendering import prompts_for
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample, turn_samples
+from agentworld_gym.llm.rows.turn_weights import Weighting, classify
 from agentworld_gym.recipe.data.filters import Filters, RowFilter, TurnRule
 from agentworld_gym.recipe.data.renaming import renamed
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import Knowledge, knowledge_samples, mixed_with_texts
-from agentworld_gym.recipe.data.turn_weights import Weighting, classify
 
 
 class Preparation(Strict):

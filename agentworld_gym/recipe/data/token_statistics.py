@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentworld_gym.recipe.data.tokenization import TokenizedSample
+from agentworld_gym.llm.rows.tokenization import TokenizedSample
 
 
 @dataclass

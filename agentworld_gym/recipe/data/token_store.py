@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.pacing import paced
 from agentworld_gym.llm.rows.samples import TEXT, Sample
-from agentworld_gym.recipe.data.tokenization import SampleTokenizer, TokenizedSample, tokenization_digest
+from agentworld_gym.llm.rows.tokenization import SampleTokenizer, TokenizedSample, tokenization_digest
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

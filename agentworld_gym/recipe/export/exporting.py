@@ -65,8 +65,8 @@ def export(
 
     >>> from tempfile import TemporaryDirectory
     >>> from agentworld_gym.core.domain.spec import load_spec
-    >>> from agentworld_gym.recipe.collect.config import CollectConfig
-    >>> from agentworld_gym.recipe.collect.recording_file import collect
+    >>> from agentworld_gym.agents.collect.config import CollectConfig
+    >>> from agentworld_gym.agents.collect.recording_file import collect
     >>> with TemporaryDirectory() as folder:
     ...     rows, out = Path(folder) / "rows.jsonl", Path(folder) / "chat"
     ...     _ = collect([load_spec("terminal")], rows, 2, 0, CollectConfig(policies={"expert": 1.0}))

@@ -6,16 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Positive, Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import Form
 from agentworld_gym.llm.rows.pools import PostPool
 from agentworld_gym.recipe.data.filters import Filters
-from agentworld_gym.recipe.field_types import Bfloat16
 from agentworld_gym.recipe.rl.hybrid_reward import RewardConfig
 from agentworld_gym.recipe.training.model_config import ModelConfig
-
-Positive = Annotated[int, Field(ge=1)]
+from agentworld_gym.recipe.training.train_config import Bfloat16
 
 
 class TurnsConfig(Strict):

@@ -22,8 +22,8 @@ from agentworld_gym.llm.rows.rerendering import is_of, observation_meant, prompt
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import row_of
 from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.llm.rows.samples_from_rows import turn_samples
 from agentworld_gym.recipe.data.filters import RowFilter
-from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.config import TurnsConfig
 from agentworld_gym.recipe.rl.verifiers import unverifiable
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before

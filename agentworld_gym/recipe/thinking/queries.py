@@ -23,8 +23,8 @@ from agentworld_gym.llm.rows.pools import PostPool, SessionPool, draw
 from agentworld_gym.llm.rows.rerendering import prompts_for, task_is_gone, task_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.llm.rows.samples_from_rows import turn_samples
 from agentworld_gym.recipe.data.filters import Filters, RowFilter
-from agentworld_gym.recipe.data.samples_from_rows import turn_samples
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before
 from agentworld_gym.recipe.thinking.reasoning_trace import Situation, engine_trace
 

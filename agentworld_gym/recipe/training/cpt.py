@@ -1,6 +1,6 @@
 """Continual pre-training of a world model, or training from scratch, on recorded sessions.
 
-The loss is that of the next token, over whole sessions, with the weights of `agentworld_gym.recipe.data.turn_weights`
+The loss is that of the next token, over whole sessions, with the weights of `agentworld_gym.llm.rows.turn_weights`
 (Qwen-AgentWorld, arXiv 2606.24597). A user message is an action, an assistant message is what it showed, and no message
 holds any thinking.
 """
@@ -13,13 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.rows.pools import SessionPool
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.data_files import data_files, holds_samples, samples_of_files
 from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge

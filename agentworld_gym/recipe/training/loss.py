@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agentworld_gym.recipe.training.teacher_forcing import select_positions
+from agentworld_gym.llm.teacher_forcing import select_positions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.recipe.field_types import Positive
+from agentworld_gym.base.documents.strict import Positive, Strict
 
 
 class ModelShape(Strict):

@@ -21,9 +21,9 @@ from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.llm.bundled_models import CARD
 from agentworld_gym.llm.rows.samples import Sample
+from agentworld_gym.llm.rows.tokenization import tokenization_digest
 from agentworld_gym.recipe.data.data_files import data_files, file_digests, must_be_unchanged
 from agentworld_gym.recipe.data.token_store import META, TokenStore, build_store
-from agentworld_gym.recipe.data.tokenization import tokenization_digest
 from agentworld_gym.recipe.run_folder import ensure_same_settings, sole_process
 from agentworld_gym.recipe.training.batches import Batches
 from agentworld_gym.recipe.training.distributed import Processes
@@ -38,9 +38,9 @@ from agentworld_gym.recipe.training.model import (
     tokenizer_of_run,
 )
 from agentworld_gym.recipe.training.stage_config import DataConfig, SessionsConfig, StageConfig
-from agentworld_gym.recipe.training.teacher_forcing import validation
 from agentworld_gym.recipe.training.train_config import TrainConfig
 from agentworld_gym.recipe.training.trainer import Evaluate, Trainer
+from agentworld_gym.recipe.training.validation import validation
 from agentworld_gym.recipe.training.world_card import copy_card, write_card
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.recipe.collect.config import SmallModelSessions
+from agentworld_gym.agents.collect.config import SmallModelSessions
+from agentworld_gym.base.documents.strict import Positive, Share, Strict
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.recipe.field_types import Positive, Share
 from agentworld_gym.recipe.training.model_config import ModelConfig
 from agentworld_gym.recipe.training.train_config import ADAPTED, PRETRAINED, TrainConfig
 

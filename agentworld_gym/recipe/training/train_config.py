@@ -7,8 +7,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.recipe.field_types import Bfloat16, Positive, Share
+from agentworld_gym.base.documents.strict import Positive, Share, Strict
+
+Bfloat16 = bool | Literal["auto"]
+"""Whether to compute in bfloat16; `auto` does so where this machine multiplies matrices in it clearly faster."""
 
 
 class TrainConfig(Strict):

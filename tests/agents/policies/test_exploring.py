@@ -14,6 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
+from agentworld_gym.agents.collect.policies import policy_shares
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.agents.policies.exploring import explore, explore_beside, explorer, explorer_names
 from agentworld_gym.agents.policies.following import follow
 from agentworld_gym.agents.policies.scripted import mixed_policy
@@ -26,10 +30,6 @@ from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.collect.policies import policy_shares
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.collect.recording_file import collect
 
 SPECS = Path(__file__).resolve().parents[3] / "domain_specs"
 DOMAINS = sorted(explorer_names())

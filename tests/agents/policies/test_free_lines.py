@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
+from agentworld_gym.agents.collect.policies import policy_shares
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.domains.terminal.free_explorer import free_lines
-from agentworld_gym.recipe.collect.policies import policy_shares
 
 PARSER = ActionParser(load_spec("terminal"))
 FAMILIES = sorted(families("terminal"))

@@ -11,6 +11,7 @@ import pytest
 from latencies import Held
 
 from agentworld_gym import agent_prompt
+from agentworld_gym.agents.collect.acting import Player
 from agentworld_gym.agents.policies.language_agent import DROPPED, AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.playing import Played, play
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
@@ -20,7 +21,6 @@ from agentworld_gym.core.flow import in_one_wave
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
-from agentworld_gym.recipe.collect.agents import Player
 
 Answer = Callable[[ChatRequest], str | Completion | Failure]
 

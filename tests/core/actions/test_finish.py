@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.policies import policy_actions
 from agentworld_gym.agents.policies.exploring import explore_beside
 from agentworld_gym.agents.policies.playing import FunctionPolicy
 from agentworld_gym.core.actions.finish import finishes, read_finish
@@ -19,8 +21,6 @@ from agentworld_gym.core.tasks import generate
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.transfer import transfer
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.policies import policy_actions
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from worlds import make
 
 from agentworld_gym import SpecError, Task
+from agentworld_gym.agents.collect.session_recording import SessionRecording
 from agentworld_gym.agents.policies.following import follow, walk
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.base.documents.strict import validated
@@ -26,7 +27,6 @@ from agentworld_gym.core.screens.sight import Sight, on_screen
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
-from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.worlds import WorldOptions, register_world
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld

@@ -22,6 +22,8 @@ from bench_runs import Answer, asked_of, official, run, tagged, verdict, written
 from fault_server import FaultServer, answer
 from typer.testing import CliRunner
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError, TraceError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
@@ -36,8 +38,6 @@ from agentworld_gym.llm.judging.bench_rows import BenchRow, BenchRows, bench_row
 from agentworld_gym.llm.judging.judge import Judge, judge_digest
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 # What is scored
 

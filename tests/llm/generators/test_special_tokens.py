@@ -147,7 +147,7 @@ def test_a_server_whose_tokenizer_is_named_is_sent_none_of_its_tokens(tmp_path: 
 def test_training_encodes_a_conversation_as_an_engine_reads_it() -> None:
     tokenizer = odd_tokenizer()
     from agentworld_gym.llm.rows.samples import Sample
-    from agentworld_gym.recipe.data.tokenization import SampleTokenizer
+    from agentworld_gym.llm.rows.tokenization import SampleTokenizer
 
     answer = Message(role="assistant", content=escape(HOSTILE))
     sample = Sample(id="a", domain="terminal", messages=(*CHAT, answer), weights=(1.0,))

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from bench_runs import CLOSING, official, run, tagged, verdict, written
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.contracts import ChatRequest
@@ -15,8 +17,6 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.judging.bench_rows import BenchRows, Turns, bench_row, files_of
 from agentworld_gym.llm.judging.judge import judge_messages
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.importers import Importer
 
 # What is read

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.core.actions.parser import ActionParser
@@ -34,9 +36,7 @@ from agentworld_gym.llm.prompting.references.contract import LONGEST
 from agentworld_gym.llm.prompting.references.task_state import KEPT
 from agentworld_gym.llm.rows.rerendering import observation_meant, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
 from agentworld_gym.worlds.language import LanguageWorld
 
 FRUIT = TextBlocks(

@@ -11,6 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from search_web import SOME, SPEC, lake
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.actions.parser import ActionParser
@@ -25,8 +27,6 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import prompts_for, rendered_turns, task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.language_session import LanguageSession
 

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from worlds import dream, language_world, make, predicted
 
 import agentworld_gym  # noqa: F401  registers the ids
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.cli.app import app
@@ -30,9 +32,7 @@ from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.retrieval.demonstrations import with_demonstrations
 from agentworld_gym.llm.retrieval.steps import steps_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.llm.rows.samples_from_rows import turn_samples
 
 DOMAINS = ("terminal", "android")
 CONFIG = CollectConfig(profile="compact", levels={1: 1.0}, max_turns=6)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
@@ -21,10 +24,7 @@ from agentworld_gym.llm.rows.parquet import read_parquet, write_parquet
 from agentworld_gym.llm.rows.rerendering import prompts_for, rerendered, spec_of, spec_source
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.collect.recording_file import collect
-from agentworld_gym.recipe.data.samples_from_rows import turn_samples
+from agentworld_gym.llm.rows.samples_from_rows import turn_samples
 
 SECOND = [f"{domain}:{name}" for domain in DOMAINS for name in list(load_spec(domain).dialects)[1:]]
 

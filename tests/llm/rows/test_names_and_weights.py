@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentworld_gym.llm.rows.row import Row, domain_of
-from agentworld_gym.recipe.data.samples_from_rows import row_weights
-from agentworld_gym.recipe.data.turn_weights import Weighting
+from agentworld_gym.llm.rows.samples_from_rows import row_weights
+from agentworld_gym.llm.rows.turn_weights import Weighting
 
 
 @pytest.mark.parametrize(("task", "domain"), [("os", "desktop"), ("agentworld/web", "web"), ("", ""), ("x/", "")])

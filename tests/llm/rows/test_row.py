@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.rows.row import Row, applied, changes_between
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 RECORDER = Recorder([load_spec("terminal")], CollectConfig(controls_share=0.5, probe_share=0.5), seed=7)
 ROWS = [row for number in range(24) if (row := RECORDER.row(number)) is not None]

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.cli.app import app
@@ -31,11 +33,10 @@ from agentworld_gym.llm.rows.pools import SessionPool, group_of, split_of_row, s
 from agentworld_gym.llm.rows.rerendering import observation_meant, rerendered_messages, task_of
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.rows.samples import Sample, read_samples, write_samples
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample, turn_samples
+from agentworld_gym.llm.rows.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.recipe.data.filters import Filters, RowFilter, only_turns
 from agentworld_gym.recipe.data.preparation import Preparation, prepare
-from agentworld_gym.recipe.data.samples_from_rows import cpt_sample, turn_samples
 from agentworld_gym.recipe.data.text_corpora import (
     Knowledge,
     character_count,
@@ -43,7 +44,6 @@ from agentworld_gym.recipe.data.text_corpora import (
     mixed_with_texts,
     text_pieces,
 )
-from agentworld_gym.recipe.data.turn_weights import CLASSES, SHARES, Weighting, classify, overlap, turn_weights
 from agentworld_gym.worlds.language import LanguageWorld
 
 MESSAGES = [{"role": "user", "content": "ls"}, {"role": "assistant", "content": "a.txt"}]

@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.llm.prompting.prompt import Prompts
+from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 
 tokenizers = pytest.importorskip("tokenizers")
 
-from agentworld_gym.recipe.data.small_tokenizer import build_tokenizer, spelled_out  # noqa: E402
+from agentworld_gym.recipe.data.small_tokenizer import SPECIALS, build_tokenizer, spelled_out, wrap  # noqa: E402
 
 PAIRS = itertools.product(string.ascii_lowercase, repeat=2)
 TEXTS = [f"hello Milo, here is {one}{other}{one}{other} of milo" for one, other in PAIRS]
@@ -44,3 +47,26 @@ def test_only_a_tokenizer_of_whole_words_spells_some() -> None:
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     with pytest.raises(SpecError, match="a tokenizer of whole words"):
         spelled_out(other, {"milo"})
+
+
+@given(st.text())
+def test_no_text_holds_a_special_token(text: str) -> None:
+    assert PLAIN.decode(PLAIN.encode(text).ids, skip_special_tokens=False) == text
+
+
+def test_frequent_words_are_one_token_wherever_they_stand() -> None:
+    tokenizer = build_tokenizer(["cat notes.txt\ncat notes.txt"] * 3, 400)
+    assert tokenizer.encode("cat notes.txt\ncat").tokens[::4] == ["cat", "cat"]
+
+
+def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:
+    with pytest.raises(SpecError, match="vocab_size: got 300"):
+        build_tokenizer(["a"], 300)
+
+
+def test_special_tokens_are_exactly_those_of_the_template() -> None:
+    prompts = Prompts(load_spec("terminal"), PromptOptions(profile="compact"))
+    hostile = prompts.observation("".join(SPECIALS) + "<think>")
+    text = wrap(PLAIN, 512).apply_chat_template([{"role": "assistant", "content": hostile}], tokenize=False)
+    specials = [token for token in PLAIN.encode(text).tokens if token in SPECIALS]
+    assert specials == ["<|assistant|>", "<|end|>"]

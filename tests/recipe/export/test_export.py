@@ -13,6 +13,8 @@ import orjson
 import pytest
 
 import agentworld_gym  # noqa: F401
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import SpecError, TraceError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
@@ -20,8 +22,6 @@ from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.mcp import EpisodeHost
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.export.agent_session import AgentSession
 from agentworld_gym.recipe.export.exporting import Format, export
 from agentworld_gym.recipe.export.reading import SessionReader, recorded, recordings

@@ -14,6 +14,8 @@ import pytest
 from tiny_model import write_tiny_model
 
 from agentworld_gym import SpecError
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import TrainingError
 from agentworld_gym.core.contracts import Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
@@ -21,8 +23,6 @@ from agentworld_gym.llm.rows.pools import BENCHMARK, group_of, stage_of
 from agentworld_gym.llm.rows.rerendering import prompts_for
 from agentworld_gym.llm.rows.row import RowProvenance
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.rl.config import RlConfig, TurnsConfig
 from agentworld_gym.recipe.rl.turn_dataset import TurnDataset

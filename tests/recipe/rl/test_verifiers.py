@@ -15,11 +15,11 @@ sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 from corruptions import corruptions
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.rl.verifiers import Truth, foreseeable, verifier_of, verify, visible_controls
 
 SESSIONS = {"terminal": 10, "mcp": 6, "search": 4, "swe": 3, "web": 8, "desktop": 6, "android": 12}

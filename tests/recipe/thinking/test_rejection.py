@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.cli.app import app
@@ -23,8 +25,6 @@ from agentworld_gym.llm.judging.judge import Judge
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.rows.pools import SessionPool
 from agentworld_gym.llm.rows.samples import read_samples
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, RejectionConfig, RejectionReport, RejectionSampling, TurnQuery
 from agentworld_gym.recipe.thinking.rollout import ThinkingRollout, read_rollout

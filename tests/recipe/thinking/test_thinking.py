@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.core.contracts import Message
@@ -18,8 +20,6 @@ from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.rows.pools import SessionPool, group_of
 from agentworld_gym.llm.rows.row import ContentSpan, Row, StateChange, changes_between
 from agentworld_gym.llm.rows.samples import Sample
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 from agentworld_gym.recipe.data.filters import Filters
 from agentworld_gym.recipe.thinking import Queries, Situation, engine_samples, engine_trace
 from agentworld_gym.recipe.thinking.queries import CLASSES, TurnPicker, change_class

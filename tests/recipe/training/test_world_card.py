@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.bundled_models import carded_model
 from agentworld_gym.llm.rows.samples import Sample
-from agentworld_gym.recipe.collect.config import CollectConfig, SmallModelSessions
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.data.preparation import Preparation
 from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card, write_card
 

@@ -9,14 +9,14 @@ from typing import Any
 import awm_worlds
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import ChatRequest
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains.mcp.awm.menu import menu_of
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.collect.recording_file import collect
 
 
 @pytest.fixture(scope="module")

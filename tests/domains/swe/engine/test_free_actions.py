@@ -10,6 +10,8 @@ from functools import cache
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.tasks import families, generate
@@ -19,8 +21,6 @@ from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.rows.replayed_states import shown_states
 from agentworld_gym.llm.rows.rerendering import task_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 PARSER = ActionParser(load_spec("swe"))
 ANSWERS = StateAnswers(SweView(), PARSER)

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.data_card.charts import Summaries, draw_charts
-from agentworld_gym.recipe.collect.data_card.statistics import (
+from agentworld_gym.agents.collect.data_card.charts import Summaries, draw_charts
+from agentworld_gym.agents.collect.data_card.statistics import (
     KINDS,
     MOST_FIELDS,
     DomainSummary,
     rounded_median,
     summarise,
 )
+from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row_reading import read_rows
 
 CARD = "README.md"
 

@@ -19,7 +19,7 @@ from agentworld_gym.llm.rows.rerendering import (
 )
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample
-from agentworld_gym.recipe.data.turn_weights import Weighting, turn_weights
+from agentworld_gym.llm.rows.turn_weights import Weighting, turn_weights
 
 
 def cpt_sample(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.data_card import card as card
+from agentworld_gym.agents.collect.data_card.statistics import KINDS, summarise
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.rows.row import ContentSpan, Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.data_card import card as card
-from agentworld_gym.recipe.collect.data_card.statistics import KINDS, summarise
-from agentworld_gym.recipe.collect.recording_file import collect
 
 pytest.importorskip("matplotlib")
 

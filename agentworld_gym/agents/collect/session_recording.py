@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agentworld_gym.agents.collect.acting import Acting
 from agentworld_gym.core.contracts import Action, ActionKind, Failure
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Machine, Multilingual, Scalar, Span
@@ -14,7 +15,6 @@ from agentworld_gym.core.screens.sight import Sight, folds
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.row import ContentSpan, StateChange, changes_between
-from agentworld_gym.recipe.collect.agents import Acting
 
 
 class SessionRecording:

@@ -14,6 +14,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import AHEAD, Recorder
 from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.process.parallel import AHEAD as BATCHES_AHEAD
@@ -22,8 +24,6 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.llm.rows.row import Row, content_digest
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import AHEAD, Recorder
 
 logger = logging.getLogger(__name__)
 

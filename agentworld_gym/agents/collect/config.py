@@ -7,11 +7,10 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from agentworld_gym.agents.policies.registry import is_model
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Positive, Share, Strict
 from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.recipe.field_types import Positive, Share
 
 PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend"]
 

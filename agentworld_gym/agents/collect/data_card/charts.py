@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentworld_gym.recipe.collect.data_card.statistics import KINDS, MOST_FIELDS, DomainSummary
+from agentworld_gym.agents.collect.data_card.statistics import KINDS, MOST_FIELDS, DomainSummary
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Eight colours that people with colour blindness can tell apart (Okabe and Ito)."""

@@ -1,4 +1,4 @@
-"""Recording sessions, and turning them into tokens and batches."""
+"""Recording sessions: a session is a function of its number, and a recording goes on where it was stopped."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from pathlib import Path
 import deadly_sessions
 import gymnasium as gym
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from parallel_work import killed, pids, refusing, slow_when_even
 from processes import background, lives, wait_until
 
+from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
+from agentworld_gym.agents.collect.policies import AWARE, policy_actions
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import AgentWorldError, SpecError, TraceError
@@ -34,20 +36,9 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.llm.rows.samples import write_samples
-from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.collect.policies import AWARE, policy_actions
-from agentworld_gym.recipe.collect.recorder import Recorder
-from agentworld_gym.recipe.collect.recording_file import collect
 from agentworld_gym.recipe.config_files import load_config
-from agentworld_gym.recipe.data.data_files import samples_of_files
-from agentworld_gym.recipe.data.preparation import Preparation
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
-
-tokenizers = pytest.importorskip("tokenizers")
-
-from agentworld_gym.recipe.data.small_tokenizer import SPECIALS, build_tokenizer, wrap  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 SPEC = load_spec("terminal")
@@ -55,28 +46,6 @@ CUSTOM = Path(__file__).resolve().parents[3] / "examples" / "custom_domain" / "s
 """A domain without a grounded world."""
 CONFIG = load_config("terminal-state").collect
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
-TOKENIZER = build_tokenizer((m["content"] for s in SESSIONS for m in s.messages()), 700)
-
-
-def test_a_stage_keeps_the_dialect_that_its_data_names(tmp_path: Path) -> None:
-    file = tmp_path / "train.jsonl"
-    collect([load_spec("swe"), load_spec("swe:claude-code")], file, 3, 5, CollectConfig(mix={"swe:claude-code": 2}))
-    dialects = [row.dialect for row in read_rows(file)]
-    assert dialects == ["cli", "claude-code", "claude-code"]
-    spoken = {row.id: row.dialect for row in read_rows(file)}
-    names = ("swe", "swe:cli", "swe:claude-code", "mcp")
-    kept = {name: list(samples_of_files([file], [name], Preparation(pool=None))) for name in names}
-    found = {name: {spoken[sample.id] for sample in samples} for name, samples in kept.items()}
-    assert found == {
-        "swe": {"cli", "claude-code"},
-        "swe:cli": {"cli"},
-        "swe:claude-code": {"claude-code"},
-        "mcp": set(),
-    }
-    assert len(kept["swe"]) == len(kept["swe:cli"]) + len(kept["swe:claude-code"])
-    write_samples(tmp_path / "samples.jsonl", kept["swe"])
-    with pytest.raises(SpecError, match="samples do not name their dialects"):
-        list(samples_of_files([tmp_path / "samples.jsonl"], ["swe:cli"]))
 
 
 def test_a_recording_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
@@ -97,7 +66,7 @@ RECORD = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from agentworld_gym.recipe.collect.recording_file import collect
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.core.domain.spec import load_spec
 
 if __name__ == "__main__":
@@ -226,7 +195,7 @@ def test_a_session_that_repeats_an_earlier_one_is_left_out(tmp_path: Path, monke
 
 def test_when_nothing_new_comes_the_recording_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repeat(monkeypatch, lambda number: number % 5)
-    monkeypatch.setattr("agentworld_gym.recipe.collect.recording_file.MOST_REPEATED", 20)
+    monkeypatch.setattr("agentworld_gym.agents.collect.recording_file.MOST_REPEATED", 20)
     with pytest.raises(AgentWorldError, match="after 5 sessions"):
         collect([SPEC], tmp_path / "rows.jsonl", 6, 5)
     assert len(list(read_rows(tmp_path / "rows.jsonl"))) == 5
@@ -408,26 +377,3 @@ def test_domains_take_turns() -> None:
     for number in range(4):
         row = recorder.row(number)
         assert row is None or row.domain == names[number % len(names)]
-
-
-@given(st.text())
-def test_every_text_survives_the_tokenizer(text: str) -> None:
-    assert TOKENIZER.decode(TOKENIZER.encode(text).ids, skip_special_tokens=False) == text
-
-
-def test_frequent_words_are_one_token_wherever_they_stand() -> None:
-    assert TOKENIZER.encode("cat notes.txt\ncat").tokens[::4] == ["cat", "cat"]
-
-
-def test_a_vocabulary_too_small_for_bytes_is_refused() -> None:
-    with pytest.raises(SpecError, match="vocab_size: got 300"):
-        build_tokenizer(["a"], 300)
-
-
-def test_special_tokens_are_exactly_those_of_the_template() -> None:
-    prompts = Prompts(SPEC, PromptOptions(profile="compact"))
-    hostile = prompts.observation("".join(SPECIALS) + "<think>")
-    text = wrap(TOKENIZER, 512).apply_chat_template([{"role": "assistant", "content": hostile}], tokenize=False)
-    ids = TOKENIZER.encode(text).ids
-    specials = [token for token in ids if TOKENIZER.id_to_token(token) in SPECIALS]
-    assert [TOKENIZER.id_to_token(token) for token in specials] == ["<|assistant|>", "<|end|>"]

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from agentworld_gym.agents.collect.acting import Acting, Player, Script
+from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
+from agentworld_gym.agents.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
+from agentworld_gym.agents.collect.session_recording import SessionRecording
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
@@ -26,10 +30,6 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
-from agentworld_gym.recipe.collect.agents import Acting, Player, Script
-from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
-from agentworld_gym.recipe.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
-from agentworld_gym.recipe.collect.session_recording import SessionRecording
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import BringsTasks, schemes
 from agentworld_gym.worlds.registry import open_world

@@ -1,8 +1,7 @@
-"""Teacher forcing: the scores of the true tokens, and what validation makes of them."""
+"""Teacher forcing: the scores of the true tokens."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,11 @@ pytest.importorskip("transformers")
 
 from training_run import SHAPE, samples  # noqa: E402
 
-from agentworld_gym.llm.rows.samples import Sample  # noqa: E402
-from agentworld_gym.recipe.data.token_store import build_store  # noqa: E402
-from agentworld_gym.recipe.data.tokenization import SampleTokenizer  # noqa: E402
-from agentworld_gym.recipe.training import teacher_forcing  # noqa: E402
+from agentworld_gym.llm import teacher_forcing  # noqa: E402
+from agentworld_gym.llm.rows.tokenization import SampleTokenizer  # noqa: E402
+from agentworld_gym.llm.teacher_forcing import teacher_forced  # noqa: E402
 from agentworld_gym.recipe.training.model import make_model, make_tokenizer  # noqa: E402
 from agentworld_gym.recipe.training.model_config import ModelConfig  # noqa: E402
-from agentworld_gym.recipe.training.teacher_forcing import teacher_forced, validation  # noqa: E402
 
 CONFIG = ModelConfig.model_validate({"shape": SHAPE})
 TOKENIZER = make_tokenizer(CONFIG, (message["content"] for sample in samples() for message in sample.messages))
@@ -73,20 +70,3 @@ def test_only_places_that_are_asked_about_reach_the_output_layer(model: Any) -> 
     model(input_ids=torch.zeros((1, 7), dtype=torch.long))
     hook.remove()
     assert seen == [1, 7], "nothing is computed where nothing is asked, and the model is left as it was"
-
-
-def test_answers_without_a_weight_are_not_measured(model: Any, tmp_path: Path) -> None:
-    """Samples for fine-tuning learn their last answer alone; the ones before are history."""
-
-    def measured(name: str, made: list[Sample]) -> dict[str, Any]:
-        return validation(build_store(made, TOKENIZER, tmp_path / name, 200), 200)(model)
-
-    many = [sample for sample in samples(20) if len(sample.weights) > 1]
-    last = [sample.model_copy(update={"weights": (0.0,) * (len(sample.weights) - 1) + (1.0,)}) for sample in many]
-    expected = []
-    for item in SampleTokenizer(TOKENIZER).encode(many):
-        start = item.turns[-2]
-        _, costs = alone(model, item.ids)
-        expected += list(np.append(0, costs)[start:][item.observed[start:]])
-    assert measured("last", last)["validation_loss"] == pytest.approx(np.mean(expected), rel=1e-4)
-    assert measured("all", many)["validation_loss"] != pytest.approx(np.mean(expected), rel=1e-4)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from latencies import Held, HeldStream, drawn
 
+from agentworld_gym.agents.collect import recorder, recording_file
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.agents.policies import registry
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.recipe.collect import recorder, recording_file
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recording_file import collect
 
 CONFIG = CollectConfig(agent="http://localhost:1/v1", families=("pay_bill",))
 MCP = load_spec("mcp")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
 from agentworld_gym.agents.policies.exploring import explore, explore_beside
 from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy
@@ -18,7 +19,6 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain, resolved
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks.control_cases import ControlCase, control_cases
-from agentworld_gym.recipe.collect.config import CollectConfig, PolicyName
 
 AWARE = "aware"
 """The name of the policy in sessions where a solver faces a control that it knows."""
