@@ -13,6 +13,9 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import FailureKind, World
 from agentworld_gym.evaluation.fidelity.cases import ReplayCase
 from agentworld_gym.evaluation.fidelity.replay import ReplayedStep
+from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
+from agentworld_gym.llm.rows.turn_weights import Weighting
+from agentworld_gym.llm.teacher_forcing import exact_answers
 from agentworld_gym.worlds.language import LanguageWorld
 
 AT_ONCE = 32
@@ -38,9 +41,6 @@ def exact_steps(
 
     from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
     from agentworld_gym.llm.generators.pretrained.progress_bars import without_progress_bars
-    from agentworld_gym.llm.rows.samples_from_rows import cpt_sample
-    from agentworld_gym.llm.rows.turn_weights import Weighting
-    from agentworld_gym.llm.teacher_forcing import exact_answers
 
     folder = folder_of(world)
     tokenizer = load_tokenizer(folder, local_files_only=True)
