@@ -16,6 +16,9 @@ from agentworld_textworld.games import SIZES, story_of
 OVER = "The game is over."
 _STATUS = re.compile(r"\n*>[^\n]*\Z")
 _BLANK = re.compile(r"\n{2,}")
+_NO_KEYS = re.compile(r"[^ -\[\]-~]+")
+LONGEST = 200
+"""The characters of the longest command. Games have shorter ones, and the interpreter stops at some that are longer."""
 
 
 class GameMachine(BaseMachine[Any]):
@@ -48,7 +51,9 @@ class GameMachine(BaseMachine[Any]):
         if self._over:
             shown = OVER
         else:
-            after, _, self._over = self._open().step(action)
+            # At a zero byte the interpreter waits for ever, and a backslash begins a command to itself.
+            typed = _NO_KEYS.sub(" ", action)[:LONGEST].strip() or "wait"
+            after, _, self._over = self._open().step(typed)
             if after.feedback is None:
                 raise EngineError("the interpreter of the game ended")
             self._facts, shown = after.facts, _clean(after.feedback)
