@@ -21,6 +21,7 @@ from agentworld_gym.core.actions.writing import WRITERS, is_gesture, with_json_a
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.user import ASK, has_user, read_question
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.locate import has_whole_locator
 
@@ -76,6 +77,9 @@ class ActionParser:
         """
         toolsets = [grammar.toolset(tools) for grammar in self._grammars]
         try:
+            if has_user(tools) and (question := read_question(text)) is not None and len(text) <= self._limit:
+                call = {"name": ASK, "arguments": {"question": question}}
+                return Action(text, call, kind=ActionKind.ASK, agent=agent)
             return self._parse(text, toolsets, agent)
         except UnreadableAction as problem:
             return Action(text, error=self.refused(str(problem), text, shown), agent=agent)
