@@ -41,8 +41,8 @@ class ToolEpisode:
     """One episode whose agent calls tools.
 
     The tools are those of the domain and the task where actions call tools, or else `act`, which takes an action as
-    text, and `ask` where the task has a user. `finish` and `observe` stand beside them. A call is read as an action of the domain, and a wrong one gets the
-    error that the domain prints.
+    text, and `ask` where the task has a user. `finish` and `observe` stand beside them. A call is read as an action of
+    the domain, and a wrong one gets the error that the domain prints.
 
     Args:
         runner: The runner of the episode.

@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Split
-from agentworld_gym.core.tasks.composition import Job, Orders, composed, composing, draft_of, instruction_of, job_of
+from agentworld_gym.core.tasks.composition import (
+    Absent,
+    Job,
+    Orders,
+    composed,
+    composing,
+    draft_of,
+    instruction_of,
+    job_of,
+)
 from agentworld_gym.core.tasks.family import Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
@@ -24,6 +33,7 @@ from agentworld_gym.domains.swe.tasks.repository import (
     listing,
     templates,
 )
+from agentworld_gym.kit.vocabulary import common_pool
 
 WHERE = "the name of the file that the cause was in, without its folder"
 CHANGES = f"{ROOT}/CHANGELOG.md"
@@ -32,7 +42,7 @@ FAULTS = {"incomplete-results": 0.5, "partial-failure": 0.3, "slow-service": 0.3
 """The faults of level 5; none of them spoils an action of the expert, who does not act on what they hide."""
 
 REPAIRS = 4
-"""How many bugs a task has, each in a package of its own."""
+"""How many bugs are repaired, each in a package of its own; one more package has a bug that nobody may repair."""
 
 ORDERS = Orders(f"the file {ROOT}/issues/NAME.md", lambda name: [read(f"{ROOT}/issues/{name}.md")])
 
@@ -41,20 +51,24 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     """Compose a task to which a family contributes a job."""
     repositories = [draw_repository(rng, template, split) for template in templates().values()]
     rng.shuffle(repositories)
-    bugs = _bugs(rng, repositories[:REPAIRS], lead if lead in KINDS else rng.choice(KINDS))
+    bugs = _bugs(rng, repositories[: REPAIRS + 1], lead if lead in KINDS else rng.choice(KINDS))
     files = _joined(repositories, bugs)
     publishes = lead == "publish" or (level == 5 and rng.random() < 0.5)
-    jobs = [_repair(repository, bug, files) for repository, bug in zip(repositories, bugs, strict=False)]
-    changed = sorted({bug.file for bug in bugs})
+    *jobs, barred = [_repair(repository, bug, files) for repository, bug in zip(repositories, bugs, strict=False)]
+    changed = sorted({bug.file for bug in bugs[:REPAIRS]})
     version = str(repositories[0].values["version"])
     jobs.append(_note(files, changed, version))
     package = str(repositories[0].values["package"])
     if publishes:
         jobs.append(_publish(f"Repair {package} and others", len(changed) + 1))
     others = {path.rpartition("/")[2] for path in files if path.endswith(".py") and path not in changed}
-    strangers = [_stranger(rng, rng.choice(repositories[REPAIRS:]), name) for name in sorted(others)]
+    strangers = [_stranger(rng, repositories[-1], name) for name in sorted(others)]
     undone = rng.randint(0, 1) if level == 4 else 1
-    task = composed(rng, level, jobs, strangers, ORDERS, 0 if publishes else undone)
+    orders = replace(ORDERS, people=common_pool("people").of(split))
+    task = composed(
+        rng, level, jobs, strangers, orders, 0 if publishes else undone, barred=[barred],
+        absent=_absent(rng, repositories, split), state=str(files),
+    )  # fmt: skip
     for name, text in task.orders.items():
         files[f"issues/{name}.md"] = f"# {name}\n\n{text}\n"
     state: dict[str, Any] = {
@@ -71,7 +85,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     return draft_of(
         "swe",
         task,
-        instruction_of(task, ORDERS, f"The repository {ROOT} has several packages."),
+        instruction_of(task, orders, f"The repository {ROOT} has several packages."),
         state,
         jobs,
         first_observation=listing(state["files"]),
@@ -171,6 +185,18 @@ def _stranger(rng: random.Random, repository: Repository, file: str) -> Job:
     bug = rng.choice(repository.mutations)
     text = f"In the package {repository.values['package']}: {bug.symptom} Find the cause and repair it without changing"
     return job_of(TaskDraft(f"{text} the tests.", {}, (), (), (), found=Finding(WHERE, file)))
+
+
+def _absent(rng: random.Random, repositories: Sequence[Repository], split: Split) -> Absent:
+    """Return a job about a package that the repository does not have.
+
+    Raises:
+        Unfit: it has one of that name.
+    """
+    other = draw_repository(rng, rng.choice(list(templates().values())), split)
+    if any(other.values["package"] in str(one.values["package"]) for one in repositories):
+        raise Unfit("the package is there")
+    return Absent(_stranger(rng, other, "").text, (shell("ls"),))
 
 
 def _name(bug: Mutation) -> str:

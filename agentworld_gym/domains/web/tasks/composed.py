@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    Absent,
     Job,
     Orders,
     composed,
@@ -34,6 +37,7 @@ from agentworld_gym.kit.vocabulary import common_pool
 STRANGERS = 4
 """How many jobs nobody asks for."""
 
+FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
 OLD_LETTERS = 60
 """How many letters lie in the archive of the mail."""
 
@@ -87,20 +91,26 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
             jobs.append(_job(scene, name))
         except Unfit:
             scene.state = kept
-        if len(jobs) == count:
+        if len(jobs) == count + 1:
             break
     scene.need(len(jobs) >= 3)
+    barred = jobs[count:]
+    jobs = jobs[:count]
     rng.shuffle(jobs)
     start = jobs[0].draft.state["open"]
     jobs = [jobs[0], *(_opened(job) for job in jobs[1:])]
-    strangers = [job_of(rng.choice(list(FAMILIES.values()))(rng, 1, split)) for _ in range(STRANGERS)]
-    strangers = [_plain(job) for job in strangers]
+    strangers = [_plain(job_of(rng.choice(list(FAMILIES.values()))(rng, 1, split))) for _ in range(STRANGERS)]
     orders = Orders(
         "the wiki page 'Order NAME', at http://wiki.example/wiki/Order_NAME",
         lambda name: [go(path(f"Order {name}"))],
+        people=common_pool("people").of(split),
     )
     names = [*names_like(rng, [job.answer for job in jobs], 30), *scene.mixed(common_pool("people").of(split))[:30]]
-    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, names)
+    undone = rng.randint(0, 1) if level == 4 else 1
+    task = composed(
+        rng, level, jobs, strangers, orders, undone, names,
+        barred=barred, absent=_absent(scene, strangers), state=str(scene.state),
+    )  # fmt: skip
     _write(scene, task.orders)
     _add_past(scene)
     scene.state["open"] = start
@@ -117,6 +127,17 @@ def _job(scene: _SharedScene, name: str) -> Job:
     scene.state["open"] = ""
     draft = draft_on(FAMILIES[name], scene)
     return _plain(job_of(replace(draft, state={"open": scene.state["open"]})))
+
+
+def _absent(scene: _SharedScene, jobs: Sequence[Job]) -> Absent | None:
+    """Return a job about people whom no site knows; None where none of those given is about such people."""
+    there = str(scene.state)
+    for job in jobs:
+        people = FULL_NAME.findall(job.text)
+        if people and not any(name in there for name in people):
+            known = sorted(set(scene.state["sites"]) & {"mail", "forum", "shop", "tracker", "wiki"})
+            return Absent(job.text, tuple(go(f"{site}/") for site in known))
+    return None
 
 
 def _plain(job: Job) -> Job:
