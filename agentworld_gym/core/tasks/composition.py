@@ -221,9 +221,8 @@ def composed(
     task.policy = people.lay_down(task, level, orders)
     asked = rng.random() < 0.5
     slots = _slots(rng, len(jobs), undone, level, asked, absent is not None)
-    open_place = (
-        -1 if asked or rng.random() < 0.25 else rng.choice([n for n, slot in enumerate(slots) if slot == "told"])
-    )
+    told = [place for place, slot in enumerate(slots, start=1) if slot == "told"]
+    open_number = None if asked or rng.random() < 0.25 else rng.choice(told)
     free: list[tuple[str, int]] = []
     """Findings that name no order yet, with the number of their job."""
     left = list(zip(jobs, names, strict=True))
@@ -233,9 +232,8 @@ def composed(
         order, giver = "", people.trusted()
         if slot == "asked":
             order = _unused(spare, used)
-            task.user.append(
-                Reply(about=_job_pattern(number, "order", giver), says=f"Job {number} is the order {order}.")
-            )
+            about = _job_pattern(number, "order", giver)
+            task.user.append(Reply(about=about, says=f"Job {number} is the order {order}."))
             task.expert += [f"{ASK}: Which order from {giver} is job {number}?", *orders.look(order)]
             task.lines.append(f"Carry out the order that I agreed on with {giver}.")
         elif slot not in ("told", ABSENT):
@@ -258,7 +256,7 @@ def composed(
                 task.orders[order] = people.signed(text, people.barred() if slot == DECLINED else giver, slot == HELD)
             continue
         job, name = left.pop(0)
-        if number - 1 == open_place:
+        if number == open_number:
             job = _left_open(rng, job, number, orders.open, [one.text for one in jobs], state, task)
         if slot == "told":
             task.lines.append(job.text)
