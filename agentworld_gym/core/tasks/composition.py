@@ -341,7 +341,7 @@ def _job_pattern(number: int, *words: str) -> str:
 def _left_open(
     rng: random.Random, job: Job, number: int, pattern: str, texts: Sequence[str], state: str, task: Composition
 ) -> Job:
-    """Return a job that leaves open what it names, which then only the user knows; the job itself where it names nothing
+    """Return a job that leaves open what it names, which then only the user knows; the same job where it names nothing
     that the world does not hold."""
     checks = " ".join(check.model_dump_json() for check in job.draft.success)
     found = []

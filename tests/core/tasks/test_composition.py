@@ -16,9 +16,20 @@ from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Check, Expect, Task, split_of
+from agentworld_gym.core.domain.user import answer_to, has_user
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.tasks import families, generate, levels
-from agentworld_gym.core.tasks.composition import HELD, MISSING, STEPS, Job, Orders, composed, job_of
+from agentworld_gym.core.tasks.composition import (
+    DECLINED,
+    HELD,
+    MISSING,
+    STEPS,
+    Absent,
+    Job,
+    Orders,
+    composed,
+    job_of,
+)
 from agentworld_gym.core.tasks.family import COMPOSED, Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.terminal.explorer import explore_policy
@@ -55,6 +66,48 @@ def test_the_expert_wins_under_faults_and_neither_idleness_nor_a_finish_scores(d
         outcomes[name] = (0.0, False) if end is None else (end.info["score"], end.info["success"])
     runner.close()
     assert outcomes == {"expert": (pytest.approx(1.0), True), "finish": (0.0, False), "idle": (0.0, False)}
+
+
+@every_level
+@every_domain
+def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(domain: str, level: int) -> None:
+    task = next(task for seed in range(20) if (task := task_of(domain, level, seed)).user)
+    assert task.user is not None and has_user(task.tools)
+    [reply] = task.user
+    said = reply.says.partition(" is ")[2].strip(".").removeprefix("the order ").strip("'")
+    assert said not in task.instruction and (said not in str(task.state) or "order" in reply.says)
+    [question] = [action for action in task.expert if action.startswith("ask: ")]
+    runner = EnvOptions(spec=domain, world="scripted").runner()
+    ((episode, first, _),) = runner.start([3], {"task": task})
+    (step,) = runner.advance([episode], [question])
+    runner.close()
+    assert said in step.observation and said not in first
+
+
+def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not() -> None:
+    task = next(task for seed in range(60) if "declined" in (task := task_of("terminal", 4, seed)).expert[-1])
+    *actions, finish = task.expert
+    number = next(entry[0] for entry in finish.removeprefix("finish: ").split("; ") if entry.endswith("declined"))
+    order = actions[[at for at, one in enumerate(actions) if "/orders/" in one][0]]
+    forbidden = next(text for path, text in task.state["files"].items() if f"cat '{path}'" in actions
+                     and any(f"From {name}." in text for name in task.instruction.partition("Orders from ")[2]
+                             .partition(" must")[0].split(" or ")))  # fmt: skip
+    folder = forbidden.removeprefix("In the folder ").partition(":")[0]
+    base = order.partition("'")[2].partition("/orders/")[0]
+    runner = EnvOptions(spec="terminal").runner()
+    ends = {}
+    for name, policy in {
+        "as it is": (*actions, finish),
+        "done": (*actions, f"touch {base}/{folder}/done", finish),
+        "missing": (*actions, finish.replace(f"{number} | declined", f"{number} | missing")),
+        "all declined": (*actions, "finish: " + "; ".join(f"{n} | declined" for n in range(1, 7))),
+    }.items():
+        ((episode, _, _),) = runner.start([3], {"task": task})
+        end = walk(runner, episode, stream(*policy))
+        assert end is not None
+        ends[name] = end.info["success"]
+    runner.close()
+    assert ends == {"as it is": True, "done": False, "missing": False, "all declined": False}
 
 
 @every_domain
@@ -106,6 +159,24 @@ def test_a_domain_without_compositions_has_three_levels() -> None:
     assert levels("chess") == (1, 2, 3)
 
 
+def test_a_job_leaves_open_what_the_world_does_not_hold() -> None:
+    check = Check(probe="ls", expect=Expect(equals="amber"))
+    named = TaskDraft("Call the file 'amber'.", {}, (check,), ("touch amber",), (), found=Finding("its size", "12"))
+    jobs = [job_of(named), job(1), job(2)]
+    seen = set()
+    for seed in range(40):
+        task = composed(random.Random(seed), 4, jobs, [job(n) for n in range(10, 16)], ORDERS, 0)
+        if "Call the file [left open]. Find out its size." in task.lines:
+            [reply] = task.user
+            assert reply.says == "In job 1 it is 'amber'." and task.expert[0] == "ask: What is left open in job 1?"
+            seen.add("open")
+        elif task.user:
+            seen.add("which order")
+        held = composed(random.Random(seed), 4, jobs, [job(n) for n in range(10, 16)], ORDERS, 0, state="amber")
+        assert not any("left open" in line for line in held.lines)
+    assert seen == {"open", "which order"}
+
+
 def job(number: int, weight: float = 1.0) -> Job:
     """A job that finds out its own number."""
     check = Check(probe=f"cat {number}", expect=Expect(equals="x"), weight=weight)
@@ -123,22 +194,34 @@ def test_each_order_has_the_name_that_an_earlier_job_finds(
     wanted: list[Job], level: int, undone: int, seed: int
 ) -> None:
     strangers = [job(number) for number in range(10, 16)]
-    task = composed(random.Random(seed), level, wanted, strangers, ORDERS, undone)
+    absent = Absent("Do what cannot be done.", ("look around",))
+    task = composed(random.Random(seed), level, wanted, strangers, ORDERS, undone, absent=absent)
     assert len(task.lines) == len(task.answers) == len(wanted) + undone
     assert task.lines[0] == wanted[0].text
-    known: set[str] = set()
+    known: set[str] = {"policy"}
     for action in task.expert:
-        verb, thing = action.split()
-        if verb == "read":
+        verb, thing = action.split(" ", 1)
+        if verb == "ask:":
+            known.add(answer_to(thing, task.user).split()[-1].strip("."))
+        elif verb == "look":
+            assert thing == "around"
+        elif verb == "read":
             assert thing in known
             known.remove(thing)
         else:
             known.add(f"w{thing}")
     assert [action for action in task.expert if action.startswith("do")] == [f"do {n}" for n in range(len(wanted))]
-    reads = [action.removeprefix("read ") for action in task.expert if action.startswith("read")]
-    assert sum(name not in task.orders for name in reads) == task.answers.count((MISSING,))
-    assert sum(task.orders.get(name, "").startswith("On hold") for name in reads) == task.answers.count((HELD,))
-    assert task.answers.count((MISSING,)) + task.answers.count((HELD,)) == undone
+    reads = [task.orders.get(action.removeprefix("read ")) for action in task.expert if action.startswith("read")]
+    texts = [text for text in reads if text is not None]
+    rule = task.orders.get("policy", task.policy)
+    barred = [name for name in ORDERS.people if name in rule]
+    assert len(barred) == 2 and ("policy" in task.orders) is (level == 5)
+    assert len(reads) - len(texts) + task.lines.count(absent.text) == task.answers.count((MISSING,))
+    assert sum(text.startswith("On hold") for text in texts) == task.answers.count((HELD,))
+    assert sum(text.endswith(tuple(f"From {name}." for name in barred)) for text in texts) == task.answers.count(
+        (DECLINED,)
+    )
+    assert sum(task.answers.count((said,)) for said in (MISSING, HELD, DECLINED)) == undone
 
 
 @given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +52,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     repositories = [draw_repository(rng, template, split) for template in templates().values()]
     rng.shuffle(repositories)
     bugs = _bugs(rng, repositories[: REPAIRS + 1], lead if lead in KINDS else rng.choice(KINDS))
-    files = _joined(repositories, bugs)
+    files = _joined(repositories, bugs, _copies(rng, repositories, split))
     publishes = lead == "publish" or (level == 5 and rng.random() < 0.5)
     *jobs, barred = [_repair(repository, bug, files) for repository, bug in zip(repositories, bugs, strict=False)]
     changed = sorted({bug.file for bug in bugs[:REPAIRS]})
@@ -110,8 +110,20 @@ def _bugs(rng: random.Random, repositories: Sequence[Repository], kind: str) -> 
     return bugs
 
 
-def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation]) -> dict[str, str]:
-    """Return the files of one repository with all packages and the bugs, by their paths from its root.
+def _copies(rng: random.Random, repositories: Sequence[Repository], split: Split) -> dict[str, str]:
+    """Return the code of packages like those of the repository, which nothing uses, by their paths."""
+    names = {str(one.values["package"]) for one in repositories}
+    copies = {}
+    for template in templates().values():
+        other = draw_repository(rng, template, split)
+        if (package := str(other.values["package"])) not in names:
+            paths = {path.removeprefix(f"{ROOT}/"): text for path, text in other.files.items()}
+            copies |= {path: text for path, text in paths.items() if path.startswith(f"{package}/")}
+    return copies
+
+
+def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation], copies: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of one repository with all packages, the bugs, and copies of code, by their paths from its root.
 
     Raises:
         Unfit: two packages have one name.
@@ -122,6 +134,7 @@ def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation]) -> dic
     for place, repository in enumerate(repositories):
         broken = repository.broken(*bugs[place : place + 1])
         files = {path.removeprefix(f"{ROOT}/"): text for path, text in broken.items()} | files
+    files |= {f"vendor/{path}": text for path, text in copies.items()}
     parts = [f"- {one.values['package']}: {one.values['summary']}" for one in repositories]
     return {**dict(sorted(files.items())), "README.md": "\n".join(["# Tools", "", *sorted(parts), ""])}
 
