@@ -67,11 +67,15 @@ def has_user(tools: Sequence[Mapping[str, Any]]) -> bool:
     >>> has_user([ASK_TOOL]), has_user([{**ASK_TOOL, "description": "Asks a colleague."}])
     (True, False)
     """
-    return any(tool.get("name") == ASK and tool == ASK_TOOL for tool in tools)
+    return any(tool == ASK_TOOL for tool in tools)
 
 
 def without_ask(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return tools without the one that asks the user, which never reaches a world."""
+    """Return tools without the one that asks the user, which never reaches a world.
+
+    >>> without_ask([ASK_TOOL, {"name": "add"}])
+    [{'name': 'add'}]
+    """
     return [tool for tool in tools if tool != ASK_TOOL]
 
 

@@ -88,7 +88,7 @@ def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not()
     task = next(task for seed in range(60) if "declined" in (task := task_of("terminal", 4, seed)).expert[-1])
     *actions, finish = task.expert
     number = next(entry[0] for entry in finish.removeprefix("finish: ").split("; ") if entry.endswith("declined"))
-    order = actions[[at for at, one in enumerate(actions) if "/orders/" in one][0]]
+    order = next(one for one in actions if "/orders/" in one)
     forbidden = next(text for path, text in task.state["files"].items() if f"cat '{path}'" in actions
                      and any(f"From {name}." in text for name in task.instruction.partition("Orders from ")[2]
                              .partition(" must")[0].split(" or ")))  # fmt: skip
