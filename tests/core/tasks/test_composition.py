@@ -51,7 +51,7 @@ def task_of(domain: str, level: int, seed: int = 1) -> Task:
 
 
 def stream(*actions: str) -> Iterator[str]:
-    yield from actions
+    yield from (action for action in actions)  # A generator can be sent what an action showed.
 
 
 @every_level
@@ -87,13 +87,15 @@ def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(do
 def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not() -> None:
     task = next(task for seed in range(60) if "declined" in (task := task_of("terminal", 4, seed)).expert[-1])
     *actions, finish = task.expert
-    number = next(entry[0] for entry in finish.removeprefix("finish: ").split("; ") if entry.endswith("declined"))
-    order = next(one for one in actions if "/orders/" in one)
-    forbidden = next(text for path, text in task.state["files"].items() if f"cat '{path}'" in actions
-                     and any(f"From {name}." in text for name in task.instruction.partition("Orders from ")[2]
-                             .partition(" must")[0].split(" or ")))  # fmt: skip
-    folder = forbidden.removeprefix("In the folder ").partition(":")[0]
-    base = order.partition("'")[2].partition("/orders/")[0]
+    said = finish.removeprefix("finish: ").split("; ")
+    number = next(entry.partition(" ")[0] for entry in said if entry.endswith("declined"))
+    read = [action.split("'")[1] for action in actions if action.startswith("cat '")]
+    barred = task.instruction.partition("Orders from ")[2].partition(" must")[0].split(" or ")
+    [(path, order)] = [
+        (path, task.state["files"][path]) for path in read
+        if any(f"From {name}." in task.state["files"].get(path, "") for name in barred)
+    ]  # fmt: skip
+    base, folder = path.partition("/orders/")[0], order.removeprefix("In the folder ").partition(":")[0]
     runner = EnvOptions(spec="terminal").runner()
     ends = {}
     for name, policy in {
