@@ -50,9 +50,9 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     """Compose a task to which a family contributes a job."""
     scene = AndroidScene(rng, 3, split)
     day = lead if lead in DAYS else rng.choice(DAYS)
-    count = 2 if level == 4 else 3
-    names = families_of(rng, lead if lead in OTHERS else rng.choice(OTHERS), OTHERS, count)
-    names += [name for name in OTHERS if name not in names][:1]
+    # More than four jobs seldom fit on one phone. One of them may be for an order that must not be carried out.
+    names = families_of(rng, lead if lead in OTHERS else rng.choice(OTHERS), OTHERS, 3)
+    count = 2 if level == 4 else rng.choice((2, 3))
     # A family that empties the list of messages comes first.
     drafts = {name: draft_on(FAMILIES[name], scene) for name in (day, *names)}
     barred = [job_of(drafts.pop(name)) for name in names[count:]]
@@ -92,7 +92,7 @@ def _absent(scene: AndroidScene, jobs: Sequence[Job]) -> Absent | None:
     for job in jobs:
         people = FULL_NAME.findall(job.text)
         if people and FULL_NAME.match(job.text) and not any(name in there for name in people):
-            return Absent(job.text, (app("Messages"), enter_text("Search messages", people[0])))
+            return Absent(job.text, (app("Messages"), app("Contacts")))
     return None
 
 

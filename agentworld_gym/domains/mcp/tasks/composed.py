@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Mapping
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
     Absent,
@@ -17,6 +18,7 @@ from agentworld_gym.core.tasks.composition import (
     draft_of,
     instruction_of,
     job_of,
+    names_like,
 )
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults
@@ -27,7 +29,10 @@ from agentworld_gym.domains.mcp.tasks.scene import ToolFamily, ToolScene
 from agentworld_gym.kit.vocabulary import common_pool
 
 STRANGERS = 16
-"""How many orders that nobody asks for lie in the mailbox."""
+"""How many jobs nobody asks for."""
+
+OTHER_ORDERS = 40
+"""How many further orders of theirs lie in the mailbox."""
 
 FULL = ("answer_mail", "cancel_duplicate", "decide_leave", "handle_return", "order_goods", "pay_bill")
 """The families whose tasks fit into databases of hundreds of rows; the others need one that holds little else."""
@@ -104,7 +109,9 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
         lambda name: [_search(mail, name)],
         common_pool("people").of(split),
     )
-    task = composed(rng, level, jobs, strangers, orders, undone, barred=barred, absent=absent, state=there)
+    more = names_like(rng, [job.answer for job in jobs], OTHER_ORDERS)
+    more += rng.sample(list(orders.people), min(len(orders.people), OTHER_ORDERS - len(more)))
+    task = composed(rng, level, jobs, strangers, orders, undone, more, barred=barred, absent=absent, state=there)
     for name, text in scene_mixed(rng, task.orders):
         minute = rng.randrange(60)
         letters[name] = receive(mail, SENDER, f"2026-05-{rng.randint(11, 17)}T{rng.randint(8, 17):02}:{minute:02}:00",
@@ -156,7 +163,10 @@ def _scene(rng: random.Random, split: Split, name: str) -> tuple[ToolScene, Job]
     family = FAMILIES[name]
     assert isinstance(family, ToolFamily)
     for _ in range(1000):
-        scene = ToolScene(family.scenario, rng, 3, split, "full" if name in FULL else "small")
+        try:
+            scene = ToolScene(family.scenario, rng, 3, split, "full" if name in FULL else "small")
+        except SpecError:
+            continue  # Rarely the rows of many people break a rule of their own tables.
         try:
             return scene, _told(family.build(scene, 3), name)
         except Unfit:

@@ -113,7 +113,7 @@ def _bugs(rng: random.Random, repositories: Sequence[Repository], kind: str) -> 
 def _copies(rng: random.Random, repositories: Sequence[Repository], split: Split) -> dict[str, str]:
     """Return the code of packages like those of the repository, which nothing uses, by their paths."""
     names = {str(one.values["package"]) for one in repositories}
-    copies = {}
+    copies: dict[str, str] = {}
     for template in templates().values():
         other = draw_repository(rng, template, split)
         if (package := str(other.values["package"])) not in names:
