@@ -31,7 +31,7 @@ from agentworld_gym.kit.vocabulary import common_pool
 STRANGERS = 16
 """How many jobs nobody asks for."""
 
-OTHER_ORDERS = 40
+OTHER_ORDERS = 60
 """How many further orders of theirs lie in the mailbox."""
 
 FULL = ("answer_mail", "cancel_duplicate", "decide_leave", "handle_return", "order_goods", "pay_bill")
