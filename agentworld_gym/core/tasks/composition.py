@@ -94,11 +94,11 @@ class Orders:
     look: Callable[[str], Sequence[str]]
     """The actions that show the order of a name."""
 
+    people: Sequence[str]
+    """The people who give orders, at least three."""
+
     look_in_vain: Callable[[str], Sequence[str]] | None = None
     """The actions that show that there is no order of a name; None where they are the same."""
-
-    people: Sequence[str] = ("Ada", "Bo", "Cem", "Dina")
-    """The people who give orders, at least three."""
 
     open: str = r"'([^'\n]{2,60})'|\"([^\"\n]{2,60})\""
     """The pattern of what a job can leave open: one of its groups is that text."""

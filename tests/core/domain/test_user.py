@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agentworld_gym  # noqa: F401
+import agentworld_gym
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.tolerant import TolerantParser
@@ -20,6 +20,8 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.user import ASK_TOOL, NOTHING_TO_ADD, read_question
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.integrations.mcp.tool_episode import ToolEpisode
+from agentworld_gym.integrations.trl_environments import environment_factory
 from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
 from tests.helpers.worlds import dream
 
@@ -68,6 +70,27 @@ def test_a_prompt_says_how_to_ask_where_there_is_a_user(domain: str) -> None:
     told = ("write: ask: QUESTION" in agent_prompt(episode), '{"name": "ask"' in agent_prompt(episode))
     assert sum(told) == 1
     assert "ask: QUESTION" not in agent_prompt(lonely) and '{"name": "ask"' not in agent_prompt(lonely)
+
+
+@every_domain
+def test_programs_that_call_tools_call_ask(domain: str) -> None:
+    runner = EnvOptions(spec=domain, world="scripted", task=TASK).runner()
+    episode = ToolEpisode(runner, seed=0)
+    assert [tool["name"] for tool in episode.tools].count("ask") == 1
+    action = episode.action("ask", {"question": "Which folder?"})
+    assert action is not None
+    (step,) = runner.advance([episode.episode], [action])
+    runner.close()
+    assert episode.answer(step).texts == ("The user says: It is maple.",)
+
+
+@every_domain
+def test_trainers_have_a_method_that_asks(domain: str) -> None:
+    made: Any = environment_factory(load_spec(domain).env_id, world="scripted", task=TASK)
+    environment = made()
+    environment.reset(task_seed=0)
+    assert environment.ask(question="Which folder?") == "The user says: It is maple."
+    made.close()
 
 
 def test_forks_ask_for_themselves_and_a_trace_replays(tmp_path: Path) -> None:

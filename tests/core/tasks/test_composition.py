@@ -188,7 +188,7 @@ def job(number: int, weight: float = 1.0) -> Job:
 
 
 jobs = st.integers(3, 5).map(lambda count: [job(number, number + 1.0) for number in range(count)])
-ORDERS = Orders("the file NAME", lambda name: [f"read {name}"])
+ORDERS = Orders("the file NAME", lambda name: [f"read {name}"], ("Ada", "Bo", "Cem", "Dina"))
 
 
 @given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))

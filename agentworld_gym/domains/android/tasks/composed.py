@@ -62,8 +62,8 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     orders = Orders(
         "the note with the title 'Order NAME'",
         lambda name: [*_search(name), tap(f"Order {name}")],
-        _search,
         common_pool("people").of(split),
+        _search,
     )
     more = names_like(rng, [job.answer for job in jobs], OTHER_ORDERS)
     undone = rng.randint(0, 1) if level == 4 else 1

@@ -58,8 +58,8 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     orders = Orders(
         "the file NAME.txt in the folder Orders of the home folder",
         lambda name: [_popen("'gedit'", f"{HOME}/Orders/{name}.txt"), CLOSE],
-        lambda name: [_popen("'nautilus'", f"{HOME}/Orders"), CLOSE],
         common_pool("people").of(split),
+        lambda name: [_popen("'nautilus'", f"{HOME}/Orders"), CLOSE],
     )
     files = {path: text for job in (*strangers, *jobs) for path, text in job.draft.state["files"].items()}
     undone = rng.randint(0, 1) if level == 4 else 1

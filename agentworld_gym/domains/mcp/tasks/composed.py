@@ -106,8 +106,8 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     orders = Orders(
         "the message with the subject 'Order NAME' in your mailbox on the server office",
         lambda name: [_search(mail, name), f"@{name}"],
-        lambda name: [_search(mail, name)],
         common_pool("people").of(split),
+        lambda name: [_search(mail, name)],
     )
     more = names_like(rng, [job.answer for job in jobs], OTHER_ORDERS)
     more += rng.sample(list(orders.people), min(len(orders.people), OTHER_ORDERS - len(more)))

@@ -70,7 +70,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     orders = Orders(
         f"the page {SITE}/NAME, where blanks in NAME are hyphens",
         lambda name: [_open(name)],
-        people=common_pool("people").of(split),
+        common_pool("people").of(split),
     )
     others = [name for asked in chosen for name in asked.others][:OTHER_ORDERS]
     names = [*names_like(rng, [job.answer for job in jobs], OTHER_ORDERS), *others]

@@ -44,8 +44,6 @@ FAULTS = {"incomplete-results": 0.5, "partial-failure": 0.3, "slow-service": 0.3
 REPAIRS = 4
 """How many bugs are repaired, each in a package of its own; one more package has a bug that nobody may repair."""
 
-ORDERS = Orders(f"the file {ROOT}/issues/NAME.md", lambda name: [read(f"{ROOT}/issues/{name}.md")])
-
 
 def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
     """Compose a task to which a family contributes a job."""
@@ -64,7 +62,11 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     others = {path.rpartition("/")[2] for path in files if path.endswith(".py") and path not in changed}
     strangers = [_stranger(rng, repositories[-1], name) for name in sorted(others)]
     undone = rng.randint(0, 1) if level == 4 else 1
-    orders = replace(ORDERS, people=common_pool("people").of(split))
+    orders = Orders(
+        f"the file {ROOT}/issues/NAME.md",
+        lambda name: [read(f"{ROOT}/issues/{name}.md")],
+        common_pool("people").of(split),
+    )
     task = composed(
         rng, level, jobs, strangers, orders, 0 if publishes else undone, barred=[barred],
         absent=_absent(rng, repositories, split), state=str(files),

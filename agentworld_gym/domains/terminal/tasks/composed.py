@@ -29,12 +29,18 @@ from agentworld_gym.kit.vocabulary import FOLDERS, common_pool
 STRANGERS = 50
 """How many folders hold a job that nobody asks for."""
 
-ORDERS = Orders(
-    "the file orders/NAME.txt in the folder where you start",
-    lambda name: [],
-    open=r"(?<=[Mm]ake a folder )(\w+)\b|(?<=append the line )(\w+)\b|(?<=the single line )(\w+)\b|"
-    r"(?<=append a setting )(\w+)\b|(?<=into one archive )([\w.]+)\b|(?<=in a folder )(\w+)(?= that you make)",
+OPEN = "|".join(
+    (
+        r"(?<=[Mm]ake a folder )(\w+)\b",
+        r"(?<=in a folder )(\w+)(?= that you make)",
+        r"(?<=append the line )(\w+)\b",
+        r"(?<=the single line )(\w+)\b",
+        r"(?<=append a setting )(\w+)\b",
+        r"(?<=into one archive )([\w.]+)\b",
+    )
 )
+"""What a job can leave open: the names and words that the agent brings into the world."""
+
 FAULTS = Faults(
     {
         "intermittent-errors": 0.15,
@@ -52,8 +58,11 @@ FAULTS = Faults(
 def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
     """Compose a task to which a family contributes a job."""
     base = rng.choice(WORKING_FOLDERS)
-    orders = replace(
-        ORDERS, look=lambda name: [f"cat '{base}/orders/{name}.txt'"], people=common_pool("people").of(split)
+    orders = Orders(
+        "the file orders/NAME.txt in the folder where you start",
+        lambda name: [f"cat '{base}/orders/{name}.txt'"],
+        common_pool("people").of(split),
+        open=OPEN,
     )
     names = families_of(rng, lead, list(FAMILIES), level)
     folders = _folders(rng, split)

@@ -106,7 +106,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     orders = Orders(
         "the wiki page 'Order NAME', at http://wiki.example/wiki/Order_NAME",
         lambda name: [go(path(f"Order {name}"))],
-        people=common_pool("people").of(split),
+        common_pool("people").of(split),
     )
     names = [*names_like(rng, [job.answer for job in jobs], 30), *scene.mixed(common_pool("people").of(split))[:30]]
     undone = rng.randint(0, 1) if level == 4 else 1
