@@ -391,7 +391,8 @@ def _enter(task: Composition, job: Job, number: int) -> None:
     total = native + sum(check.weight for check in others)
     answered = (native / total if native else ANSWER) if others else 1.0
     scale = (1.0 - answered) / sum(check.weight for check in others) if others else 0.0
-    task.success += [check.model_copy(update={"weight": check.weight * scale}) for check in others]
+    # What is done counts at the step limit, too: only the answer asks for a finish.
+    task.success += [check.model_copy(update={"weight": check.weight * scale, "when": "end"}) for check in others]
     task.answered += answered
     task.expert += draft.expert
     task.answers.append(_entries(job))

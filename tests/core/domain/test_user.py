@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agentworld_gym
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.tolerant import TolerantParser

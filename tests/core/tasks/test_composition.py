@@ -15,7 +15,7 @@ from agentworld_gym.agents.policies.exploring.explorers import explore
 from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.domain.task import Check, Expect, Task, split_of
+from agentworld_gym.core.domain.task import Check, Expect, Task, split_of, total_weight
 from agentworld_gym.core.domain.user import answer_to, has_user
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.tasks import families, generate, levels
@@ -84,6 +84,19 @@ def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(do
     assert said in step.observation and said not in first
 
 
+@every_domain
+def test_what_is_done_at_the_step_limit_gives_its_share(domain: str) -> None:
+    task = task_of(domain, 4)
+    actions = task.expert[:-1]
+    world = "grounded:monty" if domain == "swe" else "grounded"
+    runner = EnvOptions(spec=domain, world=world, max_steps=len(actions)).runner()
+    ((episode, _, _),) = runner.start([3], {"task": task})
+    end = walk(runner, episode, stream(*actions))
+    runner.close()
+    assert end is not None and end.truncated and not end.info["success"]
+    assert end.info["score"] == pytest.approx(1.0 - task.success[-1].weight / total_weight(task.success))
+
+
 def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not() -> None:
     task = next(task for seed in range(60) if "declined" in (task := task_of("terminal", 4, seed)).expert[-1])
     *actions, finish = task.expert
@@ -108,6 +121,7 @@ def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not()
         end = walk(runner, episode, stream(*policy))
         assert end is not None
         ends[name] = end.info["success"]
+        assert 0.4 < end.info["score"] <= 1.0
     runner.close()
     assert ends == {"as it is": True, "done": False, "missing": False, "all declined": False}
 
