@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 
 import gymnasium as gym
 import pytest
@@ -44,6 +45,7 @@ every_level = pytest.mark.parametrize("level", list(COMPOSED))
 every_domain = pytest.mark.parametrize("domain", COMPOSING)
 
 
+@cache
 def task_of(domain: str, level: int, seed: int = 1) -> Task:
     """A composed task, of another family for each level and seed."""
     names = sorted(families(domain))
@@ -68,20 +70,20 @@ def test_the_expert_wins_under_faults_and_neither_idleness_nor_a_finish_scores(d
     assert outcomes == {"expert": (pytest.approx(1.0), True), "finish": (0.0, False), "idle": (0.0, False)}
 
 
-@every_level
 @every_domain
-def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(domain: str, level: int) -> None:
-    task = next(task for seed in range(20) if (task := task_of(domain, level, seed)).user)
+def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(domain: str) -> None:
+    task = next(task for seed in range(1, 20) if (task := task_of(domain, 4, seed)).user)
     assert task.user is not None and has_user(task.tools)
     [reply] = task.user
-    said = reply.says.partition(" is ")[2].strip(".").removeprefix("the order ").strip("'")
-    assert said not in task.instruction and (said not in str(task.state) or "order" in reply.says)
+    if "order" not in reply.says:
+        left_open = reply.says.partition("'")[2].rstrip("'.")
+        assert left_open not in task.instruction and left_open not in str(task.state)
     [question] = [action for action in task.expert if action.startswith("ask: ")]
     runner = EnvOptions(spec=domain, world="scripted").runner()
     ((episode, first, _),) = runner.start([3], {"task": task})
     (step,) = runner.advance([episode], [question])
     runner.close()
-    assert said in step.observation and said not in first
+    assert step.observation == f"The user says: {reply.says}" and reply.says not in first
 
 
 @every_domain
@@ -143,7 +145,7 @@ def test_a_composed_task_can_be_explored(domain: str) -> None:
 @every_domain
 def test_a_composed_task_is_long_large_and_the_same_for_the_same_seed(domain: str, level: int) -> None:
     task = task_of(domain, level, seed=9)
-    assert task == task_of(domain, level, seed=9) and task.split == split_of(9) == "test" and task.level == level
+    assert task == task_of.__wrapped__(domain, level, seed=9) and task.split == split_of(9) == "test" and task.level == level
     assert STEPS[0] <= len(task.expert) <= STEPS[1] and task.max_steps == COMPOSED[level] > 2 * len(task.expert) - 20
     assert len(str(task.state)) >= LARGE[domain], len(str(task.state))
     assert bool(task.controls) is (level == 5)
