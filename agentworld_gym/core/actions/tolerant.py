@@ -120,7 +120,7 @@ class TolerantParser:
             if self._stands(text, action, takes_finish):
                 return action
             body = self._without_thinking(text)
-            asked = _asking(body) if has_user(tools) else None
+            asked = _asking(body) if ASK in body.lower() and has_user(tools) else None
             meant = self._meant(body, exact, takes_finish) if asked is None else asked
         except UnreadableAction as problem:
             error = self._parser.refused(str(problem), body, shown)

@@ -122,6 +122,13 @@ def test_what_is_asked_is_read_back(question: str) -> None:
     assert read_question(f"ask: {question}") == question.strip()
 
 
+def test_a_question_that_is_no_text_is_refused() -> None:
+    parser = ActionParser(load_spec("terminal"))
+    for text in ("ask: \ud800?", "ask: " + "a" * parser.spec.limits.max_action_chars):
+        action = parser.parse(text, [ASK_TOOL])
+        assert action.error is not None and action.kind is ActionKind.ACT
+
+
 def test_a_broken_pattern_is_named() -> None:
     runner = EnvOptions(spec="terminal", world="scripted").runner()
     with pytest.raises(SpecError, match=r"user\.0\.about"):

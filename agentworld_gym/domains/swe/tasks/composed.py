@@ -69,7 +69,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     )
     task = composed(
         rng, level, jobs, strangers, orders, 0 if publishes else undone, barred=[barred],
-        absent=_absent(rng, repositories, split), state=str(files),
+        absent=_absent(rng, files, split), state=str(files),
     )  # fmt: skip
     for name, text in task.orders.items():
         files[f"issues/{name}.md"] = f"# {name}\n\n{text}\n"
@@ -202,16 +202,13 @@ def _stranger(rng: random.Random, repository: Repository, file: str) -> Job:
     return job_of(TaskDraft(f"{text} the tests.", {}, (), (), (), found=Finding(WHERE, file)))
 
 
-def _absent(rng: random.Random, repositories: Sequence[Repository], split: Split) -> Absent:
-    """Return a job about a package that the repository does not have.
-
-    Raises:
-        Unfit: it has one of that name.
-    """
-    other = draw_repository(rng, rng.choice(list(templates().values())), split)
-    if any(other.values["package"] in str(one.values["package"]) for one in repositories):
-        raise Unfit("the package is there")
-    return Absent(_stranger(rng, other, "").text, (shell("ls"),))
+def _absent(rng: random.Random, files: Mapping[str, str], split: Split) -> Absent | None:
+    """Return a job about a package that is nowhere in the repository; None where all that were drawn are there."""
+    for template in rng.sample(list(templates().values()), len(templates())):
+        other = draw_repository(rng, template, split)
+        if not any(f"{other.values['package']}/" in path for path in files):
+            return Absent(_stranger(rng, other, "").text, (shell("ls"),))
+    return None
 
 
 def _name(bug: Mutation) -> str:
