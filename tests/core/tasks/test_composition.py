@@ -145,7 +145,8 @@ def test_a_composed_task_can_be_explored(domain: str) -> None:
 @every_domain
 def test_a_composed_task_is_long_large_and_the_same_for_the_same_seed(domain: str, level: int) -> None:
     task = task_of(domain, level, seed=9)
-    assert task == task_of.__wrapped__(domain, level, seed=9) and task.split == split_of(9) == "test" and task.level == level
+    assert task == task_of.__wrapped__(domain, level, seed=9)
+    assert task.split == split_of(9) == "test" and task.level == level
     assert STEPS[0] <= len(task.expert) <= STEPS[1] and task.max_steps == COMPOSED[level] > 2 * len(task.expert) - 20
     assert len(str(task.state)) >= LARGE[domain], len(str(task.state))
     assert bool(task.controls) is (level == 5)
