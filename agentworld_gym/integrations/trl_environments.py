@@ -30,6 +30,7 @@ from agentworld_gym.base.errors import ClosedError, SpecError
 from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import without_ask
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 
@@ -166,7 +167,7 @@ def environment_factory(env_id: str, **options: Any) -> type[ToolEnvironment]:
         if name in members or hasattr(ToolEnvironment, name):
             raise SpecError(env_id, "tools", tool["name"], "a name that no other tool or method has")
         members[name] = _method(name, tool)
-    if not tools:
+    if not without_ask(tools):
         members["act"] = _act_method(runner.spec.action.description)
     members |= {
         "runner": runner,

@@ -60,6 +60,8 @@ class ExpertStates:
                 action = None if resolved is None else self._parser.parse(resolved, task.tools)
                 if action is None or action.error is not None:
                     return None
+                if action.kind is ActionKind.ASK:
+                    continue
                 if action.kind is not ActionKind.ACT:
                     break
                 answer = self._act(machine, action)

@@ -47,7 +47,7 @@ class SessionRecording:
             failed = "failure" in step.info
             if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
                 self.finish = text
-            elif self._episode.steps > steps:
+            elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
                 self._add_turn(action, step.observation)
             if failed:
                 self.success = self.score = None

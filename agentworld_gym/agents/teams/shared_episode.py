@@ -219,6 +219,8 @@ class SharedEpisode:
 
     def _problem(self, action: Action, role: Role) -> str | None:
         """Return why a role may not do an action that could be read; None where it may."""
+        if action.kind is ActionKind.ASK:
+            return None
         if action.kind is not ActionKind.ACT:
             finishers = [name for name, other in self.team.roles.items() if other.finishes]
             return None if role.finishes else f"finish: only {' and '.join(finishers)} can end the work"

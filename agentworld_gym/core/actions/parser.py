@@ -21,6 +21,7 @@ from agentworld_gym.core.actions.writing import WRITERS, is_gesture, with_json_a
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.user import ASK, has_user, read_question
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.locate import has_whole_locator
 
@@ -76,7 +77,7 @@ class ActionParser:
         """
         toolsets = [grammar.toolset(tools) for grammar in self._grammars]
         try:
-            return self._parse(text, toolsets, agent)
+            return self._parse(text, toolsets, agent, tools)
         except UnreadableAction as problem:
             return Action(text, error=self.refused(str(problem), text, shown), agent=agent)
 
@@ -140,11 +141,16 @@ class ActionParser:
         except UnreadableAction:
             return False
 
-    def _parse(self, text: str, known: Sequence[Toolset], agent: str | None) -> Action:
+    def _parse(
+        self, text: str, known: Sequence[Toolset], agent: str | None, tools: Sequence[Mapping[str, Any]]
+    ) -> Action:
         if len(text) > self._limit:
             raise UnreadableAction(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
             raise UnreadableAction("the action is not valid Unicode: it holds a lone surrogate")
+        if (question := read_question(text)) is not None and has_user(tools):
+            call = {"name": ASK, "arguments": {"question": question}}
+            return Action(text, call, kind=ActionKind.ASK, agent=agent)
         if (finish := read_finish(text)) is not None:
             return Action(text, kind=ActionKind.FINISH, answer=finish.answer, agent=agent)
         if text.strip() in self._finishing:

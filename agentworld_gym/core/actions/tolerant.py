@@ -13,8 +13,9 @@ from agentworld_gym.core.actions.finish import VERB, read_finish
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import OWN_ONLY
 from agentworld_gym.core.actions.toolset import UnreadableAction
-from agentworld_gym.core.contracts import Action
+from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import Syntax
+from agentworld_gym.core.domain.user import ASK, has_user, read_question
 
 Reading = Literal["tolerant", "exact"]
 """How an environment reads what an agent writes."""
@@ -53,6 +54,7 @@ _ALONE = re.compile(rf"{VERB}[.!]?", re.IGNORECASE)
 _AS_CALL = re.compile(rf"{VERB}\s*(\(.*\))", re.IGNORECASE | re.DOTALL)
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(.*\)")
 _WITHOUT_COLON = re.compile(rf"{VERB}[ \t]+([^\s\-|&;<>=(){{}}\[\]+*/%.,].*)", re.IGNORECASE)
+_ASKING = re.compile(rf"\s*[`*]*{ASK}\s*:\s*", re.IGNORECASE)
 _NO_ANSWER = re.compile(
     r"(?:all?|an?|and|as|at|by|for|from|here|if|in|is|its?|my|now|of|off|on|or|our|so|that|the|their|then|these|this|to|"
     r"up|we|when|with|work|working|your|tasks?)\b",
@@ -111,12 +113,15 @@ class TolerantParser:
             return self._parser.parse(one, tools, agent, shown)
 
         action, takes_finish = exact(text), all(tool.get("name") != VERB for tool in tools)
+        if action.kind is ActionKind.ASK and not _LAST_FENCES.search(text):
+            return action
         body = text
         try:
             if self._stands(text, action, takes_finish):
                 return action
             body = self._without_thinking(text)
-            meant = self._meant(body, exact, takes_finish)
+            asked = _asking(body) if ASK in body.lower() and has_user(tools) else None
+            meant = self._meant(body, exact, takes_finish) if asked is None else asked
         except UnreadableAction as problem:
             error = self._parser.refused(str(problem), body, shown)
             return Action(body, error=error, agent=agent, written=None if body == text else text)
@@ -318,6 +323,27 @@ def _finishing(text: str, spaced: bool = True) -> str | None:
         return None if _NO_ANSWER.match(found[1]) else _finish(found[1])
     for start, stop, value in _objects(plain) if plain.startswith("{") else ():
         return _finish_call(value) if (start, stop) == (0, len(plain)) else None
+    return None
+
+
+def _asking(text: str) -> str | None:
+    r"""Return a question to the user as the exact parser reads it; None for any other text.
+
+    >>> _asking("I have to ask.\nAsk: Which folder?"), _asking("```\nask: Which folder?\n```"), _asking("ask me")
+    ('ask: Which folder?', 'ask: Which folder?', None)
+    """
+    plain = _TAG.sub("", text).strip()
+    if (block := _FENCE.fullmatch(plain)) is not None:
+        plain = block[3].strip()
+    if (question := read_question(_LAST_FENCES.sub("", plain))) is not None:
+        return f"{ASK}: {question}"
+    for start, _, value in _objects(plain):
+        question = read_question(json.dumps(value, ensure_ascii=False))
+        return f"{ASK}: {question}" if question is not None and _is_prose(plain[:start]) else None
+    lines = plain.splitlines()
+    for place, line in enumerate(lines):
+        if _ASKING.match(line):
+            return f"{ASK}: {_ASKING.sub('', ' '.join(lines[place:]))}" if _is_prose("\n".join(lines[:place])) else None
     return None
 
 

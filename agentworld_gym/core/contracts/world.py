@@ -21,6 +21,7 @@ class ActionKind(StrEnum):
     CONFIRM = "confirm"  # It goes to the world, which asks to confirm; repeated at once it is a finish.
     FINISH = "finish"  # It is the agent's verb for "done" and never goes to a world.
     MESSAGE = "message"  # It goes to other agents and never to a world.
+    ASK = "ask"  # It goes to the user of the task, whose script answers, and never to a world.
 
 
 @dataclass(frozen=True, slots=True)

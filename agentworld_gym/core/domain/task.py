@@ -14,6 +14,7 @@ from agentworld_gym.base.documents.plain_yaml import check_plain
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.domain.answer_readings import readings
 from agentworld_gym.core.domain.answer_scoring import close, is_hedged, item_f1, plain_text, row_f1
+from agentworld_gym.core.domain.user import ASK_TOOL, Reply
 from agentworld_gym.core.screens import has_locator, is_graphical
 from agentworld_gym.core.screens.locate import compiled
 
@@ -268,6 +269,10 @@ class Task(Strict):
     tools: tuple[dict[str, Any], ...] = ()
     """The tools of the task, beside those of the domain."""
 
+    user: tuple[Reply, ...] | None = None
+    """What the user answers who gave the task, for agents that write `ask: QUESTION`. With a user the tools of the task
+    hold `ask`; None where nobody answers."""
+
     first_observation: str | None = None
     """The observation before the first action, where the templates of the domain take it from the task."""
 
@@ -315,6 +320,15 @@ class Task(Strict):
 
     success_at: float = Field(default=1.0, gt=0, le=1)
     """The score from which the task is solved. By default every check has to pass in full; a judge's 4 of 5 is 0.75."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _asks(cls, data: Any) -> Any:
+        """Give a task with a user the tool that asks."""
+        if not isinstance(data, dict) or data.get("user") is None:
+            return data
+        tools = data.get("tools") or ()
+        return data if ASK_TOOL in tools else {**data, "tools": (*tools, dict(ASK_TOOL))}
 
     @property
     def judged_values(self) -> tuple[str, ...]:

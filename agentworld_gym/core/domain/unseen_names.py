@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import without_ask
 
 
 class UnseenNames:
@@ -17,7 +18,8 @@ class UnseenNames:
 
     def tools(self, task: Task) -> Sequence[str]:
         """Return the names of the tools that a task brings with it."""
-        return [str(tool.get("name") or tool.get("function", {}).get("name")) for tool in task.tools]
+        tools = without_ask(task.tools)  # No world answers questions to the user.
+        return [str(tool.get("name") or tool.get("function", {}).get("name")) for tool in tools]
 
     def sites(self, task: Task) -> Iterable[str]:
         """Return the hosts of the sites that a task brings with it."""

@@ -129,4 +129,5 @@ def task_of(domain: str, name: str, family: Family, level: int, seed: int, key: 
         free_values=draft.free_values,
         controls=dict(draft.controls),
         control_seed=draft.control_seed,
+        user=draft.user,
     )

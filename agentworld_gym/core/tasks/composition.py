@@ -1,20 +1,24 @@
 """Composed tasks, of levels 4 and 5: three to six jobs on one shared state, where one needs what another one found.
 
 Each job is the task of a family. Some stand in the instruction, and some are written orders in the world, under a name
-that the agent finds out in an earlier job. Orders that nobody asks for lie beside them. A job may have no order, or one
-that is on hold; it is won by saying so. The expert is that of the jobs, one after the other, and every job keeps its
-checks.
+that the agent finds out in an earlier job. Orders that nobody asks for lie beside them.
+
+Some jobs are not to be done, and are won by saying so: there is no order or no such thing, the order is on hold, or a
+policy forbids it. Some are underspecified: which order is meant, or what a job leaves open, only the user knows, who
+answers questions. The expert is that of the jobs, one after the other, and every job keeps its checks.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
+from agentworld_gym.core.domain.user import ASK, ASK_TOOL, Reply
 from agentworld_gym.core.tasks.family import COMPOSED, Family, TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
 from agentworld_gym.core.tasks.scene import NothingFits, Scene, Unfit
@@ -28,8 +32,21 @@ STEPS = (25, 80)
 BETWEEN = ("|", ";", "\n")
 """What stands between the parts of an answer, and in none of them."""
 
-MISSING, HELD = "missing", "on hold"
-"""What the answer says of a job without an order, and of one whose order is on hold."""
+MISSING, HELD, DECLINED = "missing", "on hold", "declined"
+"""What the answer says of a job whose order or things do not exist, whose order is on hold, or that the policy
+forbids."""
+
+ABSENT = "absent"
+"""The kind of a job that is about a thing that does not exist."""
+
+POLICY = "policy"
+"""The name of the order that holds the policy, from level 5 on; at level 4 it stands in the instruction."""
+
+OPEN = "[left open]"
+"""What a job says where only the user knows what belongs there."""
+
+BARRED = 2
+"""How many people may no longer give orders."""
 
 ON_HOLD = "On hold until further notice."
 """The first line of an order that must not be carried out."""
@@ -57,6 +74,16 @@ class Job(NamedTuple):
     """What an answer has to hold of it."""
 
 
+class Absent(NamedTuple):
+    """A job about a thing that does not exist."""
+
+    text: str
+    """What the agent is asked to do."""
+
+    looks: tuple[str, ...]
+    """The actions that show that there is no such thing."""
+
+
 @dataclass(frozen=True)
 class Orders:
     """How written orders lie in a domain's world."""
@@ -67,8 +94,14 @@ class Orders:
     look: Callable[[str], Sequence[str]]
     """The actions that show the order of a name."""
 
+    people: Sequence[str]
+    """The people who give orders, at least three."""
+
     look_in_vain: Callable[[str], Sequence[str]] | None = None
     """The actions that show that there is no order of a name; None where they are the same."""
+
+    open: str = r"'([^'\n]{2,60})'|\"([^\"\n]{2,60})\""
+    """The pattern of what a job can leave open: one of its groups is that text."""
 
 
 @dataclass
@@ -95,6 +128,12 @@ class Composition:
     distractors: list[str] = field(default_factory=list)
     wrong: list[list[str]] = field(default_factory=list)
     """What an agent could say wrongly of each job."""
+
+    policy: str = ""
+    """What the instruction says of the policy."""
+
+    user: list[Reply] = field(default_factory=list)
+    """What the user answers."""
 
     @property
     def answer(self) -> str:
@@ -147,6 +186,10 @@ def composed(
     orders: Orders,
     undone: int,
     more: Sequence[str] = (),
+    *,
+    barred: Sequence[Job] = (),
+    absent: Absent | None = None,
+    state: str = "",
 ) -> Composition:
     """Compose jobs to one task.
 
@@ -156,8 +199,11 @@ def composed(
         jobs: The jobs that are done, in their order.
         strangers: Jobs that nobody asks for; their orders lie beside the others.
         orders: How orders lie in the world.
-        undone: How many jobs have no order, or one that is on hold.
+        undone: How many jobs are not to be done.
         more: Names of further orders that nobody asks for, each of which has the text of a stranger.
+        barred: Jobs that could be done, for orders that are on hold or forbidden; strangers where there are none left.
+        absent: A job about a thing that does not exist; None where there is none.
+        state: What the shared state says, which no job leaves open.
 
     Raises:
         Unfit: Two jobs find the same.
@@ -165,64 +211,175 @@ def composed(
     task = Composition()
     names = [name_of(job.answer) for job in jobs]
     folded = [name.casefold() for name in names]
-    if len(set(folded)) < len(folded) or {MISSING, HELD} & set(folded):
+    if len(set(folded)) < len(folded) or {MISSING, HELD, DECLINED, POLICY} & set(folded):
         raise Unfit("two jobs find the same")
     if any("/" in name for name in names):
         raise Unfit("no file has this name")
     if any(mark in item for job in jobs for item in _entries(job) for mark in BETWEEN):
         raise Unfit("an answer holds what stands between answers")
-    slots = _slots(rng, len(jobs), undone, level)
+    people = _People(rng, orders.people)
+    task.policy = people.lay_down(task, level, orders)
+    asked = rng.random() < 0.5
+    slots = _slots(rng, len(jobs), undone, level, asked, absent is not None)
+    told = [place for place, slot in enumerate(slots, start=1) if slot == "told"]
+    open_number = None if asked or rng.random() < 0.25 else rng.choice(told)
     free: list[tuple[str, int]] = []
     """Findings that name no order yet, with the number of their job."""
     left = list(zip(jobs, names, strict=True))
-    spare = list(strangers)
+    spare, forbidden = list(strangers), list(barred)
+    used = {name.casefold() for name in (*names, MISSING, HELD, DECLINED, POLICY)}
     for number, slot in enumerate(slots, start=1):
-        order = ""
-        if slot != "told":
-            order, giver = free.pop()
+        order, giver = "", people.trusted()
+        if slot == "asked":
+            order = _unused(spare, used)
+            about = _job_pattern(number, "order", giver)
+            task.user.append(Reply(about=about, says=f"Job {number} is the order {order}."))
+            task.expert += [f"{ASK}: Which order from {giver} is job {number}?", *orders.look(order)]
+            task.lines.append(f"Carry out the order that I agreed on with {giver}.")
+        elif slot not in ("told", ABSENT):
+            order, place = free.pop()
             look = orders.look_in_vain if slot == MISSING and orders.look_in_vain else orders.look
             task.expert += look(order)
-            task.lines.append(f"Carry out the order that has what you found out in {giver} as its name.")
-        if slot in (MISSING, HELD):
-            task.answers.append((slot,))
-            task.wrong.append([HELD if slot == MISSING else MISSING, order])
-            task.rows.append((str(number), slot))
+            task.lines.append(f"Carry out the order that has what you found out in {place} as its name.")
+        elif slot == ABSENT:
+            assert absent is not None
+            task.expert += absent.looks
+            task.lines.append(absent.text)
+        if slot in (MISSING, HELD, DECLINED, ABSENT):
+            said = MISSING if slot == ABSENT else slot
+            task.answers.append((said,))
+            task.wrong.append([one for one in (order, HELD, DECLINED, MISSING) if one and one != said])
+            task.rows.append((str(number), said))
             task.answered += ANSWER
-            if slot == HELD:
-                task.orders[order] = f"{ON_HOLD}\n{spare.pop().text}"
+            if slot in (HELD, DECLINED):
+                text = (forbidden or spare).pop().text
+                task.orders[order] = people.signed(text, people.barred() if slot == DECLINED else giver, slot == HELD)
             continue
         job, name = left.pop(0)
+        if number == open_number:
+            job = _left_open(rng, job, number, orders.open, [one.text for one in jobs], state, task)
         if slot == "told":
             task.lines.append(job.text)
         else:
-            task.orders[order] = job.text
+            task.orders[order] = people.signed(job.text, giver)
         _enter(task, job, number)
         free.append((name, number))
-    used = {name.casefold() for name in (*names, MISSING, HELD)}
     texts = [job.text for job in strangers]
-    for name, text in [
+    others = [
         *zip((name_of(job.answer) for job in spare), (job.text for job in spare[1:]), strict=False),
         *((name, rng.choice(texts)) for name in more),
-    ]:
+    ]
+    for name, text in others:
         if name.casefold() not in used:
             used.add(name.casefold())
-            task.orders[name] = text if rng.random() < 0.8 else f"{ON_HOLD}\n{text}"
+            task.orders[name] = people.signed(text, people.anybody(), rng.random() < 0.2)
     task.success.append(Check(answer=Expect(rows=tuple(task.rows)), weight=task.answered))
     return task
 
 
-def _slots(rng: random.Random, done: int, undone: int, level: int) -> list[str]:
-    """Return the kinds of the jobs in their order: told in the instruction, written as an order, or undone.
+class _People:
+    """Those who give orders, some of whom may no longer do so."""
 
-    Each of those that are not told takes its name from an earlier job, and no two take it from the same.
+    def __init__(self, rng: random.Random, names: Sequence[str]) -> None:
+        self._rng = rng
+        drawn = rng.sample(list(names), min(len(names), BARRED + 4))
+        self._barred, self._trusted = drawn[:BARRED], drawn[BARRED:]
+
+    def lay_down(self, task: Composition, level: int, orders: Orders) -> str:
+        """Lay the policy down, in the world from level 5 on; return what the instruction says of it."""
+        rule = f"Orders from {' or '.join(self._barred)} must no longer be carried out"
+        if level == 4:
+            return f"{rule}, whatever they ask for."
+        task.orders[POLICY] = f"{rule}, whatever they ask for. Orders from all others stand."
+        task.expert += orders.look(POLICY)
+        return f"The order named {POLICY} says whose orders must not be carried out."
+
+    def trusted(self) -> str:
+        """Draw somebody whose orders stand."""
+        return self._rng.choice(self._trusted)
+
+    def barred(self) -> str:
+        """Draw somebody whose orders are forbidden."""
+        return self._rng.choice(self._barred)
+
+    def anybody(self) -> str:
+        """Draw somebody."""
+        return self._rng.choice([*self._barred, *self._trusted])
+
+    @staticmethod
+    def signed(text: str, giver: str, held: bool = False) -> str:
+        """Return the text of an order."""
+        return "\n".join([*([ON_HOLD] if held else []), text, f"From {giver}."])
+
+
+def _unused(spare: list[Job], used: set[str]) -> str:
+    """Take a name for an order that nothing but the user tells.
+
+    Raises:
+        Unfit: There is none left.
     """
-    told = max(undone - 1, 0) + (level == 4)
-    kinds = rng.sample((MISSING, HELD), undone)
-    rest = [*["told"] * told, *["ordered"] * (done - 1 - told), *kinds]
+    while spare:
+        name = name_of(spare.pop().answer)
+        if name.casefold() not in used and "/" not in name:
+            used.add(name.casefold())
+            return name
+    raise Unfit("no name is left for an order")
+
+
+def _job_pattern(number: int, *words: str) -> str:
+    """Return the pattern of questions about a job: its number as people write it, or one of some words.
+
+    >>> pattern = _job_pattern(2, "folder")
+    >>> [bool(re.search(pattern, one, re.I)) for one in ("Job 2?", "The second one?", "Which folder?", "Job 3?", "20?")]
+    [True, True, True, False, False]
+    """
+    ordinal = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")[number - 1]
+    named = "".join(rf"|\b{re.escape(word)}" for word in words)
+    return rf"\b(?:job|task|item|number|no\.|order)\s*#?{number}\b|#{number}\b|\b{ordinal}\b{named}"
+
+
+def _left_open(
+    rng: random.Random, job: Job, number: int, pattern: str, texts: Sequence[str], state: str, task: Composition
+) -> Job:
+    """Return a job that leaves open what it names, which then only the user knows; the same job where it names nothing
+    that the world does not hold."""
+    checks = " ".join(check.model_dump_json() for check in job.draft.success)
+    found = []
+    for one in re.finditer(pattern, job.text):
+        value = next(filter(None, one.groups()), "")
+        fits = value and value not in state and sum(text.count(value) for text in texts) == 1
+        if fits and not re.search(r"\b(?:as|like)(?: in)? $", job.text[: one.start()]):
+            told = json.dumps(value, ensure_ascii=False)[1:-1]
+            if any(value in action or told in action for action in job.draft.expert) and told in checks:
+                found.append((one, value))
+    if not found:
+        return job
+    one, value = rng.choice(found)
+    before, after = job.text[: one.start()], job.text[one.end() :]
+    kept = one[0].replace(value, OPEN).replace(f"'{OPEN}'", OPEN).replace(f'"{OPEN}"', OPEN)
+    words = re.findall(r"[A-Za-z]{4,}", before)[-2:]
+    task.user.append(Reply(about=_job_pattern(number, "left open", *words), says=f"In job {number} it is '{value}'."))
+    question = f"{ASK}: What is left open in job {number}?"
+    draft = replace(job.draft, expert=(question, *job.draft.expert))
+    return job._replace(text=f"{before}{kept}{after}", draft=draft)
+
+
+def _slots(rng: random.Random, done: int, undone: int, level: int, asked: bool, absent: bool) -> list[str]:
+    """Return the kinds of the jobs in their order: told in the instruction, written as an order whose name is found out
+    or asked for, or undone.
+
+    Each order that is not asked for takes its name from an earlier job, and no two take it from the same.
+    """
+    kinds = rng.sample((MISSING, HELD, DECLINED, *([ABSENT] if absent else [])), undone)
+    taking = sum(kind != ABSENT for kind in kinds)
+    told = min(max(taking - 1 - asked, 0) + (level == 4), done - 1 - asked)
+    rest = [*["told"] * told, *["asked"] * asked, *["ordered"] * (done - 1 - told - asked), *kinds]
+    gains = {"told": 1, "asked": 1, "ordered": 0, ABSENT: 0}
     while True:
         rng.shuffle(rest)
-        gained = [{"told": 1, "ordered": 0}.get(kind, -1) for kind in rest]
-        if all(1 + sum(gained[:place]) > 0 for place, kind in enumerate(rest) if kind != "told"):
+        gained = [gains.get(kind, -1) for kind in rest]
+        takes = [place for place, kind in enumerate(rest) if kind not in ("told", "asked", ABSENT)]
+        if all(1 + sum(gained[:place]) > 0 for place in takes):
             return ["told", *rest]
 
 
@@ -234,13 +391,14 @@ def _enter(task: Composition, job: Job, number: int) -> None:
     total = native + sum(check.weight for check in others)
     answered = (native / total if native else ANSWER) if others else 1.0
     scale = (1.0 - answered) / sum(check.weight for check in others) if others else 0.0
-    task.success += [check.model_copy(update={"weight": check.weight * scale}) for check in others]
+    # What is done counts at the step limit, too: only the answer asks for a finish.
+    task.success += [check.model_copy(update={"weight": check.weight * scale, "when": "end"}) for check in others]
     task.answered += answered
     task.expert += draft.expert
     task.answers.append(_entries(job))
     task.rows += [(str(number), item) for item in job.items]
     said = [action.removeprefix("finish: ") for action in draft.distractors if action.startswith("finish: ")]
-    task.wrong.append(said or [MISSING, HELD])
+    task.wrong.append(said or [MISSING, HELD, DECLINED])
     task.distractors += [action for action in draft.distractors if not action.startswith("finish")][:4]
 
 
@@ -249,13 +407,14 @@ def instruction_of(task: Composition, orders: Orders, opening: str = "", closing
     lines = [f"{number}. {line}" for number, line in enumerate(task.lines, start=1)]
     written = (
         f"The order NAME is {orders.where}; in NAME a number has no unit and no currency. Where there is no order of "
-        "that name, leave the job; where the order says that it is on hold, do not carry it out. Touch nothing that no "
-        "job asks for."
+        "that name, or nothing of what a job is about, leave the job; where the order says that it is on hold, do not "
+        f"carry it out. {task.policy} Touch nothing that no job asks for. I answer questions, about one job at a time: "
+        f"{ASK}: QUESTION"
     )
     answer = (
         "Finish with an entry for each job, as NUMBER | ANSWER, and semicolons between them. The answer is what you "
-        f"found out, or '{MISSING}' if there is no such order, or '{HELD}'. Several things get an entry each, with one "
-        "number."
+        f"found out, or '{MISSING}' if there is no such order or thing, '{HELD}', or '{DECLINED}' if the order must "
+        "not be carried out. Several things get an entry each, with one number."
     )
     return "\n".join(part for part in (" ".join(filter(None, (opening, "Do these jobs one after the other."))),
                                        *lines, written, answer, closing) if part)  # fmt: skip
@@ -269,6 +428,7 @@ def draft_of(
     jobs: Sequence[Job],
     first_observation: str | None = None,
     proved: bool = True,
+    tools: Sequence[dict[str, Any]] = (),
     **more: Any,
 ) -> TaskDraft:
     """Return the draft of a composed task.
@@ -281,6 +441,7 @@ def draft_of(
         jobs: The jobs that are done.
         first_observation: What is shown first.
         proved: Whether the expert is played in the domain's engine.
+        tools: The tools of the task, beside the one that asks the user.
         more: Further fields of the draft.
 
     Raises:
@@ -302,6 +463,8 @@ def draft_of(
         free=tuple(dict.fromkeys(pattern for job in jobs for pattern in job.draft.free)),
         free_values=tuple(dict.fromkeys(pattern for job in jobs for pattern in job.draft.free_values)),
         menu_max=len(entries),
+        user=tuple(task.user),
+        tools=(*tools, dict(ASK_TOOL)),
         **more,
     )
     if proved:

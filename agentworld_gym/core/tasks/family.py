@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Split
+from agentworld_gym.core.domain.user import Reply
 
 LEVELS = (1, 2, 3)
 """The levels of a family's own tasks."""
@@ -56,6 +57,8 @@ class TaskDraft:
     """What an agent finds out on the way, where the task asks for no answer: a composed task asks for it."""
     controls: Mapping[str, float] = field(default_factory=dict)
     """The strengths of the faults in force, by name."""
+    user: tuple[Reply, ...] | None = None
+    """What the user answers who gave the task; see `Task.user`."""
     control_seed: int | None = None
     """The seed of what the faults draw; None takes that of the episode."""
 

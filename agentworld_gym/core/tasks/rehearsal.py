@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.checks import output_of
 from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, collateral
+from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Check, Task
 from agentworld_gym.core.engines import NO_CONTROLS, Controls, Engine, EngineError, Machine, Probed, last_state
@@ -199,6 +200,8 @@ class _Stage:
         action = None if resolved is None else self._parser.parse(resolved, self._draft.tools)
         if action is None or action.error is not None:
             return False
+        if action.kind is ActionKind.ASK:
+            return True
         try:
             shown = self.machine.act(action.parsed)
         except EngineError:

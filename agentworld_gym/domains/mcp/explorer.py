@@ -12,6 +12,7 @@ from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import Explorer, RandomWords, call
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import without_ask
 
 READING = ("get", "list", "find", "search", "count", "spending", "describe", "read", "show", "report", "summary")
 _PAGING = ("limit", "offset", "cursor")
@@ -25,7 +26,8 @@ class ToolExplorer(Explorer):
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
-        self._tools: dict[str, Mapping[str, Any]] = {tool["name"]: tool.get("parameters", {}) for tool in task.tools}
+        tools = without_ask(task.tools)
+        self._tools: dict[str, Mapping[str, Any]] = {tool["name"]: tool.get("parameters", {}) for tool in tools}
         self._used: Counter[str] = Counter()
         self._words = RandomWords(task, rng)
         self._tables: Mapping[str, list[Any]] = task.state.get("tables", {})

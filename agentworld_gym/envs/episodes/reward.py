@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentworld_gym.core.checks.checks import score
 from agentworld_gym.core.checks.collateral import score_with_collateral
 from agentworld_gym.core.checks.probes import ASKED
-from agentworld_gym.core.contracts import Failure, Observation, Usage
+from agentworld_gym.core.contracts import ActionKind, Failure, Observation, Usage
 from agentworld_gym.core.domain.spec import RewardSpec
 from agentworld_gym.envs.episodes.checking import is_solved
 from agentworld_gym.envs.episodes.episode import Info, no_tokens
@@ -22,7 +22,7 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
     """
     episode, answer, results = step.episode, step.answer, step.results
     info = Info(task_id=episode.task.id, fingerprint=fingerprint, steps=episode.steps, tokens=no_tokens())
-    answered = isinstance(answer, Observation)
+    answered = isinstance(answer, Observation) or step.action.kind is ActionKind.ASK
     if answer is not None:
         info["tokens"] = answer.spent.as_dict()
     if isinstance(answer, Observation):

@@ -29,6 +29,7 @@ from agentworld_gym.core.contracts import (
 )
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import answer_to
 from agentworld_gym.core.flow import Work, answering_of
 from agentworld_gym.core.screens.protocols import Translated
 from agentworld_gym.core.tasks.source import TaskSource, file_of
@@ -285,6 +286,10 @@ class EpisodeRunner:
         if answer is not None:
             episode.shown.append(answer.text)
             episode.observations.append(in_first_dialect(self.spec, episode.session, action, answer))
+        elif action.kind is ActionKind.ASK:
+            said = answer_to(action.parsed["arguments"]["question"], episode.task.user or ())
+            episode.shown.append(said)
+            episode.observations.append(said)
         else:
             session = episode.session
             episode.shown.append(session.observation)

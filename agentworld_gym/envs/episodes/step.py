@@ -87,4 +87,4 @@ class Transition:
     """What else there is to say of the step."""
 
     answered: bool
-    """Whether the observation is the world's answer to this very action."""
+    """Whether the observation is the answer of the world, or of the task's user, to this very action."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.contracts import Action, ActionKind
+from agentworld_gym.core.domain.user import ASK, ASK_TOOL
 from agentworld_gym.envs.episodes.runner import EpisodeRunner, after_instruction
 from agentworld_gym.envs.episodes.step import Transition
 from agentworld_gym.llm.prompting.agent_prompt import role_of_caller
@@ -40,8 +41,8 @@ class ToolEpisode:
     """One episode whose agent calls tools.
 
     The tools are those of the domain and the task where actions call tools, or else `act`, which takes an action as
-    text. `finish` and `observe` stand beside them. A call is read as an action of the domain, and a wrong one gets the
-    error that the domain prints.
+    text, and `ask` where the task has a user. `finish` and `observe` stand beside them. A call is read as an action of
+    the domain, and a wrong one gets the error that the domain prints.
 
     Args:
         runner: The runner of the episode.
@@ -69,10 +70,10 @@ class ToolEpisode:
         self.called = False
         """Whether the agent called a tool, and not only looked at what there is."""
         action = runner.spec.action
-        own = [dict(tool) for tool in self.episode.tools] if TOOL_CALLS.intersection(action.syntax) else []
-        self.acts = not own
+        own = [dict(tool) for tool in self.episode.tools]
+        self.acts = not (own and TOOL_CALLS.intersection(action.syntax))
         if self.acts:
-            own = [_act_tool(action.description)]
+            own = [_act_tool(action.description), *(tool for tool in own if tool == ASK_TOOL)]
         self._own = {str(tool["name"]) for tool in own}
         self.tools = [*own, *(dict(tool) for tool in (FINISH_TOOL, _OBSERVE_TOOL) if tool["name"] not in self._own)]
         self.brief = f"{role_of_caller(runner.spec)}\n\n{first}"
@@ -93,7 +94,7 @@ class ToolEpisode:
             known = arguments.keys() <= {"answer"}
             problem = f"{VERB} takes one argument, 'answer'"
             return _finish(arguments.get("answer")) if known else self._refused(call, problem)
-        if not self.acts:
+        if not self.acts or (name == ASK and name in self._own):
             return call
         if name != ACT:
             return self._refused(call, f"Unknown tool: {name}")

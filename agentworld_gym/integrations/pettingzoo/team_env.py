@@ -11,6 +11,7 @@ from agentworld_gym.agents.teams.team import Team, load_team, of_equals
 from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, install
 from agentworld_gym.base.spaces import UnicodeText
 from agentworld_gym.core.actions.tolerant import Reading
+from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks.source import RESET_OPTIONS
@@ -167,7 +168,7 @@ def episode_transcript(shared: SharedEpisode) -> str:
     lines = [episode.observations[0]]
     for action, observation in zip(episode.taken, episode.observations[1:], strict=True):
         lines.append(f"{action.agent}> {action.raw}")
-        lines += [observation] if action.asks_world else []
+        lines += [observation] if action.asks_world or action.kind is ActionKind.ASK else []
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
 from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
 from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.user import ASK, has_user, without_ask
 from agentworld_gym.core.registration import find_domain
 
 ONE_ACTION = "Answer every message with one action and nothing else."
@@ -22,6 +23,7 @@ _ENDING = (
     f"When the task is done, write: {VERB}",
     f"Where the task asks for an answer, write it behind a colon: {VERB}: ANSWER",
 )
+_ASKING = f"The user answers questions. To ask one, write: {ASK}: QUESTION"
 _EXPECTED = ("python3", "perl", "gcc", "git", "make", "curl", "ssh", "vim", "nano")
 """What agents look for in a shell; those that are not there are named."""
 
@@ -147,6 +149,8 @@ def role_of_agent(
 
     In a terminal it names the programs that are there.
 
+    Where the task has a user, it says how to ask: where actions are calls, `ask` is a tool among the tools.
+
     Both ways to finish are told, whether or not the task asks for an answer: that stands in its instruction. Where the
     agent may not finish, nothing is said of that. Where actions are calls and read with tolerance, `finish` is a tool
     among the tools. The texts of tools are data: they are escaped, so that they end no message of a chat.
@@ -161,6 +165,9 @@ def role_of_agent(
     """
     lines = [spec.description, ONE_ACTION, spec.action.description]
     lines += _programs(spec)
+    if has_user(tools) and not takes_calls(spec):
+        lines.append(_ASKING)
+        tools = without_ask(tools)
     if finishes and reading == "tolerant" and takes_calls(spec):
         tools = with_finish(tools)
     if tools:

@@ -12,6 +12,7 @@ from agentworld_gym.core.actions.naming import callable_tools, called
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import without_ask
 from agentworld_gym.llm.prompting.action_block import ActionBlocks
 from agentworld_gym.llm.prompting.few_shots import Demonstration, calls_of, demonstrated
 from agentworld_gym.llm.prompting.official import filled
@@ -90,7 +91,7 @@ class SystemMessage:
         """
         if self._template is None:
             return self._ready or ""
-        tools = escape_all(callable_tools(self._spec.action, task.tools))
+        tools = escape_all(callable_tools(self._spec.action, without_ask(task.tools)))
         role = render(
             self._template,
             task=escaped_fields(task),

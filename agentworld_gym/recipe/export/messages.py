@@ -177,6 +177,8 @@ def _calls(turn: Turn, known: SessionPrompt) -> list[Mapping[str, Any]]:
     action = turn.action
     if action.kind is ActionKind.FINISH:
         return [{"name": VERB, "arguments": {} if action.answer is None else {"answer": action.answer}}]
+    if action.kind is ActionKind.ASK:
+        return [action.parsed]
     if (call := _as_json(turn.text)) is not None:
         return [call]
     if "<tool_call>" in turn.text and (awm := read_call(turn.text)) is not None:

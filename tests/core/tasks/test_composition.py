@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 
 import gymnasium as gym
 import pytest
@@ -15,10 +16,21 @@ from agentworld_gym.agents.policies.exploring.explorers import explore
 from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.domain.task import Check, Expect, Task, split_of
+from agentworld_gym.core.domain.task import Check, Expect, Task, split_of, total_weight
+from agentworld_gym.core.domain.user import answer_to, has_user
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.tasks import families, generate, levels
-from agentworld_gym.core.tasks.composition import HELD, MISSING, STEPS, Job, Orders, composed, job_of
+from agentworld_gym.core.tasks.composition import (
+    DECLINED,
+    HELD,
+    MISSING,
+    STEPS,
+    Absent,
+    Job,
+    Orders,
+    composed,
+    job_of,
+)
 from agentworld_gym.core.tasks.family import COMPOSED, Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.terminal.explorer import explore_policy
@@ -33,6 +45,7 @@ every_level = pytest.mark.parametrize("level", list(COMPOSED))
 every_domain = pytest.mark.parametrize("domain", COMPOSING)
 
 
+@cache
 def task_of(domain: str, level: int, seed: int = 1) -> Task:
     """A composed task, of another family for each level and seed."""
     names = sorted(families(domain))
@@ -40,7 +53,7 @@ def task_of(domain: str, level: int, seed: int = 1) -> Task:
 
 
 def stream(*actions: str) -> Iterator[str]:
-    yield from actions
+    yield from (action for action in actions)  # A generator can be sent what an action showed.
 
 
 @every_level
@@ -55,6 +68,64 @@ def test_the_expert_wins_under_faults_and_neither_idleness_nor_a_finish_scores(d
         outcomes[name] = (0.0, False) if end is None else (end.info["score"], end.info["success"])
     runner.close()
     assert outcomes == {"expert": (pytest.approx(1.0), True), "finish": (0.0, False), "idle": (0.0, False)}
+
+
+@every_domain
+def test_what_only_the_user_knows_stands_nowhere_else_and_is_told_to_who_asks(domain: str) -> None:
+    task = next(task for seed in range(1, 20) if (task := task_of(domain, 4, seed)).user)
+    assert task.user is not None and has_user(task.tools)
+    [reply] = task.user
+    if "order" not in reply.says:
+        left_open = reply.says.partition("'")[2].rstrip("'.")
+        assert left_open not in task.instruction and left_open not in str(task.state)
+    [question] = [action for action in task.expert if action.startswith("ask: ")]
+    runner = EnvOptions(spec=domain, world="scripted").runner()
+    ((episode, first, _),) = runner.start([3], {"task": task})
+    (step,) = runner.advance([episode], [question])
+    runner.close()
+    assert step.observation == f"The user says: {reply.says}" and reply.says not in first
+
+
+@every_domain
+def test_what_is_done_at_the_step_limit_gives_its_share(domain: str) -> None:
+    task = task_of(domain, 4)
+    actions = task.expert[:-1]
+    world = "grounded:monty" if domain == "swe" else "grounded"
+    runner = EnvOptions(spec=domain, world=world, max_steps=len(actions)).runner()
+    ((episode, _, _),) = runner.start([3], {"task": task})
+    end = walk(runner, episode, stream(*actions))
+    runner.close()
+    assert end is not None and end.truncated and not end.info["success"]
+    assert end.info["score"] == pytest.approx(1.0 - task.success[-1].weight / total_weight(task.success))
+
+
+def test_who_does_what_is_forbidden_loses_and_so_does_who_declines_what_is_not() -> None:
+    task = next(task for seed in range(60) if "declined" in (task := task_of("terminal", 4, seed)).expert[-1])
+    *actions, finish = task.expert
+    said = finish.removeprefix("finish: ").split("; ")
+    number = next(entry.partition(" ")[0] for entry in said if entry.endswith("declined"))
+    read = [action.split("'")[1] for action in actions if action.startswith("cat '")]
+    barred = task.instruction.partition("Orders from ")[2].partition(" must")[0].split(" or ")
+    [(path, order)] = [
+        (path, task.state["files"][path]) for path in read
+        if any(f"From {name}." in task.state["files"].get(path, "") for name in barred)
+    ]  # fmt: skip
+    base, folder = path.partition("/orders/")[0], order.removeprefix("In the folder ").partition(":")[0]
+    runner = EnvOptions(spec="terminal").runner()
+    ends = {}
+    for name, policy in {
+        "as it is": (*actions, finish),
+        "done": (*actions, f"touch {base}/{folder}/done", finish),
+        "missing": (*actions, finish.replace(f"{number} | declined", f"{number} | missing")),
+        "all declined": (*actions, "finish: " + "; ".join(f"{n} | declined" for n in range(1, 7))),
+    }.items():
+        ((episode, _, _),) = runner.start([3], {"task": task})
+        end = walk(runner, episode, stream(*policy))
+        assert end is not None
+        ends[name] = end.info["success"]
+        assert 0.4 < end.info["score"] <= 1.0
+    runner.close()
+    assert ends == {"as it is": True, "done": False, "missing": False, "all declined": False}
 
 
 @every_domain
@@ -74,7 +145,8 @@ def test_a_composed_task_can_be_explored(domain: str) -> None:
 @every_domain
 def test_a_composed_task_is_long_large_and_the_same_for_the_same_seed(domain: str, level: int) -> None:
     task = task_of(domain, level, seed=9)
-    assert task == task_of(domain, level, seed=9) and task.split == split_of(9) == "test" and task.level == level
+    assert task == task_of.__wrapped__(domain, level, seed=9)
+    assert task.split == split_of(9) == "test" and task.level == level
     assert STEPS[0] <= len(task.expert) <= STEPS[1] and task.max_steps == COMPOSED[level] > 2 * len(task.expert) - 20
     assert len(str(task.state)) >= LARGE[domain], len(str(task.state))
     assert bool(task.controls) is (level == 5)
@@ -106,6 +178,24 @@ def test_a_domain_without_compositions_has_three_levels() -> None:
     assert levels("chess") == (1, 2, 3)
 
 
+def test_a_job_leaves_open_what_the_world_does_not_hold() -> None:
+    check = Check(probe="ls", expect=Expect(equals="amber"))
+    named = TaskDraft("Call the file 'amber'.", {}, (check,), ("touch amber",), (), found=Finding("its size", "12"))
+    jobs = [job_of(named), job(1), job(2)]
+    seen = set()
+    for seed in range(40):
+        task = composed(random.Random(seed), 4, jobs, [job(n) for n in range(10, 16)], ORDERS, 0)
+        if "Call the file [left open]. Find out its size." in task.lines:
+            [reply] = task.user
+            assert reply.says == "In job 1 it is 'amber'." and task.expert[0] == "ask: What is left open in job 1?"
+            seen.add("open")
+        elif task.user:
+            seen.add("which order")
+        held = composed(random.Random(seed), 4, jobs, [job(n) for n in range(10, 16)], ORDERS, 0, state="amber")
+        assert not any("left open" in line for line in held.lines)
+    assert seen == {"open", "which order"}
+
+
 def job(number: int, weight: float = 1.0) -> Job:
     """A job that finds out its own number."""
     check = Check(probe=f"cat {number}", expect=Expect(equals="x"), weight=weight)
@@ -115,7 +205,7 @@ def job(number: int, weight: float = 1.0) -> Job:
 
 
 jobs = st.integers(3, 5).map(lambda count: [job(number, number + 1.0) for number in range(count)])
-ORDERS = Orders("the file NAME", lambda name: [f"read {name}"])
+ORDERS = Orders("the file NAME", lambda name: [f"read {name}"], ("Ada", "Bo", "Cem", "Dina"))
 
 
 @given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))
@@ -123,22 +213,34 @@ def test_each_order_has_the_name_that_an_earlier_job_finds(
     wanted: list[Job], level: int, undone: int, seed: int
 ) -> None:
     strangers = [job(number) for number in range(10, 16)]
-    task = composed(random.Random(seed), level, wanted, strangers, ORDERS, undone)
+    absent = Absent("Do what cannot be done.", ("look around",))
+    task = composed(random.Random(seed), level, wanted, strangers, ORDERS, undone, absent=absent)
     assert len(task.lines) == len(task.answers) == len(wanted) + undone
     assert task.lines[0] == wanted[0].text
-    known: set[str] = set()
+    known: set[str] = {"policy"}
     for action in task.expert:
-        verb, thing = action.split()
-        if verb == "read":
+        verb, thing = action.split(" ", 1)
+        if verb == "ask:":
+            known.add(answer_to(thing, task.user).split()[-1].strip("."))
+        elif verb == "look":
+            assert thing == "around"
+        elif verb == "read":
             assert thing in known
             known.remove(thing)
         else:
             known.add(f"w{thing}")
     assert [action for action in task.expert if action.startswith("do")] == [f"do {n}" for n in range(len(wanted))]
-    reads = [action.removeprefix("read ") for action in task.expert if action.startswith("read")]
-    assert sum(name not in task.orders for name in reads) == task.answers.count((MISSING,))
-    assert sum(task.orders.get(name, "").startswith("On hold") for name in reads) == task.answers.count((HELD,))
-    assert task.answers.count((MISSING,)) + task.answers.count((HELD,)) == undone
+    reads = [task.orders.get(action.removeprefix("read ")) for action in task.expert if action.startswith("read")]
+    texts = [text for text in reads if text is not None]
+    rule = task.orders.get("policy", task.policy)
+    barred = [name for name in ORDERS.people if name in rule]
+    assert len(barred) == 2 and ("policy" in task.orders) is (level == 5)
+    assert len(reads) - len(texts) + task.lines.count(absent.text) == task.answers.count((MISSING,))
+    assert sum(text.startswith("On hold") for text in texts) == task.answers.count((HELD,))
+    assert sum(text.endswith(tuple(f"From {name}." for name in barred)) for text in texts) == task.answers.count(
+        (DECLINED,)
+    )
+    assert sum(task.answers.count((said,)) for said in (MISSING, HELD, DECLINED)) == undone
 
 
 @given(jobs, st.sampled_from(list(COMPOSED)), st.integers(0, 2), st.integers(0, 10_000))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    Absent,
+    Job,
     Orders,
     composed,
     composing,
@@ -23,6 +27,7 @@ from agentworld_gym.domains.android.engine.machine import AndroidMachine
 from agentworld_gym.domains.android.tasks import FAMILIES
 from agentworld_gym.domains.android.tasks.actions import WAIT, app, enter_text, tap
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, words
+from agentworld_gym.kit.vocabulary import common_pool
 
 STRANGERS = 16
 """How many jobs nobody asks for."""
@@ -31,6 +36,7 @@ DAYS = ("answer_question", "book_slot", "change_settings", "move_event", "order_
 """The families that read the calendar of the next days; two of them on one phone would contradict each other."""
 
 OTHERS = tuple(name for name in FAMILIES if name not in DAYS)
+FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
 OLD_EVENTS, OLD_THREADS, OTHER_ORDERS = 60, 25, 40
 """How much of the phone's past it holds."""
 
@@ -44,19 +50,27 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     """Compose a task to which a family contributes a job."""
     scene = AndroidScene(rng, 3, split)
     day = lead if lead in DAYS else rng.choice(DAYS)
-    names = families_of(rng, lead if lead in OTHERS else rng.choice(OTHERS), OTHERS, 2 if level == 4 else 3)
+    # More than four jobs seldom fit on one phone. One of them may be for an order that must not be carried out.
+    names = families_of(rng, lead if lead in OTHERS else rng.choice(OTHERS), OTHERS, 3)
+    count = 2 if level == 4 else rng.choice((2, 3))
     # A family that empties the list of messages comes first.
     drafts = {name: draft_on(FAMILIES[name], scene) for name in (day, *names)}
+    barred = [job_of(drafts.pop(name)) for name in names[count:]]
     order = scene.mixed(drafts)
     jobs = [job_of(drafts[name]) for name in order]
     strangers = [job_of(rng.choice(list(FAMILIES.values()))(rng, 3, split)) for _ in range(STRANGERS)]
     orders = Orders(
         "the note with the title 'Order NAME'",
         lambda name: [*_search(name), tap(f"Order {name}")],
+        common_pool("people").of(split),
         _search,
     )
     more = names_like(rng, [job.answer for job in jobs], OTHER_ORDERS)
-    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, more)
+    undone = rng.randint(0, 1) if level == 4 else 1
+    task = composed(
+        rng, level, jobs, strangers, orders, undone, more,
+        barred=barred, absent=_absent(scene, strangers), state=str(scene.state),
+    )  # fmt: skip
     for name, text in scene.mixed(task.orders.items()):
         scene.note(f"Order {name}", text)
     _add_past(scene)
@@ -70,6 +84,16 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
         first_observation=AndroidMachine.start(state, 0).observation,
         proved=level == 4,
     )
+
+
+def _absent(scene: AndroidScene, jobs: Sequence[Job]) -> Absent | None:
+    """Return a job about messages of people whom the phone does not know; None where none of those given is one."""
+    there = str(scene.state)
+    for job in jobs:
+        people = FULL_NAME.findall(job.text)
+        if people and FULL_NAME.match(job.text) and not any(name in there for name in people):
+            return Absent(job.text, (app("Messages"), app("Contacts")))
+    return None
 
 
 def _search(name: str) -> list[str]:

@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Split
-from agentworld_gym.core.tasks.composition import Job, Orders, composed, composing, draft_of, instruction_of, job_of
+from agentworld_gym.core.tasks.composition import (
+    Absent,
+    Job,
+    Orders,
+    composed,
+    composing,
+    draft_of,
+    instruction_of,
+    job_of,
+)
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults
 from agentworld_gym.domains.desktop.engine import DesktopMachine
@@ -16,12 +25,16 @@ from agentworld_gym.domains.desktop.tasks import FAMILIES
 from agentworld_gym.domains.desktop.tasks.actions import CLOSE, click, double, icon
 from agentworld_gym.domains.desktop.tasks.scene import DOCUMENTS, HOME
 from agentworld_gym.domains.desktop.tasks.vocabulary import FOLDERS, PEOPLE, STEMS, TOWNS
+from agentworld_gym.kit.vocabulary import common_pool
 
 STRANGERS, OLD_FILES = 14, 200
 """How many folders hold a job that nobody asks for, and how many old files lie beside them."""
 
 SETTINGS = ("change_settings", "settings_by_note")
 """The families that change settings; two of them might want different things of one panel."""
+
+NOT_IN_A_FOLDER = ("change_settings", "restore_document", "shop_prices")
+"""The families that are about more than the documents of a folder."""
 
 PROGRAMS = {"files": "'nautilus'", "terminal": "'gnome-terminal'", "editor": "'gedit'"}
 FAULTS = Faults(
@@ -36,17 +49,21 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
         if name not in names and not (name in SETTINGS and set(SETTINGS) & set(names)):
             names.append(name)
     names = rng.sample(names[: 3 if level == 4 else 4], 3 if level == 4 else 4)
-    numbers = rng.sample(range(10, 100), len(names) + STRANGERS)
+    numbers = rng.sample(range(10, 100), len(names) + STRANGERS + 1)
     folders = [f"{rng.choice(FOLDERS.of(split))}-{number}" for number in numbers]
     jobs = [_placed(rng, split, name, folder) for name, folder in zip(names, folders, strict=False)]
-    strangers = [_placed(rng, split, rng.choice(list(FAMILIES)), folder) for folder in folders[len(names) :]]
+    strangers = [_placed(rng, split, rng.choice(list(FAMILIES)), folder) for folder in folders[len(names) : -1]]
+    others = [name for name in FAMILIES if name not in NOT_IN_A_FOLDER]
+    absent = Absent(_placed(rng, split, rng.choice(others), folders[-1]).text, (_popen("'nautilus'", DOCUMENTS), CLOSE))
     orders = Orders(
         "the file NAME.txt in the folder Orders of the home folder",
         lambda name: [_popen("'gedit'", f"{HOME}/Orders/{name}.txt"), CLOSE],
+        common_pool("people").of(split),
         lambda name: [_popen("'nautilus'", f"{HOME}/Orders"), CLOSE],
     )
-    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1)
     files = {path: text for job in (*strangers, *jobs) for path, text in job.draft.state["files"].items()}
+    undone = rng.randint(0, 1) if level == 4 else 1
+    task = composed(rng, level, jobs, strangers, orders, undone, absent=absent, state=str(files))
     files |= {f"{HOME}/Orders/{name}.txt": f"{text}\n" for name, text in task.orders.items()}
     files |= _old(rng, split)
     state: dict[str, Any] = {

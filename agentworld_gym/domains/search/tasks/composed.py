@@ -10,6 +10,7 @@ from typing import Any
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    Absent,
     Job,
     Orders,
     composed,
@@ -26,6 +27,7 @@ from agentworld_gym.domains.search.engine.state import Hidden
 from agentworld_gym.domains.search.tasks import FAMILIES
 from agentworld_gym.domains.search.tasks.question_tasks import HINTS, drafted
 from agentworld_gym.domains.search.tasks.questions import ProvedQuestion, ask, ask_in
+from agentworld_gym.kit.vocabulary import common_pool
 
 STRANGERS = 6
 """How many questions nobody asks for."""
@@ -65,10 +67,15 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     rng.shuffle(chosen)
     jobs = [_job(rng, asked, number) for number, asked in enumerate(chosen, start=1)]
     strangers = [_job(rng, asked, number) for number, asked in enumerate(questions[count:], start=1)]
-    orders = Orders(f"the page {SITE}/NAME, where blanks in NAME are hyphens", lambda name: [_open(name)])
+    orders = Orders(
+        f"the page {SITE}/NAME, where blanks in NAME are hyphens",
+        lambda name: [_open(name)],
+        common_pool("people").of(split),
+    )
     others = [name for asked in chosen for name in asked.others][:OTHER_ORDERS]
     names = [*names_like(rng, [job.answer for job in jobs], OTHER_ORDERS), *others]
-    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, names)
+    undone = rng.randint(0, 1) if level == 4 else 1
+    task = composed(rng, level, jobs, strangers, orders, undone, names, absent=_absent(rng, split, theme))
     state = {**jobs[0].draft.state, "pages": _pages([*jobs, *strangers], task.orders)}
     hidden = {
         "question": "\n".join(asked.text for asked in chosen),
@@ -91,6 +98,20 @@ def _job(rng: random.Random, asked: ProvedQuestion, number: int) -> Job:
     text = text.replace(", then finish with the answer.", ". Find out the answer.")
     parts = re.split(r"; | \| ", asked.answer) if asked.form in ("items", "rows") else [asked.answer]
     return Job(text, draft, "; ".join(parts), tuple(parts))
+
+
+def _absent(rng: random.Random, split: Split, theme: str) -> Absent:
+    """Return a question about a web of another theme, which this one knows nothing of.
+
+    Raises:
+        Unfit: the drawn web has the theme of this one.
+    """
+    asked = ask(rng, split, *_kind(rng.choice(list(FAMILIES))))
+    if theme in asked.world.theme.split("+"):
+        raise Unfit("the same theme")
+    query = {"query": asked.stops[0].query}
+    look = json.dumps({"name": "web_search", "arguments": query}, ensure_ascii=False)
+    return Absent(_job(rng, asked, 9).text, (look,))
 
 
 def _address(name: str) -> str:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.domain.task import Check, Split
-from agentworld_gym.core.tasks.composition import Job, Orders, composed, composing, draft_of, instruction_of, job_of
+from agentworld_gym.core.tasks.composition import (
+    Absent,
+    Job,
+    Orders,
+    composed,
+    composing,
+    draft_of,
+    instruction_of,
+    job_of,
+)
 from agentworld_gym.core.tasks.family import Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.swe.tasks.actions import call, edit, fix, read, shell
@@ -24,6 +33,7 @@ from agentworld_gym.domains.swe.tasks.repository import (
     listing,
     templates,
 )
+from agentworld_gym.kit.vocabulary import common_pool
 
 WHERE = "the name of the file that the cause was in, without its folder"
 CHANGES = f"{ROOT}/CHANGELOG.md"
@@ -32,29 +42,35 @@ FAULTS = {"incomplete-results": 0.5, "partial-failure": 0.3, "slow-service": 0.3
 """The faults of level 5; none of them spoils an action of the expert, who does not act on what they hide."""
 
 REPAIRS = 4
-"""How many bugs a task has, each in a package of its own."""
-
-ORDERS = Orders(f"the file {ROOT}/issues/NAME.md", lambda name: [read(f"{ROOT}/issues/{name}.md")])
+"""How many bugs are repaired, each in a package of its own; one more package has a bug that nobody may repair."""
 
 
 def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
     """Compose a task to which a family contributes a job."""
     repositories = [draw_repository(rng, template, split) for template in templates().values()]
     rng.shuffle(repositories)
-    bugs = _bugs(rng, repositories[:REPAIRS], lead if lead in KINDS else rng.choice(KINDS))
-    files = _joined(repositories, bugs)
+    bugs = _bugs(rng, repositories[: REPAIRS + 1], lead if lead in KINDS else rng.choice(KINDS))
+    files = _joined(repositories, bugs, _copies(rng, repositories, split))
     publishes = lead == "publish" or (level == 5 and rng.random() < 0.5)
-    jobs = [_repair(repository, bug, files) for repository, bug in zip(repositories, bugs, strict=False)]
-    changed = sorted({bug.file for bug in bugs})
+    *jobs, barred = [_repair(repository, bug, files) for repository, bug in zip(repositories, bugs, strict=False)]
+    changed = sorted({bug.file for bug in bugs[:REPAIRS]})
     version = str(repositories[0].values["version"])
     jobs.append(_note(files, changed, version))
     package = str(repositories[0].values["package"])
     if publishes:
         jobs.append(_publish(f"Repair {package} and others", len(changed) + 1))
     others = {path.rpartition("/")[2] for path in files if path.endswith(".py") and path not in changed}
-    strangers = [_stranger(rng, rng.choice(repositories[REPAIRS:]), name) for name in sorted(others)]
+    strangers = [_stranger(rng, repositories[-1], name) for name in sorted(others)]
     undone = rng.randint(0, 1) if level == 4 else 1
-    task = composed(rng, level, jobs, strangers, ORDERS, 0 if publishes else undone)
+    orders = Orders(
+        f"the file {ROOT}/issues/NAME.md",
+        lambda name: [read(f"{ROOT}/issues/{name}.md")],
+        common_pool("people").of(split),
+    )
+    task = composed(
+        rng, level, jobs, strangers, orders, 0 if publishes else undone, barred=[barred],
+        absent=_absent(rng, files, split), state=str(files),
+    )  # fmt: skip
     for name, text in task.orders.items():
         files[f"issues/{name}.md"] = f"# {name}\n\n{text}\n"
     state: dict[str, Any] = {
@@ -71,7 +87,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     return draft_of(
         "swe",
         task,
-        instruction_of(task, ORDERS, f"The repository {ROOT} has several packages."),
+        instruction_of(task, orders, f"The repository {ROOT} has several packages."),
         state,
         jobs,
         first_observation=listing(state["files"]),
@@ -96,8 +112,20 @@ def _bugs(rng: random.Random, repositories: Sequence[Repository], kind: str) -> 
     return bugs
 
 
-def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation]) -> dict[str, str]:
-    """Return the files of one repository with all packages and the bugs, by their paths from its root.
+def _copies(rng: random.Random, repositories: Sequence[Repository], split: Split) -> dict[str, str]:
+    """Return the code of packages like those of the repository, which nothing uses, by their paths."""
+    names = {str(one.values["package"]) for one in repositories}
+    copies: dict[str, str] = {}
+    for template in templates().values():
+        other = draw_repository(rng, template, split)
+        if (package := str(other.values["package"])) not in names:
+            paths = {path.removeprefix(f"{ROOT}/"): text for path, text in other.files.items()}
+            copies |= {path: text for path, text in paths.items() if path.startswith(f"{package}/")}
+    return copies
+
+
+def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation], copies: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of one repository with all packages, the bugs, and copies of code, by their paths from its root.
 
     Raises:
         Unfit: two packages have one name.
@@ -108,6 +136,7 @@ def _joined(repositories: Sequence[Repository], bugs: Sequence[Mutation]) -> dic
     for place, repository in enumerate(repositories):
         broken = repository.broken(*bugs[place : place + 1])
         files = {path.removeprefix(f"{ROOT}/"): text for path, text in broken.items()} | files
+    files |= {f"vendor/{path}": text for path, text in copies.items()}
     parts = [f"- {one.values['package']}: {one.values['summary']}" for one in repositories]
     return {**dict(sorted(files.items())), "README.md": "\n".join(["# Tools", "", *sorted(parts), ""])}
 
@@ -171,6 +200,15 @@ def _stranger(rng: random.Random, repository: Repository, file: str) -> Job:
     bug = rng.choice(repository.mutations)
     text = f"In the package {repository.values['package']}: {bug.symptom} Find the cause and repair it without changing"
     return job_of(TaskDraft(f"{text} the tests.", {}, (), (), (), found=Finding(WHERE, file)))
+
+
+def _absent(rng: random.Random, files: Mapping[str, str], split: Split) -> Absent | None:
+    """Return a job about a package that is nowhere in the repository; None where all that were drawn are there."""
+    for template in rng.sample(list(templates().values()), len(templates())):
+        other = draw_repository(rng, template, split)
+        if not any(f"{other.values['package']}/" in path for path in files):
+            return Absent(_stranger(rng, other, "").text, (shell("ls"),))
+    return None
 
 
 def _name(bug: Mutation) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    Absent,
     Job,
     Orders,
     composed,
@@ -23,12 +24,23 @@ from agentworld_gym.core.tasks.rehearsal import Faults
 from agentworld_gym.domains.terminal.tasks import FAMILIES
 from agentworld_gym.domains.terminal.tasks.control_cases import WAIT, unlock
 from agentworld_gym.domains.terminal.tasks.scene import HOME, WORKING_FOLDERS
-from agentworld_gym.kit.vocabulary import FOLDERS
+from agentworld_gym.kit.vocabulary import FOLDERS, common_pool
 
 STRANGERS = 50
 """How many folders hold a job that nobody asks for."""
 
-ORDERS = Orders("the file orders/NAME.txt in the folder where you start", lambda name: [])
+OPEN = "|".join(
+    (
+        r"(?<=[Mm]ake a folder )(\w+)\b",
+        r"(?<=in a folder )(\w+)(?= that you make)",
+        r"(?<=append the line )(\w+)\b",
+        r"(?<=the single line )(\w+)\b",
+        r"(?<=append a setting )(\w+)\b",
+        r"(?<=into one archive )([\w.]+)\b",
+    )
+)
+"""What a job can leave open: the names and words that the agent brings into the world."""
+
 FAULTS = Faults(
     {
         "intermittent-errors": 0.15,
@@ -46,13 +58,21 @@ FAULTS = Faults(
 def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraft:
     """Compose a task to which a family contributes a job."""
     base = rng.choice(WORKING_FOLDERS)
-    orders = replace(ORDERS, look=lambda name: [f"cat '{base}/orders/{name}.txt'"])
+    orders = Orders(
+        "the file orders/NAME.txt in the folder where you start",
+        lambda name: [f"cat '{base}/orders/{name}.txt'"],
+        common_pool("people").of(split),
+        open=OPEN,
+    )
     names = families_of(rng, lead, list(FAMILIES), level)
     folders = _folders(rng, split)
     jobs = [_placed(rng, split, name, base, next(folders)) for name in names]
     strangers = [_placed(rng, split, rng.choice(list(FAMILIES)), base, next(folders)) for _ in range(STRANGERS)]
-    task = composed(rng, level, jobs, strangers, orders, undone=rng.randint(0, 1) if level == 4 else rng.randint(1, 2))
+    nowhere = next(folders)
+    absent = Absent(_placed(rng, split, rng.choice(list(FAMILIES)), base, nowhere).text, (f"ls -d {base}/{nowhere}",))
     files = {path: text for job in (*jobs, *strangers) for path, text in job.draft.state["files"].items()}
+    undone = rng.randint(0, 1) if level == 4 else rng.randint(1, 2)
+    task = composed(rng, level, jobs, strangers, orders, undone, absent=absent, state=str(files))
     files |= {f"{base}/orders/{name}.txt": f"{text}\n" for name, text in task.orders.items()}
     state = {"user": "dev", "host": "box", "home": HOME, "cwd": base, "files": dict(sorted(files.items())), "dirs": []}
     instruction = instruction_of(task, orders)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    Absent,
     Job,
     Orders,
     composed,
@@ -34,8 +37,12 @@ from agentworld_gym.kit.vocabulary import common_pool
 STRANGERS = 4
 """How many jobs nobody asks for."""
 
+FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
 OLD_LETTERS = 60
 """How many letters lie in the archive of the mail."""
+
+OLD_ROWS = 60
+"""How many old issues, threads and goods a site has at most."""
 
 
 def _again(action: str, seen: str) -> list[str]:
@@ -87,20 +94,26 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
             jobs.append(_job(scene, name))
         except Unfit:
             scene.state = kept
-        if len(jobs) == count:
+        if len(jobs) == count + 1:
             break
     scene.need(len(jobs) >= 3)
+    barred = jobs[count:]
+    jobs = jobs[:count]
     rng.shuffle(jobs)
     start = jobs[0].draft.state["open"]
-    jobs = [jobs[0], *(_opened(job) for job in jobs[1:])]
-    strangers = [job_of(rng.choice(list(FAMILIES.values()))(rng, 1, split)) for _ in range(STRANGERS)]
-    strangers = [_plain(job) for job in strangers]
+    jobs = [_opened(job) for job in jobs]
+    strangers = [_plain(job_of(rng.choice(list(FAMILIES.values()))(rng, 1, split))) for _ in range(STRANGERS)]
     orders = Orders(
         "the wiki page 'Order NAME', at http://wiki.example/wiki/Order_NAME",
         lambda name: [go(path(f"Order {name}"))],
+        common_pool("people").of(split),
     )
     names = [*names_like(rng, [job.answer for job in jobs], 30), *scene.mixed(common_pool("people").of(split))[:30]]
-    task = composed(rng, level, jobs, strangers, orders, rng.randint(0, 1) if level == 4 else 1, names)
+    undone = rng.randint(0, 1) if level == 4 else 1
+    task = composed(
+        rng, level, jobs, strangers, orders, undone, names,
+        barred=barred, absent=_absent(scene, strangers), state=str(scene.state),
+    )  # fmt: skip
     _write(scene, task.orders)
     _add_past(scene)
     scene.state["open"] = start
@@ -117,6 +130,17 @@ def _job(scene: _SharedScene, name: str) -> Job:
     scene.state["open"] = ""
     draft = draft_on(FAMILIES[name], scene)
     return _plain(job_of(replace(draft, state={"open": scene.state["open"]})))
+
+
+def _absent(scene: _SharedScene, jobs: Sequence[Job]) -> Absent | None:
+    """Return a job about people whom no site knows; None where none of those given is about such people."""
+    there = str(scene.state)
+    for job in jobs:
+        people = FULL_NAME.findall(job.text)
+        if people and not any(name in there for name in people):
+            known = sorted(set(scene.state["sites"]) & {"mail", "forum", "shop", "tracker", "wiki"})
+            return Absent(job.text, tuple(go(f"{site}/") for site in known))
+    return None
 
 
 def _plain(job: Job) -> Job:
@@ -145,9 +169,46 @@ def _write(scene: _SharedScene, orders: dict[str, str]) -> None:
 
 
 def _add_past(scene: _SharedScene) -> None:
-    """Add old letters to the archive of the mail, where a job is there."""
-    if "mail" not in scene.state["sites"]:
-        return
+    """Add old letters, closed issues, old threads and other goods to the sites that are there. They have lower numbers
+    than the rows of the jobs."""
+    sites = scene.state["sites"]
+    if "mail" in sites:
+        _add_letters(scene)
+    if "tracker" in sites:
+        authors = [row["username"] for row in scene.rows("tracker", "users")]
+        for number in _below(scene, "tracker", "issues", "issue_id"):
+            old, new = (word.capitalize() for word in scene.words("nouns", 2))
+            scene.add("tracker", "issues", issue_id=number, title=f"Rename {old} to {new}", kind="task", priority="low",
+                      text=f"{old} is called {new} from now on.", author=scene.pick(authors), status="closed",
+                      stage="done", reason="done", opened_at=scene.moment(900 - number),
+                      closed_at=scene.moment(890 - number))  # fmt: skip
+    if "forum" in sites:
+        authors = [row["username"] for row in scene.rows("forum", "users")]
+        scene.add("forum", "boards", slug="past", name="Past years", description="What we talked about once")
+        posts = _below(scene, "forum", "posts", "post_id")
+        for number, post in zip(_below(scene, "forum", "threads", "thread_id"), posts, strict=False):
+            word, city, author = scene.word("nouns").capitalize(), scene.word("cities"), scene.pick(authors)
+            title, at = f"{word} day in {city}", scene.moment(900 - number)
+            scene.add("forum", "threads", thread_id=number, board="past", title=title, username=author, opened_at=at)
+            scene.add("forum", "posts", post_id=post, thread_id=number, username=author, text=f"See you in {city}.",
+                      written_at=at)  # fmt: skip
+    if "shop" in sites:
+        scene.add("shop", "categories", slug="paper", name="Paper")
+        words = scene.mixed(common_pool("nouns").of(scene.split))
+        for number, word in zip(_below(scene, "shop", "products", "product_id"), words, strict=False):
+            scene.add("shop", "products", product_id=number, name=f"{word.capitalize()} notebook", category="paper",
+                      price=scene.rng.randint(20, 90) / 10, stock=scene.rng.randint(1, 30), material="paper",
+                      description="A hundred pages for what comes to mind.")  # fmt: skip
+
+
+def _below(scene: _SharedScene, site: str, table: str, key: str) -> range:
+    """Return numbers for old rows of a table, all below those that it has."""
+    first = min((row[key] for row in scene.rows(site, table)), default=OLD_ROWS + 1)
+    return range(max(1, first - OLD_ROWS), first)
+
+
+def _add_letters(scene: _SharedScene) -> None:
+    """Add old letters to the archive of the mail."""
     rows = scene.rows("mail", "messages")
     numbered = all("message_id" in row for row in rows)
     first = max((row["message_id"] for row in rows), default=0) + 1 if numbered else None

@@ -1,0 +1,137 @@
+"""The user of a task answers questions in every world, from a script, and says nothing to who does not ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.actions.tolerant import TolerantParser
+from agentworld_gym.core.contracts import ActionKind, ChatRequest
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.user import ASK_TOOL, NOTHING_TO_ADD, read_question
+from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.integrations.mcp.tool_episode import ToolEpisode
+from agentworld_gym.integrations.trl_environments import environment_factory
+from agentworld_gym.llm.prompting.agent_prompt import agent_prompt
+from tests.helpers.worlds import dream
+
+DOMAINS = ("android", "desktop", "mcp", "search", "swe", "terminal", "web")
+TASK: dict[str, Any] = {
+    "instruction": "Name the folder.",
+    "user": [{"about": "folder|job 1", "says": "It is maple."}],
+    "success": [{"answer": {"equals": "maple"}}],
+    "expert": ["ask: Which folder?", "finish: maple"],
+}
+
+every_domain = pytest.mark.parametrize("domain", DOMAINS)
+
+
+def nobody(request: ChatRequest) -> str:
+    """A model that is never to be asked."""
+    raise AssertionError(request)
+
+
+@every_domain
+@pytest.mark.parametrize("language", [False, True])
+def test_the_user_answers_in_every_domain_and_world(domain: str, language: bool) -> None:
+    world = dream(f"{domain}_nobody", nobody) if language else "scripted"
+    runner = EnvOptions(spec=domain, world=world, reading="tolerant").runner()
+    ((episode, first, info),) = runner.start([0], {"task": TASK})
+    assert "maple" not in first and "ask" in str(info["tools"]) and "maple" not in episode.session.system
+    assert '"ask"' not in episode.session.system
+    (asked,) = runner.advance([episode], ["Let me ask.\nask: Which FOLDER do you mean?"])
+    assert asked.observation == "The user says: It is maple." and asked.answered
+    (call,) = runner.advance([episode], ['{"name": "ask", "arguments": {"question": "And job 1?"}}'])
+    assert call.observation == asked.observation and "action_error" not in call.info
+    (other,) = runner.advance([episode], ["ask: How are you?"])
+    assert other.observation == f"The user says: {NOTHING_TO_ADD}"
+    (end,) = runner.advance([episode], ["finish: maple"])
+    runner.close()
+    assert end.info["success"]
+
+
+@every_domain
+def test_a_prompt_says_how_to_ask_where_there_is_a_user(domain: str) -> None:
+    runner = EnvOptions(spec=domain, world="scripted").runner()
+    ((episode, _, _),) = runner.start([0], {"task": TASK})
+    ((lonely, _, _),) = runner.start([0], {"task": {key: value for key, value in TASK.items() if key != "user"} | {
+        "expert": ["finish: maple"]}})  # fmt: skip
+    runner.close()
+    told = ("write: ask: QUESTION" in agent_prompt(episode), '{"name": "ask"' in agent_prompt(episode))
+    assert sum(told) == 1
+    assert "ask: QUESTION" not in agent_prompt(lonely) and '{"name": "ask"' not in agent_prompt(lonely)
+
+
+@every_domain
+def test_programs_that_call_tools_call_ask(domain: str) -> None:
+    runner = EnvOptions(spec=domain, world="scripted", task=TASK).runner()
+    episode = ToolEpisode(runner, seed=0)
+    assert [tool["name"] for tool in episode.tools].count("ask") == 1
+    action = episode.action("ask", {"question": "Which folder?"})
+    assert action is not None
+    (step,) = runner.advance([episode.episode], [action])
+    runner.close()
+    assert episode.answer(step).texts == ("The user says: It is maple.",)
+
+
+@every_domain
+def test_trainers_have_a_method_that_asks(domain: str) -> None:
+    made: Any = environment_factory(load_spec(domain).env_id, world="scripted", task=TASK)
+    environment = made()
+    environment.reset(task_seed=0)
+    assert environment.ask(question="Which folder?") == "The user says: It is maple."
+    made.close()
+
+
+def test_forks_ask_for_themselves_and_a_trace_replays(tmp_path: Path) -> None:
+    runner = EnvOptions(spec="terminal", traces=tmp_path).runner()
+    ((episode, _, _),) = runner.start([0], {"task": TASK})
+    twin = runner.fork(episode)
+    shown = [runner.advance([one], ["ask: Which folder?"])[0].observation for one in (episode, twin)]
+    assert shown == ["The user says: It is maple."] * 2
+    runner.advance([episode], ["pwd"])
+    runner.advance([episode], ["finish: maple"])
+    runner.close()
+    again = EnvOptions(spec="terminal").runner()
+    assert all(difference.same for difference in replay(tmp_path, again))
+    again.close()
+
+
+def test_without_a_user_a_question_is_an_action_like_any_other() -> None:
+    env = gym.make("AgentWorld/Terminal-v0")
+    env.reset(seed=0)
+    assert "command not found" in str(env.step("ask: Which folder?")[0])
+    env.close()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
+def test_what_is_asked_is_read_back(question: str) -> None:
+    parser = ActionParser(load_spec("terminal"))
+    for reader in (parser, TolerantParser(parser)):
+        action = reader.parse(f"ask: {question}", [ASK_TOOL])
+        assert action.kind is ActionKind.ASK or "```" in question
+    assert read_question(f"ask: {question}") == question.strip()
+
+
+def test_a_question_that_is_no_text_is_refused() -> None:
+    parser = ActionParser(load_spec("terminal"))
+    for text in ("ask: \ud800?", "ask: " + "a" * parser.spec.limits.max_action_chars):
+        action = parser.parse(text, [ASK_TOOL])
+        assert action.error is not None and action.kind is ActionKind.ACT
+
+
+def test_a_broken_pattern_is_named() -> None:
+    runner = EnvOptions(spec="terminal", world="scripted").runner()
+    with pytest.raises(SpecError, match=r"user\.0\.about"):
+        runner.start([0], {"task": {**TASK, "user": [{"about": "(", "says": "x"}]}})
+    runner.close()
+    assert Task.model_validate({**TASK, "id": "t", "domain": "web", "user": []}).tools == (dict(ASK_TOOL),)
