@@ -46,6 +46,9 @@ MOST_LOST = 8
 """How many episodes in a row may be lost, because the agent's server fails or the world's cannot be reached, before the
 evaluation ends."""
 
+_WORLD_OF = "world of "
+"""What stands before a domain where records note the fingerprint of its world."""
+
 Party = Literal["agent", "world"]
 
 Elsewhere = Callable[[EnvOptions, Callable[[], Policy], Sequence[int]], Generator[Played, None, None]]
@@ -148,6 +151,15 @@ class Records:
         if (known := self._known[what]) != digest:
             raise SpecError(self._path, what, digest, f"{known}, with which this run was begun; else another --out")
 
+    @property
+    def worlds(self) -> dict[str, str]:
+        """The fingerprint of the world of each domain, in the order in which the domains were begun."""
+        return {what.removeprefix(_WORLD_OF): one for what, one in self._known.items() if what.startswith(_WORLD_OF)}
+
+    def keys(self, domain: str) -> list[Key]:
+        """Return the keys of the episodes of a domain."""
+        return [key for key in self.episodes if key[0] == domain]
+
     def add(self, episode: AgentEpisode) -> None:
         """Keep an episode, at once. What the run was begun with is written with the first one, so that a run that could
         not begin leaves nothing to refuse the next one."""
@@ -184,8 +196,7 @@ def _setup_of(line: Mapping[str, Any], path: Path) -> Setup:
 class _Run:
     """What is found out on the way."""
 
-    worlds: dict[str, str] = field(default_factory=dict)
-    keys: list[Key] = field(default_factory=list)
+    keys: defaultdict[str, list[Key]] = field(default_factory=lambda: defaultdict(list))
     described: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     lost: int = 0
@@ -206,8 +217,8 @@ def evaluate_agent(
 ) -> AgentResult:
     """Let an agent play tasks of some domains, and say how good it is.
 
-    What `records` holds is not played again, except for episodes that a server or the world failed. Ctrl-C ends the
-    playing; the result then holds what was finished.
+    What `records` holds is not played again, except for episodes that a server or the world failed. The result holds
+    what they have of other domains too. Ctrl-C ends the playing; the result then holds what was finished.
 
     Args:
         setup: The agent, the worlds and the tasks.
@@ -244,8 +255,10 @@ def evaluate_agent(
                     _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, elsewhere, check)
         except KeyboardInterrupt:
             interrupted = True
-    episodes = [kept.episodes[key] for key in run.keys if key in kept.episodes]
-    failed = [episode for key in run.keys for episode in kept.failed[key]]
+    # What an earlier run played of other domains stays in the result.
+    keys = [key for domain in kept.worlds for key in run.keys.get(domain) or kept.keys(domain)]
+    episodes = [kept.episodes[key] for key in keys if key in kept.episodes]
+    failed = [episode for key in keys for episode in kept.failed[key]]
     return AgentResult(
         agent=setup.agent,
         described=run.described,
@@ -254,9 +267,9 @@ def evaluate_agent(
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command,
         package=setup.package,
-        samples=samples,
+        samples=max([samples, *(one.sample + 1 for one in episodes)]),
         interrupted=interrupted,
-        **_figures(episodes, setup, run.worlds, prices or {}, failed),
+        **_figures(episodes, setup, kept.worlds, prices or {}, failed),
     )
 
 
@@ -356,11 +369,10 @@ def _play(
     options = setup.environment(domain).changed(traces=None if traces is None else str(traces / domain))
     runner = (options if elsewhere is None else options.changed(traces=None)).runner()
     try:
-        kept.enter(f"world of {domain}", runner.fingerprint)
-        run.worlds[domain] = runner.fingerprint
+        kept.enter(f"{_WORLD_OF}{domain}", runner.fingerprint)
         seeds = one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
         keys = [(domain, seed, sample) for sample in range(samples) for seed in seeds]
-        run.keys += keys
+        run.keys[domain] = keys
         missing = [key for key in keys if _is_missing(kept.episodes.get(key))]
         if on_runner is not None:
             on_runner(domain, runner, len(missing))

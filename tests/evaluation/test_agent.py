@@ -170,6 +170,24 @@ def test_a_run_takes_other_domains_too_and_one_that_could_not_begin_leaves_nothi
     assert {one.domain for one in evaluate(domains=("mcp", "terminal")).episodes} == {"mcp", "terminal"}
 
 
+def test_a_run_of_fewer_domains_keeps_what_was_played_of_the_others(evaluate: Ask):
+    both = evaluate(domains=("mcp", "terminal"), samples=2)
+    again = evaluate(domains=("mcp",))
+    assert again.domains == both.domains and again.samples == 2
+    assert set(again.episodes) == set(both.episodes)
+
+
+def test_a_run_says_nothing_of_failures_in_domains_that_it_did_not_play(tmp_path: Path):
+    register_world("late", lambda given: ScriptedWorld(lambda task, done: LATE if done else "$"))
+    command = ["eval", "agent", "--agent", "expert", "--world", "late", "--tasks", "1", "--level", "1"]
+    command += ["--split", "validation", "--out", str(tmp_path / "mine.json"), "--domains"]
+    runner = CliRunner()
+    assert "the same command tries them again" in runner.invoke(app, [*command, "terminal,mcp"]).output
+    assert "failed in 1 episode," in runner.invoke(app, [*command, "mcp"]).output
+    found = read_result(tmp_path / "mine.json")
+    assert isinstance(found, AgentResult) and found.world_failures == {"timeout": 2}
+
+
 def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_with(
     evaluate: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -205,9 +205,10 @@ def agent(
             elsewhere=elsewhere if ray else None,
         )
     _report(out, result)
+    asked_for = [one for one in result.episodes if one.domain in setup.domains]
     lost = {
-        "agent's server": [one.message for one in result.episodes if one.agent_failure],
-        "world": [one.message for one in result.episodes if one.world_failure],
+        "agent's server": [one.message for one in asked_for if one.agent_failure],
+        "world": [one.message for one in asked_for if one.world_failure],
     }
     for who, messages in lost.items():
         if messages:
