@@ -465,6 +465,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def tokens_text(number: int | None) -> str:
+    """Return a number of tokens; a server that does not tell of its tokens leaves it open.
+
+    >>> tokens_text(12345), tokens_text(None)
+    ('12,345', 'unknown')
+    """
+    return "unknown" if number is None else f"{number:,}"
+
+
 def printable(text: str) -> str:
     r"""Return a text that cannot move the cursor or change the terminal: control characters are shown as pictures.
 

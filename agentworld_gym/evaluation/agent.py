@@ -38,7 +38,15 @@ from agentworld_gym.core.traces import episodes_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
-from agentworld_gym.evaluation.results.agent import AgentDifference, AgentEpisode, AgentResult, Cell, DomainCell, Key
+from agentworld_gym.evaluation.results.agent import (
+    AgentDifference,
+    AgentEpisode,
+    AgentResult,
+    Cell,
+    DomainCell,
+    Key,
+    TokenCounts,
+)
 from agentworld_gym.evaluation.results.base import TaskDraw, excerpt
 from agentworld_gym.llm.generators.handles import sent_sampling
 
@@ -476,8 +484,8 @@ def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
     )
 
 
-def _counts(usage: Usage) -> tuple[int, int, int]:
-    return usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens
+def _counts(usage: Usage) -> TokenCounts:
+    return (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) if usage.known else None
 
 
 def _figures(
@@ -525,8 +533,8 @@ def _figures(
     }
 
 
-def _sum(counts: Iterable[tuple[int, int, int]]) -> Usage:
-    return sum((Usage(*one) for one in counts), Usage())
+def _sum(counts: Iterable[TokenCounts]) -> Usage:
+    return sum((Usage(known=False) if one is None else Usage(*one) for one in counts), Usage())
 
 
 def _cell(episodes: Iterable[AgentEpisode]) -> Cell:

@@ -26,6 +26,7 @@ from agentworld_gym.cli.common import (
     source_in_dialect,
     stderr,
     stdout,
+    tokens_text,
 )
 from agentworld_gym.cli.eval.output import (
     OutOption,
@@ -239,13 +240,12 @@ def _print(result: AgentResult) -> None:
         rows.append(_row("all", result.whole))
     print_table(("domain", "success", "score", "steps", "not scored"), rows)
     said = [f"{how} {count}" for how, count in result.ends.items()]
-    spent = {who: one.prompt + one.completion for who, one in result.tokens.items()}
     lines = [
         f"ends: {', '.join(said) or '-'}; {counted(result.refused, 'action')} refused",
-        f"tokens: agent {spent['agent']:,}, world {spent['world']:,}",
+        f"tokens: {', '.join(f'{who} {tokens_text(one.total)}' for who, one in result.tokens.items())}",
         str(result.draw),
     ]
-    in_vain = [f"{who} {one.prompt + one.completion:,}" for who, one in result.replaced.items() if one.prompt]
+    in_vain = [f"{who} {tokens_text(one.total)}" for who, one in result.replaced.items() if one.total != 0]
     if in_vain:
         lines.insert(-1, f"tokens beside these for what was asked or played again: {', '.join(in_vain)}")
     calls = [f"{name} {kind}" for name, cell in result.domains.items() for kind in cell.calls]

@@ -233,10 +233,13 @@ def _run(run: BenchRun, total: int, prices: dict[str, TokenPrices], tensorboard:
 
         def show(state: Progress) -> None:
             used = {"model": state.model, "judge": state.judge}
-            tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in used.values())
+            tokens = (state.model + state.judge).total
             cost = sum(prices[who].of(usage) for who, usage in used.items() if who in prices)
-            tally.note = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
-            tally.reached(state.done, tokens, {"failed": state.failed})
+            if tokens is None:
+                tally.note = "tokens unknown"
+            else:
+                tally.note = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
+            tally.reached(state.done, tokens or 0, {"failed": state.failed})
 
         return run.run(show)
 

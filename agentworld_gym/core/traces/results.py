@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.core.contracts import Usage
 from agentworld_gym.core.traces.log import TraceEpisode, agent_logs, read_header, read_trace
 
 Ending = Literal["finished", "left", "limit", "failure", "open"]
@@ -68,8 +69,8 @@ class EpisodeResult:
     failure: str | None
     """What failed in the world or in a judge; None where nothing did."""
 
-    world_tokens: int
-    """The tokens of prompts and completions that the steps cost the world."""
+    world_tokens: int | None
+    """The tokens of prompts and completions that the steps cost the world; None where its server does not tell."""
 
 
 def episodes_of(path: Path) -> Iterator[EpisodeResult]:
@@ -105,7 +106,7 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
     infos = [step.info for step in steps]
     last = infos[-1] if infos else {}
     failure = last.get("failure")
-    tokens = [info.get("tokens", {}) for info in infos]
+    tokens = sum((Usage.read(info["tokens"]) for info in infos if "tokens" in info), Usage())
     return EpisodeResult(
         run=run,
         episode=episode.id,
@@ -122,7 +123,7 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
         steps=len(steps),
         refused=sum("action_error" in info for info in infos),
         failure=None if failure is None else str(failure["message"]),
-        world_tokens=sum(one.get("prompt", 0) + one.get("completion", 0) for one in tokens),
+        world_tokens=tokens.total,
     )
 
 
