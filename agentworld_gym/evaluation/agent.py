@@ -253,6 +253,8 @@ def evaluate_agent(
     >>> found.whole.success.share, found.ends
     (1.0, {'finish': 8})
     """
+    for domain in setup.domains:
+        setup.environment(domain).tasks()  # What one domain lacks is said before another is played.
     run, interrupted = _Run(), False
     with ExitStack() as opened:
         kept = Records(records, setup)

@@ -233,6 +233,23 @@ def test_what_cannot_be_asked_for_is_named(asked: list[str], named: str):
     assert ran.exit_code == 2 and named in " ".join(ran.output.split())
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "named"),
+    [
+        ("--level", "9", "--level: got [9], expected some of 1, 2, 3, 4, 5, the levels of terminal"),
+        ("--family", "permissions", ", the families of mcp"),
+    ],
+)
+def test_what_one_of_several_domains_has_not_is_said_of_it_before_any_is_played(
+    option: str, value: str, named: str, tmp_path: Path
+):
+    out = tmp_path / "mine.json"
+    command = ["eval", "agent", "--agent", "expert", "--domains", "terminal,mcp", "--tasks", "1", "--out", str(out)]
+    ran = CliRunner().invoke(app, [*command, option, value])
+    assert ran.exit_code == 2 and named in " ".join(ran.output.split())
+    assert not out.with_suffix(".episodes.jsonl").exists(), "nothing was played"
+
+
 def test_a_killed_evaluation_goes_on_with_the_same_command(tmp_path: Path):
     out = tmp_path / "mine.json"
     records = out.with_suffix(".episodes.jsonl")
