@@ -154,6 +154,14 @@ TensorBoardOption = Annotated[
         "--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too, from this folder."
     ),
 ]
+WandbOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wandb",
+        metavar="PROJECT",
+        help="Show the progress in Weights & Biases too, as a run of this project; WANDB_MODE=offline keeps it here.",
+    ),
+]
 TracesOption = Annotated[
     Path | None,
     typer.Option("--out", file_okay=False, callback=writable_out, help="Record world and agent traces in this folder."),

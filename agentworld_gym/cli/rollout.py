@@ -25,6 +25,7 @@ from agentworld_gym.cli.common import (
     SplitOption,
     TensorBoardOption,
     TracesOption,
+    WandbOption,
     WorldOption,
     counted,
     env_options,
@@ -66,6 +67,7 @@ def rollout(
     judge: JudgeOption = "same",
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
     out: TracesOption = None,
     agent_option: AgentOption = None,
     **language: Any,
@@ -105,7 +107,7 @@ def rollout(
     stopped = False
     try:
         name = f"{options.domain_spec().id}, {policy}"
-        with live(name, episodes, tensorboard=tensorboard) as tally, remembered_interrupt() as check:
+        with live(name, episodes, tensorboard=tensorboard, wandb=wandb) as tally, remembered_interrupt() as check:
             if runner is None:
                 playing = counted_on_ray(options, opening, seeds, workers, width, tally)
             else:

@@ -17,6 +17,7 @@ from agentworld_gym.cli.common import (
     AgentOption,
     FamilyOption,
     TensorBoardOption,
+    WandbOption,
     counted,
     evaluated_seed,
     examples,
@@ -136,6 +137,7 @@ def agent(
         str | None, typer.Option("--world-price", metavar="IN,OUT", help="The same for the tokens of the world.")
     ] = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
 ) -> None:
     """Let an agent play tasks of all domains and say how good it is.
 
@@ -180,7 +182,7 @@ def agent(
         prices["agent"] = token_prices(price, "--price")
     if world_price is not None:
         prices["world"] = token_prices(world_price, "--world-price")
-    with stages("agent", tensorboard) as begin:
+    with stages("agent", tensorboard, wandb) as begin:
         tallies: list[Tally] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
