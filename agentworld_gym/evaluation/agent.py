@@ -286,7 +286,8 @@ def evaluate_agent(
 def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "") -> AgentResult:
     """Say how good an agent is that played elsewhere, from the traces of its episodes, such as those of `mcp serve`.
 
-    An episode without a step is left out: programs also connect to list tools. One that did not end is not scored.
+    An episode without a step is left out: programs also connect to list tools. One that did not end is not scored. What
+    the agent's model took is not known.
 
     Args:
         agent: The name of the agent.
@@ -332,6 +333,8 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
                 steps=one.steps,
                 refused=one.refused,
                 end=one.ending,
+                agent_tokens=None,
+                world_tokens=_counts(one.world_usage),
                 world_failure=None if one.failure is None else one.ending,
                 message=None if one.failure is None else excerpt(one.failure),
             )

@@ -368,6 +368,7 @@ class TestTraces:
         assert isinstance(found, AgentResult) and found.agent == "mine"
         assert [(one.seed, one.success, one.refused) for one in found.episodes] == [(0, True, 0), (1, False, 1)]
         assert found.whole.success and found.whole.success.share == 0.5
+        assert "tokens: agent unknown, world 0" in ran.output, "traces do not tell what the agent took"
 
     def test_those_of_two_worlds_are_refused(self, traces: Path):
         env = gym.make("AgentWorld/Terminal-v0", world="scripted", split="test", traces=traces)

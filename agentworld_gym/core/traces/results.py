@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.contracts import Usage
@@ -72,6 +72,9 @@ class EpisodeResult:
     world_tokens: int | None
     """The tokens of prompts and completions that the steps cost the world; None where its server does not tell."""
 
+    world_usage: Usage = field(default=Usage())
+    """All the tokens that the world cost, those of probes and judges included."""
+
 
 def episodes_of(path: Path) -> Iterator[EpisodeResult]:
     """Yield how the episodes of a folder of traces ended, run by run; forks are left out.
@@ -106,7 +109,7 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
     infos = [step.info for step in steps]
     last = infos[-1] if infos else {}
     failure = last.get("failure")
-    tokens = sum((Usage.read(info["tokens"]) for info in infos if "tokens" in info), Usage())
+    taken, checks = (_spent(infos, key) for key in ("tokens", "check_tokens"))
     return EpisodeResult(
         run=run,
         episode=episode.id,
@@ -123,8 +126,13 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
         steps=len(steps),
         refused=sum("action_error" in info for info in infos),
         failure=None if failure is None else str(failure["message"]),
-        world_tokens=tokens.total,
+        world_tokens=taken.total,
+        world_usage=taken + checks,
     )
+
+
+def _spent(infos: Sequence[Mapping[str, Any]], key: str) -> Usage:
+    return sum((Usage.read(info[key]) for info in infos if key in info), Usage())
 
 
 def _ending(episode: TraceEpisode) -> Ending:
