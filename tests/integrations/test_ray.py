@@ -181,27 +181,47 @@ def test_the_command_prints_the_same_table_with_ray_and_without(cluster):
     assert alone.exit_code == 2 and "--ray beside it" in alone.stderr
 
 
-def test_eval_agent_loses_and_doubles_nothing_where_a_node_is_killed(cluster, serve, tmp_path):
-    out = tmp_path / "mine.json"
-    records = out.with_suffix(".episodes.jsonl")
-    command = ["eval", "agent", "--agent", "expert", "--world", serve(slow_shell).url, "--domains", "terminal"]
-    command += ["--tasks", "18", "--level", "1", "--seed", "7", "--width", "2", "--out"]
-    program = [sys.executable, "-m", "agentworld_gym", *command, str(out), "--ray"]
-    process = background(program, {"RAY_ADDRESS": cluster.address})
-    try:
-        wait_until(lambda: records.exists() and len(played_in(records)) >= 3, 120)
-        cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-        _, said = process.communicate(timeout=120)
-    finally:
-        if lives(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)
-    cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-    assert process.returncode == 0 and re.search(r"is lost with [1-9]\d* episodes under way", said), said
-    played = played_in(records)
-    assert len(played) == 18 == len({line["seed"] for line in played}), "each is played and kept once"
-    alone = CliRunner().invoke(app, [*command, str(tmp_path / "alone.json")])
-    assert alone.exit_code == 0, alone.output
-    assert AgentResult.read(out).episodes == AgentResult.read(tmp_path / "alone.json").episodes
+class TestALostNode:
+    """A node that is killed while a command plays on the cluster costs time, and no episode."""
+
+    @pytest.fixture
+    def through_a_loss(self, cluster: Cluster) -> Iterator[Callable[..., str]]:
+        """What runs a command, kills a node once something has begun, and returns what the command printed."""
+
+        def ran(command: list[str], begun: Callable[[], bool]) -> str:
+            program = [sys.executable, "-m", "agentworld_gym", *command, "--ray"]
+            process = background(program, {"RAY_ADDRESS": cluster.address})
+            try:
+                wait_until(begun, 120)
+                cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+                shown, said = process.communicate(timeout=120)
+            finally:
+                if lives(process.pid):
+                    os.killpg(process.pid, signal.SIGKILL)
+            assert process.returncode == 0 and re.search(r"is lost with [1-9]\d* episodes under way", said), said
+            return shown
+
+        yield ran
+        cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+
+    def test_leaves_the_records_of_eval_agent_whole(self, through_a_loss, serve, tmp_path):
+        out = tmp_path / "mine.json"
+        records = out.with_suffix(".episodes.jsonl")
+        command = ["eval", "agent", "--agent", "expert", "--world", serve(slow_shell).url, "--domains", "terminal"]
+        command += ["--tasks", "18", "--level", "1", "--seed", "7", "--width", "2", "--out"]
+        through_a_loss([*command, str(out)], lambda: records.exists() and len(played_in(records)) >= 3)
+        played = played_in(records)
+        assert len(played) == 18 == len({line["seed"] for line in played}), "each is played and kept once"
+        alone = CliRunner().invoke(app, [*command, str(tmp_path / "alone.json")])
+        assert alone.exit_code == 0, alone.output
+        assert AgentResult.read(out).episodes == AgentResult.read(tmp_path / "alone.json").episodes
+
+    def test_leaves_the_table_of_a_rollout_whole(self, through_a_loss, serve):
+        server = serve(slow_shell)
+        command = ["rollout", "terminal", "--world", server.url, "-n", "18", "--width", "2"]
+        shown = through_a_loss(command, lambda: len(server.bodies) >= 30)
+        alone = CliRunner().invoke(app, command)
+        assert alone.exit_code == 0 and shown.split() == alone.stdout.split()
 
 
 def played_in(records: Path) -> list[dict[str, Any]]:
