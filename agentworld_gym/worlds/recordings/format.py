@@ -190,7 +190,7 @@ def unpacked(row: dict[str, Any]) -> Observation:
     """Return the observation that the fields of a line hold."""
     return Observation(
         unescape(row["text"]),
-        Usage(*row["usage"], known=bool(row["usage"])),
+        Usage.read(dict(zip(Usage().as_dict(), row["usage"], strict=False))),
         row["prompt"],
         row["completion"],
         row["reasoning"],
