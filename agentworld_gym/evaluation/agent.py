@@ -334,7 +334,7 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
                 refused=one.refused,
                 end=one.ending,
                 agent_tokens=None,
-                world_tokens=_counts(one.world_usage),
+                world_tokens=one.world_counts,
                 world_failure=None if one.failure is None else one.ending,
                 message=None if one.failure is None else excerpt(one.failure),
             )
