@@ -188,6 +188,10 @@ def test_readme_is_at_most_100_lines() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
+def test_readme_says_how_good_an_agent_is() -> None:
+    assert "agentworld eval agent --agent " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 FOLDERS = "agentworld_gym|benchmarks|domain_specs|examples|notebooks|prompts|tests"
 
 

@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     FamilyOption,
     LevelOption,
     TensorBoardOption,
+    WandbOption,
     counted,
     examples,
     pairs,
@@ -102,6 +103,7 @@ def collect(
         Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
     ] = "jsonl",
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
     card: Annotated[
         bool, typer.Option("--card/--no-card", help="Describe the folder in a README.md with pictures.")
     ] = True,
@@ -146,7 +148,7 @@ def collect(
     settings = validated(CollectConfig, {**base.model_dump(), **overrides}, "command line")
     writable_folder(file.parent, "--out")
     named = f"{' '.join(spec.source for spec in specs)}, {split}"
-    with live(named, episodes, tensorboard=tensorboard) as tally:
+    with live(named, episodes, tensorboard=tensorboard, wandb=wandb) as tally:
 
         def count(row: Mapping[str, Any]) -> None:
             tally.ended(row["success"], row["score"] or 0.0, len(row["actions"]))

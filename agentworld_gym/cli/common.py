@@ -154,6 +154,14 @@ TensorBoardOption = Annotated[
         "--tensorboard", metavar="DIR", file_okay=False, help="Show the progress in TensorBoard too, from this folder."
     ),
 ]
+WandbOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wandb",
+        metavar="PROJECT",
+        help="Show the progress in Weights & Biases too, as a run of this project; WANDB_MODE=offline keeps it here.",
+    ),
+]
 TracesOption = Annotated[
     Path | None,
     typer.Option("--out", file_okay=False, callback=writable_out, help="Record world and agent traces in this folder."),
@@ -463,6 +471,15 @@ def counted(number: int, noun: str) -> str:
     ('1 task', '2 tasks')
     """
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def tokens_text(number: int | None) -> str:
+    """Return a number of tokens; a server that does not tell of its tokens leaves it open.
+
+    >>> tokens_text(12345), tokens_text(None)
+    ('12,345', 'unknown')
+    """
+    return "unknown" if number is None else f"{number:,}"
 
 
 def printable(text: str) -> str:

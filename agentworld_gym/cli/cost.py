@@ -27,6 +27,7 @@ from agentworld_gym.cli.common import (
     examples,
     stderr,
     stdout,
+    tokens_text,
 )
 from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.cli.outputs import writable
@@ -249,7 +250,7 @@ def _figures(one: Cost, price: GpuPrice | None) -> Sequence[tuple[str, float | N
         if not (whose == "checks" and key == "thinking")
     ]
     counts = [("episodes", one.episodes), ("steps", one.steps), *tokens]
-    rows: list[tuple[str, float | None, str]] = [(name, number, f"{number:,}") for name, number in counts]
+    rows: list[tuple[str, float | None, str]] = [(name, number, tokens_text(number)) for name, number in counts]
     rows.append(("time", one.seconds, "-" if one.seconds is None else duration(one.seconds)))
     if price is not None:
         paid = None if one.seconds is None else price.of(one.seconds)

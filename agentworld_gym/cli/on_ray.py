@@ -49,13 +49,8 @@ def counted_on_ray(
 
     with closing(play_on_ray(options, opening, seeds, workers=workers, wave=width)) as playing:
         for outcome in playing:
-            tally.tokens += tokens(outcome)
+            tally.tokens += outcome.step_usage.total or 0
             tally.ended(
                 outcome.success, outcome.reward, len(outcome.actions), failure=outcome.failure or outcome.agent_failure
             )
             yield outcome
-
-
-def tokens(episode: Played) -> int:
-    """Return the tokens that an episode's steps cost, those of its checks left out."""
-    return episode.step_usage.prompt_tokens + episode.step_usage.completion_tokens

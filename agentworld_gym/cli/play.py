@@ -178,6 +178,7 @@ class Game:
             while True:
                 line = self._read()
                 if line is None or line == ":quit":
+                    self._conclude(Text("no success: the episode was left", style="yellow"))
                     return
                 if line.startswith(":"):
                     self._meta(line)
@@ -285,9 +286,13 @@ class Game:
         verdict = Text("success was not tested", style="dim")
         if "success" in info:
             verdict = Text("success", style="green") if info["success"] else Text("no success", style="yellow")
-        steps = f", {counted(info['steps'], 'step')}, return {sum(self.gained):+.2f}"
-        self.console.print(Text.assemble(verdict, steps))
+        self._conclude(verdict)
         return True
+
+    def _conclude(self, verdict: Text) -> None:
+        """Print what the episode came to."""
+        steps = counted(self.current.episode.steps, "step")
+        self.console.print(Text.assemble(verdict, f", {steps}, return {sum(self.gained):+.2f}"))
 
     def _show(self, observation: str) -> None:
         """Print an observation; that of a graphical domain as a drawing of its screen."""

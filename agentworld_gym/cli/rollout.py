@@ -25,6 +25,7 @@ from agentworld_gym.cli.common import (
     SplitOption,
     TensorBoardOption,
     TracesOption,
+    WandbOption,
     WorldOption,
     counted,
     env_options,
@@ -35,7 +36,7 @@ from agentworld_gym.cli.common import (
     stdout,
 )
 from agentworld_gym.cli.language_options import with_language_options
-from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, counted_on_ray, tokens
+from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, counted_on_ray
 
 if TYPE_CHECKING:
     from agentworld_gym.agents.policies.playing import Played
@@ -66,6 +67,7 @@ def rollout(
     judge: JudgeOption = "same",
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
     out: TracesOption = None,
     agent_option: AgentOption = None,
     **language: Any,
@@ -105,7 +107,7 @@ def rollout(
     stopped = False
     try:
         name = f"{options.domain_spec().id}, {policy}"
-        with live(name, episodes, tensorboard=tensorboard) as tally, remembered_interrupt() as check:
+        with live(name, episodes, tensorboard=tensorboard, wandb=wandb) as tally, remembered_interrupt() as check:
             if runner is None:
                 playing = counted_on_ray(options, opening, seeds, workers, width, tally)
             else:
@@ -170,18 +172,21 @@ def show(outcomes: list[Played]) -> None:
 
 
 def summary(outcomes: list[Played]) -> list[str]:
-    """Return the number of episodes, success rate, mean return, mean steps, all tokens, and failures of the world.
+    """Return the number of episodes, success rate, mean return, mean steps, tokens of steps, and failures of the world.
 
     Where the world or the server of the agent failed, nothing is known of the agent: those episodes are left out of the
     rates.
     """
+    from agentworld_gym.core.contracts import Usage
+
     counted = [one for one in outcomes if not (one.failure or one.agent_failure)]
     tested = [one.success for one in counted if one.success is not None]
     rate = f"{sum(tested) / len(tested):.2f}" if tested else "-"
     gained = f"{sum(one.reward for one in counted) / len(counted):.2f}" if counted else "-"
     steps = f"{sum(len(one.actions) for one in counted) / len(counted):.1f}" if counted else "-"
+    spent = sum((one.step_usage for one in outcomes), Usage()).total
     failures = len(outcomes) - len(counted)
-    return [str(len(outcomes)), rate, gained, steps, str(sum(map(tokens, outcomes))), str(failures)]
+    return [str(len(outcomes)), rate, gained, steps, "unknown" if spent is None else str(spent), str(failures)]
 
 
 def register(app: typer.Typer) -> None:

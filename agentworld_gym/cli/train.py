@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     FAILED,
     INTERRUPTED,
     Commands,
+    WandbOption,
     examples,
     pair,
     printable,
@@ -66,7 +67,7 @@ C = TypeVar("C", bound=Strict)
         "accelerate launch --multi_gpu --num_processes 2 -m agentworld_gym train cpt my.yaml --out runs/mine",
     )
 )
-def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None, wandb: WandbOption = None) -> None:
     """Pre-train on whole sessions: next-token loss, without thinking.
 
     Sessions that the configuration does not name are recorded first. Ctrl-C keeps a checkpoint, and the same command
@@ -77,7 +78,8 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, CptConfig, changes)
     from agentworld_gym.recipe.training.cpt import train as run
 
-    with _show_progress("cpt", settings.data.episodes) as (measured, recorded):
+    board = _followed(wandb, out, settings.train.tensorboard)
+    with board, _show_progress("cpt", settings.data.episodes) as (measured, recorded):
         outcome = run(settings, out, measured, recorded)
     _tell(out, outcome.steps, outcome.model)
 
@@ -88,7 +90,7 @@ def cpt(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
         "agentworld train sft sft-0.6b --out runs/sft --set model.path=runs/cpt/model",
     )
 )
-def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None, wandb: WandbOption = None) -> None:
     """Fine-tune on samples with thinking: loss on answers only.
 
     Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
@@ -98,7 +100,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
     settings = _configured(config, SftConfig, changes)
     from agentworld_gym.recipe.training.sft import train as run
 
-    with _show_progress("sft") as (measured, _):
+    with _followed(wandb, out, settings.train.tensorboard), _show_progress("sft") as (measured, _):
         outcome = run(settings, out, measured)
     _tell(out, outcome.steps, outcome.model)
 
@@ -106,7 +108,7 @@ def sft(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> No
 @train.command(
     epilog=examples("agentworld train rl rl-4b --out runs/rl --set model.path=runs/sft/model"),
 )
-def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> None:
+def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None, wandb: WandbOption = None) -> None:
     """Sharpen by reinforcement learning: predictions that a rubric and rule verifiers reward.
 
     Ctrl-C keeps a checkpoint, and the same command goes on from it. The model ends up in the folder `model` of the run.
@@ -116,7 +118,7 @@ def rl(config: ConfigArgument, out: RunOption, changes: SetOption = None) -> Non
     settings = _configured(config, RlConfig, changes)
     from agentworld_gym.recipe.rl.gspo import train as run
 
-    with _show_progress("rl") as (measured, _):
+    with _followed(wandb, out, settings.tensorboard), _show_progress("rl") as (measured, _):
         metrics = run(settings, out, measured)
     _tell(out, metrics.get("step", 0), None if metrics.get("stopped") else out / "model")
 
@@ -194,6 +196,19 @@ def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
 
 def _say(text: str) -> None:
     stderr().print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _followed(project: str | None, out: Path, tensorboard: bool) -> AbstractContextManager[object]:
+    """Show the curves of a run in a project of Weights & Biases too, in the main process; None shows none."""
+    if project is None or not _main():
+        return nullcontext()
+    if not tensorboard:
+        expected = "a configuration whose metrics are written for TensorBoard (tensorboard: true)"
+        raise SpecError("command line", "--wandb", project, expected)
+    from agentworld_gym.agents.progress.wandb import followed
+    from agentworld_gym.recipe.training.metrics import TENSORBOARD
+
+    return followed(project, out.name, out / TENSORBOARD)
 
 
 @contextmanager

@@ -204,6 +204,17 @@ class EnvOptions(Options):
         spec = load_spec(self.spec)
         return spec if self.dialect is None else spec.in_dialect(self.dialect)
 
+    def tasks(self) -> TaskSource | None:
+        """Return the tasks, without opening a world; None where they may come with the world.
+
+        Raises:
+            SpecError: A spec or an option is wrong.
+        """
+        if is_registered(self.world) or brings_tasks(self.world):
+            return None
+        spec = self.domain_spec()
+        return self._source(spec, self._scenario_tasks(spec))
+
     def runner(self, world: World[Any] | None = None) -> EpisodeRunner:
         """Open the world and everything around it.
 
@@ -217,9 +228,7 @@ class EnvOptions(Options):
             FingerprintMismatch: The world is another one than expected or locked.
         """
         spec = self.domain_spec()
-        # An error in a choice of tasks is raised before a world is opened, unless the tasks may come with the world.
-        own = is_registered(self.world)
-        source = None if own or brings_tasks(self.world) else self._source(spec, self._scenario_tasks(spec))
+        source = self.tasks()  # An error in the choice of tasks is raised before a world is opened.
         options = WorldOptions(spec, world_options=self.world_options, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
@@ -233,7 +242,7 @@ class EnvOptions(Options):
                 self._refuse_language_options()
             if isinstance(inner, BringsTasks):
                 source = self._source(spec, inner.tasks)
-            elif own:
+            elif is_registered(self.world):
                 source = self._source(spec, self._scenario_tasks(spec))
             if source is None:
                 raise SpecError("options", "world", self.world, "a world that brings its tasks")

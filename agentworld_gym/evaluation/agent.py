@@ -38,13 +38,24 @@ from agentworld_gym.core.traces import episodes_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
-from agentworld_gym.evaluation.results.agent import AgentDifference, AgentEpisode, AgentResult, Cell, DomainCell, Key
+from agentworld_gym.evaluation.results.agent import (
+    AgentDifference,
+    AgentEpisode,
+    AgentResult,
+    Cell,
+    DomainCell,
+    Key,
+    TokenCounts,
+)
 from agentworld_gym.evaluation.results.base import TaskDraw, excerpt
 from agentworld_gym.llm.generators.handles import sent_sampling
 
 MOST_LOST = 8
 """How many episodes in a row may be lost, because the agent's server fails or the world's cannot be reached, before the
 evaluation ends."""
+
+_WORLD_OF = "world of "
+"""What stands before a domain where records note the fingerprint of its world."""
 
 Party = Literal["agent", "world"]
 
@@ -148,6 +159,15 @@ class Records:
         if (known := self._known[what]) != digest:
             raise SpecError(self._path, what, digest, f"{known}, with which this run was begun; else another --out")
 
+    @property
+    def worlds(self) -> dict[str, str]:
+        """The fingerprint of the world of each domain, in the order in which the domains were begun."""
+        return {what.removeprefix(_WORLD_OF): one for what, one in self._known.items() if what.startswith(_WORLD_OF)}
+
+    def keys(self, domain: str) -> list[Key]:
+        """Return the keys of the episodes of a domain."""
+        return [key for key in self.episodes if key[0] == domain]
+
     def add(self, episode: AgentEpisode) -> None:
         """Keep an episode, at once. What the run was begun with is written with the first one, so that a run that could
         not begin leaves nothing to refuse the next one."""
@@ -184,8 +204,7 @@ def _setup_of(line: Mapping[str, Any], path: Path) -> Setup:
 class _Run:
     """What is found out on the way."""
 
-    worlds: dict[str, str] = field(default_factory=dict)
-    keys: list[Key] = field(default_factory=list)
+    keys: defaultdict[str, list[Key]] = field(default_factory=lambda: defaultdict(list))
     described: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     lost: int = 0
@@ -206,8 +225,8 @@ def evaluate_agent(
 ) -> AgentResult:
     """Let an agent play tasks of some domains, and say how good it is.
 
-    What `records` holds is not played again, except for episodes that a server or the world failed. Ctrl-C ends the
-    playing; the result then holds what was finished.
+    What `records` holds is not played again, except for episodes that a server or the world failed. The result holds
+    what they have of other domains too. Ctrl-C ends the playing; the result then holds what was finished.
 
     Args:
         setup: The agent, the worlds and the tasks.
@@ -234,6 +253,8 @@ def evaluate_agent(
     >>> found.whole.success.share, found.ends
     (1.0, {'finish': 8})
     """
+    for domain in setup.domains:
+        setup.environment(domain).tasks()  # What one domain lacks is said before another is played.
     run, interrupted = _Run(), False
     with ExitStack() as opened:
         kept = Records(records, setup)
@@ -244,8 +265,10 @@ def evaluate_agent(
                     _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, elsewhere, check)
         except KeyboardInterrupt:
             interrupted = True
-    episodes = [kept.episodes[key] for key in run.keys if key in kept.episodes]
-    failed = [episode for key in run.keys for episode in kept.failed[key]]
+    # What an earlier run played of other domains stays in the result.
+    keys = [key for domain in kept.worlds for key in run.keys.get(domain) or kept.keys(domain)]
+    episodes = [kept.episodes[key] for key in keys if key in kept.episodes]
+    failed = [episode for key in keys for episode in kept.failed[key]]
     return AgentResult(
         agent=setup.agent,
         described=run.described,
@@ -254,16 +277,17 @@ def evaluate_agent(
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command,
         package=setup.package,
-        samples=samples,
+        samples=max([samples, *(one.sample + 1 for one in episodes)]),
         interrupted=interrupted,
-        **_figures(episodes, setup, run.worlds, prices or {}, failed),
+        **_figures(episodes, setup, kept.worlds, prices or {}, failed),
     )
 
 
 def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "") -> AgentResult:
     """Say how good an agent is that played elsewhere, from the traces of its episodes, such as those of `mcp serve`.
 
-    An episode without a step is left out: programs also connect to list tools. One that did not end is not scored.
+    An episode without a step is left out: programs also connect to list tools. One that did not end is not scored. What
+    the agent's model took is not known.
 
     Args:
         agent: The name of the agent.
@@ -309,6 +333,8 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
                 steps=one.steps,
                 refused=one.refused,
                 end=one.ending,
+                agent_tokens=None,
+                world_tokens=one.world_counts,
                 world_failure=None if one.failure is None else one.ending,
                 message=None if one.failure is None else excerpt(one.failure),
             )
@@ -356,11 +382,10 @@ def _play(
     options = setup.environment(domain).changed(traces=None if traces is None else str(traces / domain))
     runner = (options if elsewhere is None else options.changed(traces=None)).runner()
     try:
-        kept.enter(f"world of {domain}", runner.fingerprint)
-        run.worlds[domain] = runner.fingerprint
+        kept.enter(f"{_WORLD_OF}{domain}", runner.fingerprint)
         seeds = one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
         keys = [(domain, seed, sample) for sample in range(samples) for seed in seeds]
-        run.keys += keys
+        run.keys[domain] = keys
         missing = [key for key in keys if _is_missing(kept.episodes.get(key))]
         if on_runner is not None:
             on_runner(domain, runner, len(missing))
@@ -464,8 +489,8 @@ def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
     )
 
 
-def _counts(usage: Usage) -> tuple[int, int, int]:
-    return usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens
+def _counts(usage: Usage) -> TokenCounts:
+    return (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) if usage.known else None
 
 
 def _figures(
@@ -513,8 +538,8 @@ def _figures(
     }
 
 
-def _sum(counts: Iterable[tuple[int, int, int]]) -> Usage:
-    return sum((Usage(*one) for one in counts), Usage())
+def _sum(counts: Iterable[TokenCounts]) -> Usage:
+    return sum((Usage(known=False) if one is None else Usage(*one) for one in counts), Usage())
 
 
 def _cell(episodes: Iterable[AgentEpisode]) -> Cell:

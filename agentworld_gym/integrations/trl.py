@@ -202,11 +202,10 @@ class EnvironmentRollout:
         self.runner.close()
 
     def _started(self, prompts: Sequence[Chat]) -> list[tuple[Episode, str, Any]]:
-        """Begin the episodes: those of named tasks one by one, all others in one wave."""
-        seeds, tasks = [seed_of(prompt) for prompt in prompts], [task_of(prompt) for prompt in prompts]
-        if not any(tasks):
-            return self.runner.start(seeds, {})
-        return [self.runner.start([seed], {TASK: task})[0] for seed, task in zip(seeds, tasks, strict=True)]
+        """Begin the episodes in one wave; a prompt may name its task."""
+        seeds = [seed_of(prompt) for prompt in prompts]
+        picked = zip(seeds, map(task_of, prompts), strict=True)
+        return self.runner.begin([self.runner.source.pick(seed, {TASK: task}) for seed, task in picked], seeds)
 
     def _play(
         self, rollouts: Sequence[TokenRollout], trainer: Any, template: Mapping[str, Any], ends: set[int | None]

@@ -49,8 +49,6 @@ def in_rounds(
         sessions: The sessions.
         actions: The actions, one a session.
     """
-    if len(set(map(id, sessions))) == len(sessions):
-        return in_one_wave([answering(*one) for one in zip(sessions, actions, strict=True)])
     answers: dict[int, Observation | Failure] = {}
     for indices in rounds(sessions):
         works = [answering(sessions[index], actions[index]) for index in indices]

@@ -27,6 +27,7 @@ import synth_author  # noqa: E402
 from synth_author import Author, Fault, instead, nothing, prose, refusal, replaced  # noqa: E402
 
 import agentworld_gym  # noqa: E402, F401
+from agentworld_gym.cli.common import tokens_text  # noqa: E402
 from agentworld_gym.core.domain.sampling import Sampling  # noqa: E402
 from agentworld_gym.domains.mcp.synth.backends.awm import AwmBackend  # noqa: E402
 from agentworld_gym.domains.mcp.synth.backends.awm_files import recorded_solutions  # noqa: E402
@@ -165,7 +166,8 @@ def table(report: SynthReport) -> str:
     for one in report.stages:
         counts = f"{one.made} of {one.asked} | {one.first} | {one.mean_tries:.2f}"
         lines.append(
-            f"| {one.stage} | {counts} | {one.prompt_tokens:,} | {one.completion_tokens:,} | {one.seconds:.1f} |"
+            f"| {one.stage} | {counts} | {tokens_text(one.prompt_tokens)} | {tokens_text(one.completion_tokens)} "
+            f"| {one.seconds:.1f} |"
         )
     return "\n".join(lines)
 

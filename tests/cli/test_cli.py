@@ -399,8 +399,10 @@ class TestPlay:
         done = agentworld("play", "terminal", "--world", "scripted", stdin="ls\n:again\npwd\n:quit\n")
         assert "[1] pwd" in done.stdout
 
-    def test_the_end_of_input_leaves(self) -> None:
-        assert agentworld("play", "terminal", "--world", "scripted").exit_code == 0
+    @pytest.mark.parametrize("line", ["", ":quit\n"], ids=["the end of input", "quit"])
+    def test_whoever_leaves_before_the_end_is_told_that_there_is_no_success(self, line: str) -> None:
+        done = agentworld("play", "terminal", "--world", "scripted", stdin=f"ls\n{line}")
+        assert done.exit_code == 0 and "no success: the episode was left, 1 step, return" in done.stdout
 
     def test_ctrl_c_leaves_with_130_and_keeps_the_trace(self, tmp_path: Path) -> None:
         arguments = ["play", "terminal", "--world", "scripted", "--out", str(tmp_path)]

@@ -131,6 +131,24 @@ def test_tokens_of_what_was_asked_or_played_again_stand_apart(
     assert found[1].tokens["agent"].prompt == 14
 
 
+def test_tokens_that_a_server_does_not_tell_of_are_unknown_and_not_none(
+    tmp_path: Path, serve: Callable[..., FaultServer]
+):
+    asked = iter(range(100))
+
+    async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+        return answer("finish", tells=next(asked) != 1)
+
+    out = tmp_path / "mine.json"
+    command = ["eval", "agent", "--agent", serve(chat).url, "--domains", "terminal", "--tasks", "3", "--price", "1,2"]
+    ran = CliRunner().invoke(app, [*command, "--width", "1", "--out", str(out)])
+    assert ran.exit_code == 0 and "tokens: agent unknown, world 0" in ran.output
+    found = json.loads(out.read_bytes())
+    assert found["tokens"]["agent"] == {"prompt": None, "completion": None, "cached": None, "price": None}
+    assert [one["agent_tokens"] for one in found["episodes"]] == [[7, 3, 5], None, [7, 3, 5]]
+    assert '<td>tokens of the agent</td><td class="number">unknown</td>' in out.with_suffix(".html").read_text()
+
+
 def test_what_is_not_scored_and_how_tools_were_called_stand_by_domain(
     tmp_path: Path, serve: Callable[..., FaultServer]
 ):
@@ -170,6 +188,24 @@ def test_a_run_takes_other_domains_too_and_one_that_could_not_begin_leaves_nothi
     assert {one.domain for one in evaluate(domains=("mcp", "terminal")).episodes} == {"mcp", "terminal"}
 
 
+def test_a_run_of_fewer_domains_keeps_what_was_played_of_the_others(evaluate: Ask):
+    both = evaluate(domains=("mcp", "terminal"), samples=2)
+    again = evaluate(domains=("mcp",))
+    assert again.domains["terminal"] == both.domains["terminal"] and again.samples == 2
+    assert len(again.episodes) == 9, "of tool servers what was asked for"
+
+
+def test_a_run_says_nothing_of_failures_in_domains_that_it_did_not_play(tmp_path: Path):
+    register_world("late", lambda given: ScriptedWorld(lambda task, done: LATE if done else "$"))
+    command = ["eval", "agent", "--agent", "expert", "--world", "late", "--tasks", "1", "--level", "1"]
+    command += ["--split", "validation", "--out", str(tmp_path / "mine.json"), "--domains"]
+    runner = CliRunner()
+    assert "the same command tries them again" in runner.invoke(app, [*command, "terminal,mcp"]).output
+    assert "failed in 1 episode," in runner.invoke(app, [*command, "mcp"]).output
+    found = read_result(tmp_path / "mine.json")
+    assert isinstance(found, AgentResult) and found.world_failures == {"timeout": 2}
+
+
 def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_with(
     evaluate: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -195,6 +231,23 @@ def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_wit
 def test_what_cannot_be_asked_for_is_named(asked: list[str], named: str):
     ran = CliRunner().invoke(app, ["eval", "agent", "--agent", "expert", *asked])
     assert ran.exit_code == 2 and named in " ".join(ran.output.split())
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "named"),
+    [
+        ("--level", "9", "--level: got [9], expected some of 1, 2, 3, 4, 5, the levels of terminal"),
+        ("--family", "permissions", ", the families of mcp"),
+    ],
+)
+def test_what_one_of_several_domains_has_not_is_said_of_it_before_any_is_played(
+    option: str, value: str, named: str, tmp_path: Path
+):
+    out = tmp_path / "mine.json"
+    command = ["eval", "agent", "--agent", "expert", "--domains", "terminal,mcp", "--tasks", "1", "--out", str(out)]
+    ran = CliRunner().invoke(app, [*command, option, value])
+    assert ran.exit_code == 2 and named in " ".join(ran.output.split())
+    assert not out.with_suffix(".episodes.jsonl").exists(), "nothing was played"
 
 
 def test_a_killed_evaluation_goes_on_with_the_same_command(tmp_path: Path):
@@ -315,6 +368,7 @@ class TestTraces:
         assert isinstance(found, AgentResult) and found.agent == "mine"
         assert [(one.seed, one.success, one.refused) for one in found.episodes] == [(0, True, 0), (1, False, 1)]
         assert found.whole.success and found.whole.success.share == 0.5
+        assert "tokens: agent unknown, world 0" in ran.output, "traces do not tell what the agent took"
 
     def test_those_of_two_worlds_are_refused(self, traces: Path):
         env = gym.make("AgentWorld/Terminal-v0", world="scripted", split="test", traces=traces)

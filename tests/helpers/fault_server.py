@@ -62,7 +62,8 @@ class FaultServer:
             self.open -= 1
 
 
-def answer(text: str, **choice: Any) -> web.Response:
+def answer(text: str, tells: bool = True, **choice: Any) -> web.Response:
+    """Return an answer; a server that does not `tell` leaves out the tokens that it took."""
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}}
     first = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop", **choice}
-    return web.json_response({"choices": [first], "usage": usage})
+    return web.json_response({"choices": [first], **({"usage": usage} if tells else {})})

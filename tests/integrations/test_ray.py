@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from ray.cluster_utils import Cluster
 
 from agentworld_gym.agents.policies.playing import FunctionPolicy, Played, play
 from agentworld_gym.agents.policies.registry import open_policy
+from agentworld_gym.base.documents.json_lines import read_jsonl
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
@@ -177,6 +179,54 @@ def test_the_command_prints_the_same_table_with_ray_and_without(cluster):
     assert on_ray.exit_code == 0 and on_ray.stdout == plain.stdout and "8" in plain.stdout
     alone = runner.invoke(app, [*arguments, "--workers", "2"])
     assert alone.exit_code == 2 and "--ray beside it" in alone.stderr
+
+
+class TestALostNode:
+    """A node that is killed while a command plays on the cluster costs time, and no episode."""
+
+    @pytest.fixture
+    def through_a_loss(self, cluster: Cluster) -> Iterator[Callable[..., str]]:
+        """What runs a command, kills a node once something has begun, and returns what the command printed."""
+
+        def ran(command: list[str], begun: Callable[[], bool]) -> str:
+            program = [sys.executable, "-m", "agentworld_gym", *command, "--ray"]
+            process = background(program, {"RAY_ADDRESS": cluster.address})
+            try:
+                wait_until(begun, 120)
+                cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+                shown, said = process.communicate(timeout=120)
+            finally:
+                if lives(process.pid):
+                    os.killpg(process.pid, signal.SIGKILL)
+            assert process.returncode == 0 and re.search(r"is lost with [1-9]\d* episodes under way", said), said
+            return shown
+
+        yield ran
+        cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+
+    def test_leaves_the_records_of_eval_agent_whole(self, through_a_loss, serve, tmp_path):
+        out = tmp_path / "mine.json"
+        records = out.with_suffix(".episodes.jsonl")
+        command = ["eval", "agent", "--agent", "expert", "--world", serve(slow_shell).url, "--domains", "terminal"]
+        command += ["--tasks", "18", "--level", "1", "--seed", "7", "--width", "2", "--out"]
+        through_a_loss([*command, str(out)], lambda: records.exists() and len(played_in(records)) >= 3)
+        played = played_in(records)
+        assert len(played) == 18 == len({line["seed"] for line in played}), "each is played and kept once"
+        alone = CliRunner().invoke(app, [*command, str(tmp_path / "alone.json")])
+        assert alone.exit_code == 0, alone.output
+        assert AgentResult.read(out).episodes == AgentResult.read(tmp_path / "alone.json").episodes
+
+    def test_leaves_the_table_of_a_rollout_whole(self, through_a_loss, serve):
+        server = serve(slow_shell)
+        command = ["rollout", "terminal", "--world", server.url, "-n", "18", "--width", "2"]
+        shown = through_a_loss(command, lambda: len(server.bodies) >= 30)
+        alone = CliRunner().invoke(app, command)
+        assert alone.exit_code == 0 and shown.split() == alone.stdout.split()
+
+
+def played_in(records: Path) -> list[dict[str, Any]]:
+    """The episodes of an evaluation."""
+    return [line for line in read_jsonl(records) if "task" in line]
 
 
 def test_eval_agent_finds_the_same_with_ray_and_without(cluster, tmp_path):

@@ -202,14 +202,17 @@ def test_a_session_to_imitate_is_token_by_token_what_a_rollout_makes_of_it(rollo
     assert mask == [False] * len(output["prompt_ids"][0]) + [bool(one) and learned for one in output["env_mask"][0]]
 
 
-def test_a_prompt_that_names_its_task_is_played_whatever_tasks_the_environment_has(tokenizer):
+def test_a_prompt_that_names_its_task_is_played_whatever_tasks_the_environment_has(tokenizer, monkeypatch):
     other = EnvironmentRollout(TERMINAL, world="grounded", families=["permissions"], levels=[2])
     [prompt] = prompts_for(other, [4])
     [(episode, _, _)] = other.runner.start([4], {})
     prompt[-1]["task"] = episode.task.id
     one = EnvironmentRollout(TERMINAL, world="grounded", families=["copy_move"])
-    output = one([prompt, *prompts_for(one, [3])], Trainer(tokenizer, [episode.task.expert, expert(one, 3)]))
-    assert output["environment_success"] == [True, True]
+    prompts, waves, begin = [prompt, *prompts_for(one, [3])], [], one.runner.world.begin
+    trainer = Trainer(tokenizer, [episode.task.expert, expert(one, 3)])
+    monkeypatch.setattr(one.runner.world, "begin", lambda tasks, seeds: waves.append(len(tasks)) or begin(tasks, seeds))
+    assert one(prompts, trainer)["environment_success"] == [True, True]
+    assert waves == [2], "all of them begin in one wave"
     other.close()
     one.close()
 

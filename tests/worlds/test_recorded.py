@@ -12,6 +12,7 @@ from worlds import dream, make, predicted
 from agentworld_gym import RecordingError, TraceError
 from agentworld_gym.base.documents.json_lines import read_jsonl, sealed
 from agentworld_gym.base.errors import MissingFile
+from agentworld_gym.core.contracts import Completion, Usage
 
 ACTIONS = ("ls", "pwd", "cat nothing", "finish")
 
@@ -28,9 +29,10 @@ def test_a_replay_of_the_grounded_world_is_bitwise_equal(tmp_path):
     assert play(f"recorded:{tmp_path}/r.jsonl") == recorded == play("grounded")
 
 
-def test_a_replay_of_a_sampled_world_is_bitwise_equal_probes_included(tmp_path):
+@pytest.mark.parametrize("usage", [Usage(7, 3, 5), Usage(known=False)], ids=["counted", "tokens unknown"])
+def test_a_replay_of_a_sampled_world_is_bitwise_equal_probes_included(tmp_path, usage):
     numbers = itertools.count()
-    world = dream("sampling", lambda request: predicted(f"out {next(numbers)}\ndev@box:~$"))
+    world = dream("sampling", lambda request: Completion(predicted(f"out {next(numbers)}\ndev@box:~$"), usage=usage))
     recorded = play(f"record:{tmp_path}/r.jsonl+{world}")
     assert play(f"recorded:{tmp_path}/r.jsonl") == recorded
 

@@ -243,8 +243,8 @@ def play(
             for episode, step in stream.recv():
                 member = live[episode.id]
                 member.reward += step.reward
-                member.step_usage += Usage(*step.info["tokens"].values())
-                member.check_usage += Usage(*step.info.get("check_tokens", no_tokens()).values())
+                member.step_usage += Usage.read(step.info["tokens"])
+                member.check_usage += Usage.read(step.info.get("check_tokens", no_tokens()))
                 if not (step.terminated or step.truncated):
                     ready.append(member)
                     continue

@@ -14,7 +14,7 @@ from agentworld_gym.base.process.pacing import paced
 try:
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
-    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    from tensorboard.summary.writer import event_file_writer
 except ImportError as error:
     raise ImportError(f"progress in TensorBoard needs tensorboard: {install('tensorboard')}") from error
 
@@ -38,7 +38,8 @@ class TensorBoardProgress:
         self._tally = tally
         self._due = paced(seconds)
         try:
-            self._writer: Any = EventFileWriter(fspath(folder))
+            # wandb puts a class of its own into the module, while it follows.
+            self._writer: Any = event_file_writer.EventFileWriter(fspath(folder))
         except OSError as error:
             expected = f"a folder that can be written ({error.strerror})"
             raise SpecError("options", "tensorboard", fspath(folder), expected) from error

@@ -17,6 +17,7 @@ from agentworld_gym.cli.common import (
     AgentOption,
     FamilyOption,
     TensorBoardOption,
+    WandbOption,
     counted,
     evaluated_seed,
     examples,
@@ -26,6 +27,7 @@ from agentworld_gym.cli.common import (
     source_in_dialect,
     stderr,
     stdout,
+    tokens_text,
 )
 from agentworld_gym.cli.eval.output import (
     OutOption,
@@ -135,6 +137,7 @@ def agent(
         str | None, typer.Option("--world-price", metavar="IN,OUT", help="The same for the tokens of the world.")
     ] = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
 ) -> None:
     """Let an agent play tasks of all domains and say how good it is.
 
@@ -179,7 +182,7 @@ def agent(
         prices["agent"] = token_prices(price, "--price")
     if world_price is not None:
         prices["world"] = token_prices(world_price, "--world-price")
-    with stages("agent", tensorboard) as begin:
+    with stages("agent", tensorboard, wandb) as begin:
         tallies: list[Tally] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
@@ -205,9 +208,10 @@ def agent(
             elsewhere=elsewhere if ray else None,
         )
     _report(out, result)
+    asked_for = [one for one in result.episodes if one.domain in setup.domains]
     lost = {
-        "agent's server": [one.message for one in result.episodes if one.agent_failure],
-        "world": [one.message for one in result.episodes if one.world_failure],
+        "agent's server": [one.message for one in asked_for if one.agent_failure],
+        "world": [one.message for one in asked_for if one.world_failure],
     }
     for who, messages in lost.items():
         if messages:
@@ -238,13 +242,12 @@ def _print(result: AgentResult) -> None:
         rows.append(_row("all", result.whole))
     print_table(("domain", "success", "score", "steps", "not scored"), rows)
     said = [f"{how} {count}" for how, count in result.ends.items()]
-    spent = {who: one.prompt + one.completion for who, one in result.tokens.items()}
     lines = [
         f"ends: {', '.join(said) or '-'}; {counted(result.refused, 'action')} refused",
-        f"tokens: agent {spent['agent']:,}, world {spent['world']:,}",
+        f"tokens: {', '.join(f'{who} {tokens_text(one.total)}' for who, one in result.tokens.items())}",
         str(result.draw),
     ]
-    in_vain = [f"{who} {one.prompt + one.completion:,}" for who, one in result.replaced.items() if one.prompt]
+    in_vain = [f"{who} {tokens_text(one.total)}" for who, one in result.replaced.items() if one.total != 0]
     if in_vain:
         lines.insert(-1, f"tokens beside these for what was asked or played again: {', '.join(in_vain)}")
     calls = [f"{name} {kind}" for name, cell in result.domains.items() for kind in cell.calls]

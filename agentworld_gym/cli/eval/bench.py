@@ -18,6 +18,7 @@ from agentworld_gym.cli.common import (
     SamplingOption,
     SeedOption,
     TensorBoardOption,
+    WandbOption,
     complain,
     examples,
     pair,
@@ -145,6 +146,7 @@ def bench(
         ),
     ] = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
 ) -> None:
     """Let a model predict recorded turns: AgentWorldBench's files, or what `collect` wrote.
 
@@ -205,7 +207,7 @@ def bench(
             prices=prices,  # type: ignore[arg-type]
         )
         stack.enter_context(closing(run))
-        result = _run(run, total, prices, tensorboard)
+        result = _run(run, total, prices, tensorboard, wandb)
     _tables(result)
     found, page = out / RESULT, out / PAGE
     write_page(page, [result])
@@ -224,19 +226,24 @@ def _failures(result: BenchResult) -> dict[str, int]:
     return {f"prediction/{kind}": number for kind, number in result.rows.failures.items()}
 
 
-def _run(run: BenchRun, total: int, prices: dict[str, TokenPrices], tensorboard: Path | None) -> BenchResult:
+def _run(
+    run: BenchRun, total: int, prices: dict[str, TokenPrices], tensorboard: Path | None, wandb: str | None
+) -> BenchResult:
     """Run the benchmark and show what it costs; rows that were over before do not enter the time left."""
     from agentworld_gym.agents.progress import live
 
-    with live("predicting", total, tensorboard=tensorboard) as tally:
+    with live("predicting", total, tensorboard=tensorboard, wandb=wandb) as tally:
         tally.unit = "rows"
 
         def show(state: Progress) -> None:
             used = {"model": state.model, "judge": state.judge}
-            tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in used.values())
+            tokens = (state.model + state.judge).total
             cost = sum(prices[who].of(usage) for who, usage in used.items() if who in prices)
-            tally.note = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
-            tally.reached(state.done, tokens, {"failed": state.failed})
+            if tokens is None:
+                tally.note = "tokens unknown"
+            else:
+                tally.note = f"{tokens / 1e6:.2f}M tokens" + (f", ${cost:.2f}" if prices else "")
+            tally.reached(state.done, tokens or 0, {"failed": state.failed})
 
         return run.run(show)
 

@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     FamilyOption,
     LevelOption,
     TensorBoardOption,
+    WandbOption,
     WorldOption,
     counted,
     env_options,
@@ -114,6 +115,7 @@ def fidelity(
     level: LevelOption = None,
     split: EvaluatedSplitOption = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
     width: WidthOption = 64,
     **language: Any,
 ) -> None:
@@ -155,7 +157,7 @@ def fidelity(
     levels, families = level or ([1] if own else [1, 2, 3]), family or []
     measured: list[DomainFidelity] = []
     interrupted = False
-    with stages("fidelity", tensorboard) as begin:
+    with stages("fidelity", tensorboard, wandb) as begin:
         for domain in domains:
             rows = recorded.get(domain, [])
             of = split if own else next((row.split for row in rows if row.split), split)

@@ -71,16 +71,21 @@ def check_writable(out: Path) -> None:
 
 
 @contextmanager
-def stages(command: str, tensorboard: Path | None) -> Iterator[Begin]:
+def stages(command: str, tensorboard: Path | None, wandb: str | None = None) -> Iterator[Begin]:
     """Return a function that begins a stage of a run and shows it live; the stage before ends.
 
     Args:
         command: The name of the command, which is shown before those of the stages.
         tensorboard: A folder in which each stage has one of its own for TensorBoard; None writes none.
+        wandb: A project of Weights & Biases, in which all stages are one run; None shows none.
     """
     from agentworld_gym.agents.progress import live
 
-    with ExitStack() as shown:
+    with ExitStack() as followed, ExitStack() as shown:
+        if wandb is not None:
+            from agentworld_gym.agents.progress.wandb import followed as following
+
+            tensorboard = Path(followed.enter_context(following(wandb, command, tensorboard)))
 
         def begin(what: str, unit: str, total: int) -> Tally:
             shown.close()

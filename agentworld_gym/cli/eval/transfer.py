@@ -17,6 +17,7 @@ from agentworld_gym.cli.common import (
     LevelOption,
     LockOption,
     TensorBoardOption,
+    WandbOption,
     WorldOption,
     env_options,
     evaluated_seed,
@@ -70,6 +71,7 @@ def transfer(
     split: EvaluatedSplitOption = None,
     lock: LockOption = None,
     tensorboard: TensorBoardOption = None,
+    wandb: WandbOption = None,
     width: WidthOption = 64,
     agent_option: AgentOption = None,
     **language: Any,
@@ -99,7 +101,7 @@ def transfer(
     )
     check_writable(out)
     folder = traces or out.with_name(f"{out.stem}-traces")
-    with stages("transfer", tensorboard) as begin:
+    with stages("transfer", tensorboard, wandb) as begin:
 
         def show(side: str, runner: EpisodeRunner) -> None:
             begin(side, "episodes", tasks).watch(runner)

@@ -26,6 +26,8 @@ from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.locate import has_whole_locator
 
 _CACHED_TOOLSETS = 256
+_AS_OBJECT, _AS_STRING = '"arguments": {...}', '"arguments": "{...}"'
+"""How errors show the arguments of a call, where a world model sees them as an object and as a JSON text."""
 _UNRESOLVED = (
     "@{...} names an element of the screen and has to be resolved first: "
     "see env.unwrapped.menu and agentworld_gym.core.screens.resolve, which takes what read_screen reads"
@@ -50,7 +52,9 @@ class ActionParser:
         schema = spec.action.json_schema
         self._schema = CompiledSchema(schema, spec.path, "action.schema") if schema else None
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
-        self._expected = " or ".join(find_syntax(syntax).called for syntax in spec.action.syntax)
+        expected = " or ".join(find_syntax(syntax).called for syntax in spec.action.syntax)
+        written = _AS_STRING if spec.action.arguments_as_string else _AS_OBJECT
+        self._expected = expected.replace(_AS_OBJECT, written)
         self._on_screen = find_syntax(spec.action.syntax[0]).write
         self._as_written = any(find_syntax(syntax).as_written for syntax in spec.action.syntax)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -10,7 +11,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens that were spent."""
+    """The tokens that were spent.
+
+    >>> (Usage(7, 3) + Usage(1)).as_dict()
+    {'prompt': 8, 'completion': 3, 'cached': 0}
+    >>> (Usage(7, 3) + Usage(known=False)).as_dict(), Usage.read({}).known
+    ({}, False)
+    """
 
     prompt_tokens: int = 0
     """The tokens of prompts."""
@@ -21,20 +28,38 @@ class Usage:
     cached_tokens: int = 0
     """The part of `prompt_tokens` that came from a prefix cache, where that is known."""
 
+    known: bool = True
+    """Whether servers told of all of it; where one did not, the counts lack its part."""
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.known and other.known,
         )
 
+    @property
+    def total(self) -> int | None:
+        """The tokens of prompts and completions; None where they are not known."""
+        return self.prompt_tokens + self.completion_tokens if self.known else None
+
     def as_dict(self) -> dict[str, int]:
-        """Return the counts as they stand in `info["tokens"]`, ready for JSON."""
+        """Return the counts as they stand in `info["tokens"]`, ready for JSON; none where they are not known."""
+        if not self.known:
+            return {}
         return {
             "prompt": self.prompt_tokens,
             "completion": self.completion_tokens,
             "cached": self.cached_tokens,
         }
+
+    @classmethod
+    def read(cls, counts: Mapping[str, int]) -> Usage:
+        """Return the tokens that `as_dict` wrote."""
+        if not counts:
+            return cls(known=False)
+        return cls(counts.get("prompt", 0), counts.get("completion", 0), counts.get("cached", 0))
 
 
 class AnswerSource(StrEnum):

@@ -83,10 +83,12 @@ class TaskSource:
                     raise SpecError("options", option, value, "its default: the world brings its tasks")
         for name in self.names:
             if name not in spec.tasks.families:
-                raise SpecError("options", "families", name, f"some of {', '.join(spec.tasks.families) or 'none'}")
+                expected = f"some of {', '.join(spec.tasks.families) or 'none'}, the families of {spec.id}"
+                raise SpecError("options", "families", name, expected)
         known = levels_of(spec.id)
         if not self.levels or any(type(level) is not int or level not in known for level in self.levels):
-            raise SpecError("options", "levels", list(levels), f"some of {', '.join(map(str, known))}")
+            expected = f"some of {', '.join(map(str, known))}, the levels of {spec.id}"
+            raise SpecError("options", "levels", list(levels), expected)
         if split not in SPLITS:
             raise SpecError("options", "split", split, "one of train, validation, test")
         self.controls = checked_controls(spec, controls or {})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.traces.log import TraceEpisode, agent_logs, read_header, read_trace
+
+Counts = tuple[int, int, int]
+"""The tokens of prompts, of completions, and of prompts from a cache."""
 
 Ending = Literal["finished", "left", "limit", "failure", "open"]
 """How an episode ended: by its agent, or because the task was solved; its agent left without a word, and the state was
@@ -68,8 +71,11 @@ class EpisodeResult:
     failure: str | None
     """What failed in the world or in a judge; None where nothing did."""
 
-    world_tokens: int
-    """The tokens of prompts and completions that the steps cost the world."""
+    world_tokens: int | None
+    """The tokens of prompts and completions that the steps cost the world; None where its server does not tell."""
+
+    world_counts: Counts | None = (0, 0, 0)
+    """All the tokens that the world cost, those of probes and judges included; None where a server does not tell."""
 
 
 def episodes_of(path: Path) -> Iterator[EpisodeResult]:
@@ -105,7 +111,7 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
     infos = [step.info for step in steps]
     last = infos[-1] if infos else {}
     failure = last.get("failure")
-    tokens = [info.get("tokens", {}) for info in infos]
+    taken = _spent(infos, "tokens")
     return EpisodeResult(
         run=run,
         episode=episode.id,
@@ -122,8 +128,17 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
         steps=len(steps),
         refused=sum("action_error" in info for info in infos),
         failure=None if failure is None else str(failure["message"]),
-        world_tokens=sum(one.get("prompt", 0) + one.get("completion", 0) for one in tokens),
+        world_tokens=None if taken is None else taken[0] + taken[1],
+        world_counts=_spent(infos, "tokens", "check_tokens"),
     )
+
+
+def _spent(infos: Sequence[Mapping[str, Any]], *keys: str) -> Counts | None:
+    told = [info[key] for info in infos for key in keys if key in info]
+    if not all(told):
+        return None
+    prompt, completion, cached = (sum(one.get(name, 0) for one in told) for name in ("prompt", "completion", "cached"))
+    return prompt, completion, cached
 
 
 def _ending(episode: TraceEpisode) -> Ending:

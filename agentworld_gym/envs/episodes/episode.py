@@ -34,7 +34,7 @@ class Info(TypedDict, total=False):
     """How many steps of the episode have begun."""
 
     tokens: dict[str, int]
-    """The tokens that the step cost."""
+    """The tokens that the step cost; empty where the server of the world's model does not tell."""
 
     repairs: dict[str, int]
     """How an answer of a language world became readable: `reasks` counts the answers before it that could not be
@@ -52,7 +52,7 @@ class Info(TypedDict, total=False):
     predicted `state` or by the `grounded` world of a guard; it is there where any were."""
 
     check_tokens: dict[str, int]
-    """The tokens that probes and judges cost."""
+    """The tokens that probes and judges cost; empty where a server does not tell."""
 
     reward_parts: dict[str, float]
     """The parts of the reward by name."""

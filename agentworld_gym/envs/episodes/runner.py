@@ -109,10 +109,24 @@ class EpisodeRunner:
             AgentWorldError: The world cannot begin.
         """
         tasks = [self.source.pick(seed, options) for seed in seeds]
-        for task in tasks:
-            self._refuse_without_judge(task)
         if tasks and options.get("task") is not None and (file := file_of(options["task"])):
             refuse_idle_patterns(self.world, tasks[0], file)
+        return self.begin(tasks, seeds, agents)
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int], agents: int = 1) -> list[tuple[Episode, str, Info]]:
+        """Begin an episode of each task, all of them in one wave; see `start`.
+
+        Args:
+            tasks: The tasks.
+            seeds: The seeds of their episodes.
+            agents: How many agents share each episode.
+
+        Raises:
+            RecordingError: A replay has no such episode.
+            AgentWorldError: The world cannot begin, or a task wants a judge and there is none.
+        """
+        for task in tasks:
+            self._refuse_without_judge(task)
         episodes: list[Episode] = []
         for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):

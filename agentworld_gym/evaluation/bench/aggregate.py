@@ -210,6 +210,8 @@ def scaled_score(raw: float) -> float:
 
 def priced_tokens(usage: Usage, prices: TokenPrices | None) -> PartyTokens:
     """Return the numbers of tokens and what they cost; the cost is None where no prices are known."""
+    if not usage.known:
+        return PartyTokens(prompt=None, completion=None, cached=None)
     return PartyTokens(
         prompt=usage.prompt_tokens,
         completion=usage.completion_tokens,

@@ -61,8 +61,8 @@ class AnswerRecord(Strict):
     failure: dict[str, Any] | None = None
     """Why there is no answer, as `Failure.as_dict` gives it."""
 
-    tokens: dict[str, int] = Field(default_factory=dict)
-    """The tokens of all tries."""
+    tokens: dict[str, int] | None = Field(default_factory=dict)
+    """The tokens of all tries; None where a server does not tell."""
 
 
 class Records:
@@ -131,7 +131,5 @@ class Records:
         )
         if record.failure is not None:
             self._failed[record.key, record.stage] += record.tries
-        tokens = record.tokens
-        self._spent[record.stage] += Usage(
-            tokens.get("prompt", 0), tokens.get("completion", 0), tokens.get("cached", 0)
-        )
+        if record.tokens != {}:
+            self._spent[record.stage] += Usage.read(record.tokens or {})

@@ -215,7 +215,7 @@ class BenchRun:
 
     def _predicted(self, asked: Ticket, answer: Answer, progress: Progress) -> None:
         row = asked.row
-        tokens = answer.usage.as_dict() if isinstance(answer, Completion) else {}
+        tokens = (answer.usage.as_dict() or None) if isinstance(answer, Completion) else {}
         if isinstance(answer, Completion) and not answer.text:
             answer = NOTHING
         if isinstance(answer, Failure):
@@ -270,7 +270,7 @@ class BenchRun:
                 strengths="" if isinstance(verdict, Failure) else verdict.strengths,
                 weaknesses="" if isinstance(verdict, Failure) else verdict.weaknesses,
                 failure=verdict.as_dict() if isinstance(verdict, Failure) else None,
-                tokens=spent.as_dict(),
+                tokens=spent.as_dict() or None,
             )
         )
         _over(progress, isinstance(verdict, Failure))

@@ -11,7 +11,7 @@ from pydantic import Field
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.evaluation.cost.rates import Floats, Rates
-from agentworld_gym.evaluation.cost.totals import Cost, TokenTotals
+from agentworld_gym.evaluation.cost.totals import UNKNOWN, Cost, TokenTotals
 
 MOST_DRAWN = 1_000_000
 """How many steps are drawn; a longer run is drawn in part and scaled."""
@@ -47,7 +47,8 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
 
     Prompts grow by as many tokens a turn as the measured ones, and completions are drawn from those. The time of a step
     follows from the tokens that it reads and writes, and the time of the run from its episodes, of which `width` run at
-    a time and the next begins where one ends. Rates hold for the load under which they were measured: a server answers
+    a time and the next begins where one ends; where the server tells of no tokens, it follows from the measured times
+    alone. Rates hold for the load under which they were measured: a server answers
     more slowly where more episodes ask.
 
     Args:
@@ -57,7 +58,7 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
     Raises:
         SpecError: Thinking is planned, and none was measured.
     """
-    if plan.thinking and not rates.thinks:
+    if plan.thinking and rates.known and not rates.thinks:
         raise SpecError("plan", "thinking", True, "rates of a world model that thinks; measure it with thinking on")
     rng = np.random.default_rng(plan.seed)
     mean_length = plan.steps or max(float(np.mean(rates.lengths)), 1.0)
@@ -90,7 +91,7 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
     return Cost(
         episodes=plan.episodes,
         steps=round(factor * len(turns)),
-        world=world.scaled(factor),
+        world=world.scaled(factor) if rates.known else UNKNOWN,
         checks=checks,
         seconds=factor * makespan(by_episode.tolist(), plan.width),
         waited=factor * float(by_episode.sum()),

@@ -45,6 +45,9 @@ class Rates:
     checks: TokenTotals
     """The tokens of all probes and judges."""
 
+    known: bool
+    """Whether the server told of its tokens; where it did not, all counts are 0."""
+
     checks_seconds: float
     """The seconds of all checks."""
 
@@ -108,6 +111,7 @@ def rates_of(path: Path) -> Rates:
         TraceError: It is no trace, or no step in it was answered by a world.
     """
     rows: list[tuple[float, ...]] = []
+    known = True
     lengths: dict[bool, list[int]] = {True: [], False: []}
     checks, checks_seconds = TokenTotals(), 0.0
     for episode in read_trace(path):
@@ -117,7 +121,9 @@ def rates_of(path: Path) -> Rates:
         for step in answered:
             told = world_tokens(step)
             seconds: float = (step.world or {}).get("wave_s", 0.0)
-            rows.append((step.turn, told.prompt, told.cached, told.completion, told.thinking, seconds))
+            known &= told.known
+            counts = told if told.known else TokenTotals()
+            rows.append((step.turn, *counts.model_dump().values(), seconds))
         for step in episode.steps:
             checks += tokens_of(step.info.get("check_tokens"))
             checks_seconds += step.checks_s
@@ -127,7 +133,7 @@ def rates_of(path: Path) -> Rates:
         raise TraceError(f"{path}: no step was answered by the world, so there is no rate{why}")
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
     whole = tuple(lengths[True] or lengths[False])
-    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, checks_seconds)
+    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, known, checks_seconds)
 
 
 def _columns(rows: Sequence[tuple[float, ...]]) -> Iterable[Floats]:

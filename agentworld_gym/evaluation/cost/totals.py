@@ -16,35 +16,45 @@ HOUR = 3600.0
 
 
 class TokenTotals(Strict):
-    """The tokens of some requests.
+    """The tokens of some requests; all counts are None where a server does not tell of its tokens.
 
     >>> print(TokenTotals(prompt=10, cached=4, completion=3) + TokenTotals(prompt=1, completion=1))
     prompt=11 cached=4 completion=4 thinking=0
+    >>> print(TokenTotals(prompt=10) + UNKNOWN)
+    prompt=None cached=None completion=None thinking=None
     """
 
-    prompt: int = 0
+    prompt: int | None = 0
     """The tokens of prompts."""
 
-    cached: int = 0
+    cached: int | None = 0
     """The part of `prompt` that came from a prefix cache, where the server tells."""
 
-    completion: int = 0
+    completion: int | None = 0
     """The tokens of completions."""
 
-    thinking: int = 0
+    thinking: int | None = 0
     """The part of `completion` that was thinking: the share of its characters, as servers do not count it."""
 
     def __add__(self, other: TokenTotals) -> TokenTotals:
-        return TokenTotals(
-            prompt=self.prompt + other.prompt,
-            cached=self.cached + other.cached,
-            completion=self.completion + other.completion,
-            thinking=self.thinking + other.thinking,
-        )
+        if not (self.known and other.known):
+            return UNKNOWN
+        return TokenTotals(**{name: value + getattr(other, name) for name, value in self.model_dump().items()})
+
+    @property
+    def known(self) -> bool:
+        """Whether servers told of all of them."""
+        return self.prompt is not None
 
     def scaled(self, factor: float) -> TokenTotals:
         """Return so many times these tokens."""
+        if not self.known:
+            return UNKNOWN
         return TokenTotals(**{name: round(factor * value) for name, value in self.model_dump().items()})
+
+
+UNKNOWN = TokenTotals(prompt=None, cached=None, completion=None, thinking=None)
+"""The tokens of requests whose server does not tell of any."""
 
 
 class Cost(Strict):
@@ -180,13 +190,17 @@ def waiting(step: TraceStep) -> float:
 
 
 def tokens_of(usage: Mapping[str, int] | None) -> TokenTotals:
-    """Return the tokens that a trace tells."""
-    return TokenTotals(**usage) if usage else TokenTotals()
+    """Return the tokens that a trace tells; without `usage` none were spent."""
+    if usage is None:
+        return TokenTotals()
+    return TokenTotals(**usage) if usage else UNKNOWN
 
 
 def world_tokens(step: TraceStep) -> TokenTotals:
     """Return the tokens of a step's answer, with the share that was thinking."""
     told = tokens_of((step.world or {}).get("tokens"))
+    if told.completion is None:
+        return told
     thinking, completion = step.thought
     share = len(thinking) / max(len(thinking) + len(completion), 1)
     return told.model_copy(update={"thinking": round(share * told.completion)})

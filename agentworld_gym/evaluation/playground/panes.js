@@ -158,6 +158,7 @@ function sums(side, turn) {
   const sum = (value) => parts.reduce((total, part) => total + (value(part) || 0), 0);
   const tokens = (name) => sum((part) => part.info && part.info.tokens && part.info.tokens[name]);
   const told = [`return ${signed(sum((part) => part.reward))}`, `${sum((part) => part.seconds).toFixed(1)} s`];
-  if (tokens("completion") || tokens("prompt")) told.push(`${tokens("prompt").toLocaleString("en")} → ${tokens("completion").toLocaleString("en")} tok`);
+  if (parts.some((part) => part.info && part.info.tokens && !("prompt" in part.info.tokens))) told.push("tokens unknown");
+  else if (tokens("completion") || tokens("prompt")) told.push(`${tokens("prompt").toLocaleString("en")} → ${tokens("completion").toLocaleString("en")} tok`);
   return `So far: ${told.join(" · ")}`;
 }

@@ -107,7 +107,7 @@ class Moment:
         row = self._world
         if self.step is None or row.get("confidence") is None:
             return None
-        return math.exp(min(0.0, row["confidence"]) * max(row["tokens"]["completion"], 1))
+        return math.exp(min(0.0, row["confidence"]) * max(row["tokens"].get("completion", 0), 1))
 
     @property
     def written(self) -> Mapping[str, str]:

@@ -15,6 +15,9 @@ Key = tuple[str, int, int]
 """A domain, the seed of a task, and the number of the sample."""
 
 
+TokenCounts = tuple[int, int, int] | None
+
+
 class AgentEpisode(Strict):
     """One episode that the agent played."""
 
@@ -51,13 +54,13 @@ class AgentEpisode(Strict):
     end: str
     """How the episode ended; see `agentworld_gym.agents.policies.playing.Played.end`."""
 
-    agent_tokens: tuple[int, int, int] = (0, 0, 0)
-    """The agent's tokens of prompts, of completions, and of prompts from a cache."""
+    agent_tokens: TokenCounts = (0, 0, 0)
+    """The agent's tokens of prompts, of completions, and of prompts from a cache; None where a server does not tell."""
 
-    agent_lost: tuple[int, int, int] = (0, 0, 0)
+    agent_lost: TokenCounts = (0, 0, 0)
     """The same of the agent's answers that were asked for again, or failed."""
 
-    world_tokens: tuple[int, int, int] = (0, 0, 0)
+    world_tokens: TokenCounts = (0, 0, 0)
     """The world's tokens, those of probes and judges included."""
 
     calls: Literal["native", "text"] | None = None

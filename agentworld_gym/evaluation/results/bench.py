@@ -86,19 +86,24 @@ class Matched(Strict):
 
 
 class PartyTokens(Strict):
-    """The tokens that one party took."""
+    """The tokens that one party took; None where its server does not tell."""
 
-    prompt: int = 0
+    prompt: int | None = 0
     """The tokens of its prompts."""
 
-    completion: int = 0
+    completion: int | None = 0
     """The tokens of its completions."""
 
-    cached: int = 0
+    cached: int | None = 0
     """The tokens of its prompts that came from a cache."""
 
     price: float | None = None
-    """The price in dollars, where prices were given."""
+    """The price in dollars, where prices were given and the tokens are known."""
+
+    @property
+    def total(self) -> int | None:
+        """The tokens of prompts and completions."""
+        return None if self.prompt is None or self.completion is None else self.prompt + self.completion
 
 
 class EvaluatedRows(Strict):

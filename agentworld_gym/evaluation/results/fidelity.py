@@ -185,7 +185,7 @@ class Consistency(Strict):
     """The share of plans that the dream calls successful among those that succeed for real."""
 
     tokens: Counts = Field(default_factory=dict)
-    """The tokens of the plans played in the dream."""
+    """The tokens of the plans played in the dream; none where the server does not tell."""
 
     failures: Counts
     """The number of plans that the dream failed on, by kind of failure."""
@@ -275,7 +275,8 @@ class DomainFidelity(Strict):
     """The consistency ratio, where it was measured."""
 
     tokens: Counts = Field(default_factory=dict)
-    """The tokens of all steps and their probes; those of `consistency` are counted there."""
+    """The tokens of all steps and their probes, none where the server does not tell; those of `consistency` are counted
+    there."""
 
     examples: tuple[Example, ...] = ()
     """The first wrong step of some sessions."""

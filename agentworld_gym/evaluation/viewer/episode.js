@@ -215,13 +215,15 @@ class EpisodeView {
   }
 }
 
+const NOTHING = { prompt: 0, completion: 0 };
+
 function numbers(part) {
-  const info = part.info || {}, tokens = info.tokens || {}, checks = info.check_tokens;
-  const spent = (told) => `${told.prompt.toLocaleString("en")} → ${told.completion.toLocaleString("en")}`;
+  const info = part.info || {}, tokens = info.tokens || NOTHING, checks = info.check_tokens;
+  const spent = (told) => "prompt" in told ? `${told.prompt.toLocaleString("en")} → ${told.completion.toLocaleString("en")}` : "unknown";
   return [
     part.end ? el("span", { className: "end" }, part.end) : null,
     "success" in info ? el("span", { className: `badge ${info.success ? "success" : "no-success"}` }, info.success ? "success" : "no success") : null,
-    tokens.prompt || tokens.completion ? el("span", { title: `tokens of the world model${tokens.cached ? `, ${tokens.cached} from the cache` : ""}` }, `${spent(tokens)} tok`) : null,
+    tokens.prompt !== 0 || tokens.completion ? el("span", { title: `tokens of the world model${tokens.cached ? `, ${tokens.cached} from the cache` : ""}` }, `${spent(tokens)} tok`) : null,
     checks ? el("span", { title: "tokens of probes and judges" }, `checks ${spent(checks)}`) : null,
     part.seconds !== undefined ? el("span", { title: "from the action to the answer" }, part.seconds < 0.1 ? `${Math.round(part.seconds * 1000)} ms` : `${part.seconds.toFixed(2)} s`) : null,
     info.confidence !== undefined ? el("span", { title: "mean log-probability of a token" }, `conf ${(Math.round(100 * info.confidence) / 100 || 0).toFixed(2)}`) : null,

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentworld_gym.core.contracts import Action
+from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Split, Task
 
@@ -74,6 +75,9 @@ class AgentSession:
     """What the world said instead of taking an action, by the place of the action. The exact parser may read it: a
     sentence is a line of a shell to it."""
 
+    left: bool = False
+    """Whether the agent left without a word, or its context was full, and the state was then scored as it was."""
+
     @property
     def opening(self) -> str:
         """The first message to the agent: the instruction, a blank line, and what the world showed."""
@@ -83,6 +87,12 @@ class AgentSession:
         """Return an action as a runner takes it: one that was refused is refused again."""
         error = self.refused.get(place)
         return self.actions[place] if error is None else Action(self.actions[place], error=error)
+
+    @property
+    def replayed(self) -> list[str | Action]:
+        """What a runner takes to play the session again: the actions, and what scored it where its agent had left."""
+        leaving = [Action(VERB, kind=ActionKind.FINISH, written="")] if self.left else []
+        return [*map(self.taken, range(len(self.actions))), *leaving]
 
     def labels(self) -> dict[str, Any]:
         """Return what is known of the session beside its messages, as plain data. `task_id` is what `reset` takes."""

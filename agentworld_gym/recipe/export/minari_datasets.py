@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.envs.episodes.step import Transition
@@ -81,8 +82,8 @@ class MinariDatasets:
         steps: list[Transition] = []
         first = episode.observation
         try:
-            for place in range(len(session.actions)):
-                steps += runner.advance([episode], [session.taken(place)])
+            for action in session.replayed:
+                steps += runner.advance([episode], [action])
                 if "failure" in steps[-1].info:
                     return "the world failed when it was played again"
                 if episode.over:
@@ -92,14 +93,14 @@ class MinariDatasets:
         last = steps[-1]
         if bool(last.info.get("success")) != bool(session.success):
             return "it ends otherwise when it is played again"
-        # An agent that stopped without a word leaves an episode that only a limit would end.
+        # The session of a row may end without `finish`: only a limit would end its episode.
         cut = last.truncated or not last.terminated
         options: dict[str, Any] = {"task": session.task_id}
         if task.controls:
             options |= {"controls": dict(task.controls), "control_seed": task.control_seed}
         return {
             "observations": [first, *(step.observation for step in steps)],
-            "actions": list(session.actions[: len(steps)]),
+            "actions": list((*session.actions, VERB)[: len(steps)]),
             "rewards": [step.reward for step in steps],
             "terminations": [step.terminated for step in steps],
             "truncations": [*(step.truncated for step in steps[:-1]), cut],

@@ -61,9 +61,10 @@ class Pairs:
         forks: list[Episode] = []
         try:
             end = None
-            for place in range(len(session.actions)):
-                forks.append(runner.fork(episode))
-                end = _step(runner, episode, session.taken(place))
+            for place, action in enumerate(session.replayed):
+                if place < len(session.actions):
+                    forks.append(runner.fork(episode))
+                end = _step(runner, episode, action)
                 if end.terminated or end.truncated:
                     break
             if not _won(end):
@@ -83,7 +84,7 @@ class Pairs:
             if not messages[place]["train"]:
                 continue
             rng = random.Random(f"{session.id}/{turn}")
-            rest = [session.taken(later) for later in range(turn, len(session.actions))]
+            rest = session.replayed[turn:]
             worse = self._worse(runner, fork, rest, rng)
             if worse is None:
                 continue

@@ -188,7 +188,8 @@ class SessionReader:
         if start.get("agents", 1) > 1:
             return "several agents shared it"
         # An agent that left, or whose context was full, did not write the `finish` that scored it.
-        steps = episode.steps[:-1] if last.info.get("written") == "" else episode.steps
+        left = last.info.get("written") == ""
+        steps = episode.steps[:-1] if left else episode.steps
         if not steps:
             return "its agent did nothing"
         find_task = partial(_task_of_trace, spec.source, start)
@@ -221,6 +222,7 @@ class SessionReader:
             variant="",
             find_task=find_task,
             refused=_refused(episode),
+            left=left,
         )
 
 

@@ -68,7 +68,7 @@ class RejectionReport(Strict):
     """The number of failures by place and kind, such as `rollout/length`."""
 
     generator: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
-    """The tokens that the generator took."""
+    """The tokens that the generator took; empty where its server does not tell."""
 
     judge: dict[str, int] = Field(default_factory=lambda: Usage().as_dict())
     """The tokens that the judge took."""
@@ -77,18 +77,17 @@ class RejectionReport(Strict):
     def of(cls, lines: Iterable[dict[str, Any]]) -> RejectionReport:
         """Return the sum over the lines of a log."""
         outcomes, failures = Counter(dict.fromkeys(OUTCOMES, 0)), Counter[str]()
-        spent = {name: Counter(Usage().as_dict()) for name in ("generator", "judge")}
+        spent = {"generator": Usage(), "judge": Usage()}
         for line in lines:
             outcomes[line["outcome"]] += 1
             failures.update(line["failures"])
-            for name, tokens in spent.items():
-                tokens.update(line[name])
+            spent = {name: tokens + Usage.read(line[name]) for name, tokens in spent.items()}
         return cls(
             queries=outcomes.total(),
             outcomes=dict(outcomes),
             failures=dict(sorted(failures.items())),
-            generator=dict(spent["generator"]),
-            judge=dict(spent["judge"]),
+            generator=spent["generator"].as_dict(),
+            judge=spent["judge"].as_dict(),
         )
 
 

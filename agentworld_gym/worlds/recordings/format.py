@@ -168,7 +168,7 @@ def packed(observed: Observation) -> dict[str, Any]:
     sure = {} if observed.confidence is None else {"confidence": observed.confidence}
     return {
         "text": escape(observed.text),
-        "usage": [observed.usage.prompt_tokens, observed.usage.completion_tokens, observed.usage.cached_tokens],
+        "usage": list(observed.usage.as_dict().values()),
         "prompt": observed.prompt,
         "completion": observed.completion,
         "reasoning": observed.reasoning,
@@ -190,7 +190,7 @@ def unpacked(row: dict[str, Any]) -> Observation:
     """Return the observation that the fields of a line hold."""
     return Observation(
         unescape(row["text"]),
-        Usage(*row["usage"]),
+        Usage.read(dict(zip(Usage().as_dict(), row["usage"], strict=False))),
         row["prompt"],
         row["completion"],
         row["reasoning"],

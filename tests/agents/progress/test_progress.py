@@ -6,6 +6,7 @@ import gc
 import io
 import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,52 @@ def test_tensorboard_holds_the_curves(tmp_path: Path) -> None:
     curves = scalars(tmp_path)
     assert {"success", "return", "reward/checks", "reward/step_cost", "episodes", "tokens_per_second"} <= set(curves)
     assert curves["episodes"][-1][1] == 5.0 and curves["success"][-1][1] == 1.0
+
+
+class TestWeightsAndBiases:
+    """They follow what is written for TensorBoard; offline a run lies in a file on this machine."""
+
+    @pytest.fixture
+    def runs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[bytes]]]:
+        """What the runs hold."""
+        wandb = pytest.importorskip("wandb")
+        for name, value in {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "WANDB_SILENT": "true"}.items():
+            monkeypatch.setenv(name, value)
+        yield lambda: [file.read_bytes() for file in tmp_path.glob("wandb/offline-run-*/*.wandb")]
+        wandb.teardown()  # It reads its variables once in a process.
+
+    def test_all_domains_of_an_evaluation_are_one_run(self, runs: Callable[[], list[bytes]], tmp_path: Path) -> None:
+        evaluated = ["eval", "agent", "--agent", "expert", "--domains", "terminal,mcp", "--tasks", "1", "--level", "1"]
+        done = agentworld(*evaluated, "--out", str(tmp_path / "a.json"), "--wandb", "agents")
+        assert done.exit_code == 0, done.output
+        [run] = runs()
+        assert b"terminal/success" in run and b"mcp/success" in run
+
+    def test_the_metrics_of_training_are_curves_too(self, runs: Callable[[], list[bytes]], tmp_path: Path) -> None:
+        from agentworld_gym.agents.progress.wandb import followed
+        from agentworld_gym.recipe.training.metrics import TENSORBOARD, MetricsLog
+
+        with followed("models", "cpt", tmp_path / "run" / TENSORBOARD):
+            (tmp_path / "run").mkdir()
+            with MetricsLog(tmp_path / "run", 0) as log:
+                log.write({"step": 1, "observed_loss": 2.5})
+        [run] = runs()
+        assert b"observed_loss" in run and b"2.5" in run
+
+    def test_a_project_that_cannot_be_reached_is_named(
+        self, runs: Callable[[], list[bytes]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("WANDB_MODE", "online")
+        monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+        monkeypatch.delenv("WANDB_API_KEY", raising=False)
+        done = agentworld("rollout", "terminal", "-n", "1", "--wandb", "agents")
+        assert done.exit_code == 2 and "--wandb: got 'agents', expected a project that can be reached" in done.stderr
+
+    def test_without_them_the_error_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "wandb", None)
+        monkeypatch.delitem(sys.modules, "agentworld_gym.agents.progress.wandb", raising=False)
+        done = agentworld("rollout", "terminal", "-n", "1", "--wandb", "agents")
+        assert done.exit_code == 1 and "[wandb]" in done.stderr
 
 
 def test_without_tensorboard_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from functools import cache
 from typing import Any, get_args
 
@@ -191,6 +192,12 @@ class TestToolCalls:
     def test_a_wrong_call_is_refused_as_a_tool_server_would(self, text: str, problem: str) -> None:
         action = parser("tool_call").parse(text, TOOLS)
         assert action.error is not None and problem in action.error
+
+    @pytest.mark.parametrize("domain", ["mcp", "search", "swe", "swe:claude-code", "work"])
+    def test_the_form_that_an_error_names_is_that_of_its_example(self, domain: str) -> None:
+        error = ActionParser(load_spec(domain)).parse("buy tea").error
+        form = re.search(r'"arguments": (.*?\}).*, such as .*"arguments": (.)', error or "")
+        assert form and form[1].startswith(form[2])
 
     def test_tools_of_the_domain_and_of_the_task_add_up(self) -> None:
         read = parser("tool_call", tools=[{"name": "look"}]).parse

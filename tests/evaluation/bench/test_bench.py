@@ -30,6 +30,7 @@ from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Fail
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices
 from agentworld_gym.evaluation.bench.runner import RECORDS, RESULT, BenchRun, Model, Progress, check_folder
+from agentworld_gym.evaluation.report.page import page
 from agentworld_gym.evaluation.results.bench import BenchResult, PartyTokens
 from agentworld_gym.llm.bundled_models import bundled_models
 from agentworld_gym.llm.generators import ScriptedGenerator, ServerGenerator
@@ -266,6 +267,19 @@ def test_failed_rows_are_kept_and_asked_again_on_demand(tmp_path: Path) -> None:
     third = run(tasks, tmp_path / "run", say, lambda request: JUDGED_LATER[asked_of(request)][0], retry_failed=True)
     assert later == ["f"] and third.judged is not None and third.judged.failures == {}
     assert third.tokens["judge"].prompt == first.tokens["judge"].prompt == 9000
+
+
+def test_tokens_that_a_server_does_not_tell_of_are_unknown(tmp_path: Path) -> None:
+    file = written(tmp_path / "rows.jsonl", [official("mcp", "a"), official("mcp", "b")])
+    told = {"a": Usage(7, 3), "b": Usage(known=False)}
+
+    def say(request: ChatRequest) -> Answer:
+        return Completion(tagged("ok"), usage=told[asked_of(request)])
+
+    for _ in range(2):  # The second run reads the records.
+        found = run(BenchRows((file,)), tmp_path / "run", say, prices={"model": TokenPrices(1.0, 1.0)})
+        assert found.tokens["model"] == PartyTokens(prompt=None, completion=None, cached=None)
+    assert '<td class="number">unknown</td>' in page([found])
 
 
 def test_what_failed_is_asked_again_under_other_seeds(tmp_path: Path) -> None:

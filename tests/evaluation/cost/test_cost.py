@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from aiohttp import web
-from fault_server import FaultServer
+from fault_server import FaultServer, answer
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import servers
@@ -23,6 +23,7 @@ from worlds import predicted
 from agentworld_gym import SpecError
 from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.cli.app import app
+from agentworld_gym.core.traces import episodes_of
 from agentworld_gym.evaluation.cost import GpuPrice, RunPlan, planned, rates_of, total_of
 from agentworld_gym.evaluation.cost.plan import makespan
 from agentworld_gym.evaluation.cost.rates import nonnegative_fit
@@ -151,6 +152,23 @@ def test_thinking_that_was_never_measured_cannot_be_planned(url: str, tmp_path: 
         planned(rates_of(tmp_path), RunPlan(episodes=1, thinking=True))
     done = agentworld("cost", "plan", "--from", str(tmp_path), "--thinking")
     assert done.exit_code == 2 and "thinking" in done.stderr
+
+
+def test_tokens_that_a_server_does_not_tell_of_are_unknown(tmp_path: Path) -> None:
+    async def silent(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+        return answer(predicted("\ndev@box:~$"), tells=False)
+
+    runs, plan = str(tmp_path / "runs"), tmp_path / "plan.json"
+    with servers(FaultServer) as start:
+        run = agentworld("rollout", "terminal", "--world", start(silent).url, "-n", "2", "--out", runs)
+    assert run.exit_code == 0 and "unknown" in run.stdout
+    assert [one.world_tokens for one in episodes_of(Path(runs))] == [None, None]
+    planned_ = agentworld("cost", "plan", "--from", runs, "-n", "10", "--gpu-hour", "1", "--out", str(plan))
+    assert planned_.exit_code == 0 and re.search(r"steps: prompt tokens +unknown", planned_.stdout)
+    found = json.loads(plan.read_bytes())
+    assert set(found["world"].values()) == {None} and found["seconds"] > 0
+    spent = agentworld("cost", "run", runs, "--plan", str(plan))
+    assert re.search(r"checks: completion tokens +unknown +unknown +-", spent.stdout)
 
 
 def test_a_dead_server_leaves_no_rates_and_says_why(tmp_path: Path) -> None:

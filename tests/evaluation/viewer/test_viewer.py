@@ -46,6 +46,7 @@ HOSTILE = (
     "&lt;b&gt; \u2028 \x00 ]]>",
 )
 Open = Callable[..., Any]
+COUNTED = Usage(50, 7)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def open_page(browser: Any) -> Iterator[Open]:
     assert all(url.startswith(("file:", "data:")) for url in asked)
 
 
-def played(folder: Path, texts: dict[int, str], **options: Any) -> Path:
+def played(folder: Path, texts: dict[int, str], usage: Usage = COUNTED, **options: Any) -> Path:
     """The trace of one episode for each seed, in whose world every action shows a text."""
     shown = iter([])
 
@@ -87,7 +88,7 @@ def played(folder: Path, texts: dict[int, str], **options: Any) -> Path:
         text = next(shown)
         if text == "FAIL":
             return Failure(FailureKind.TIMEOUT, "no answer within 1 s")
-        return Completion(predicted(text), usage=Usage(50, 7), reasoning=f"thinking of {text}")
+        return Completion(predicted(text), usage=usage, reasoning=f"thinking of {text}")
 
     env = make(world=dream("viewed", answer), traces=str(folder), **options)
     for seed, text in texts.items():
@@ -112,6 +113,11 @@ def test_a_step_shows_what_was_asked_thought_written_and_seen(tmp_path: Path, op
         assert said in step.locator(".body").inner_text()
     step.get_by_role("tab", name="Change").click()
     assert "+ hello there" in step.locator(".body .add").all_inner_texts()
+
+
+def test_tokens_that_a_server_does_not_tell_of_are_unknown(tmp_path: Path, open_page: Open) -> None:
+    write_view(played(tmp_path / "run", {3: "hello"}, Usage(known=False)), tmp_path / "run.html")
+    assert "unknown tok" in open_page(tmp_path / "run.html", "e0/1").locator("#step-1 .numbers").inner_text()
 
 
 def test_filters_and_search_find_episodes_and_steps(tmp_path: Path, open_page: Open) -> None:

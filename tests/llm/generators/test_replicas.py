@@ -22,9 +22,9 @@ from worlds import predicted
 
 import agentworld_gym  # noqa: F401
 from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, UnknownOption
-from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure
+from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure, Usage
 from agentworld_gym.core.domain.sampling import Sampling
-from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.generators import ServerGenerator, open_generator
 from agentworld_gym.llm.generators.server.background_loop import background_loop
 from agentworld_gym.llm.generators.server.replicas import TRIES, ReplicaGenerator, Router
 
@@ -133,6 +133,21 @@ def test_what_no_replica_answers_fails_with_its_kind_and_what_is_refused_moves_n
         server.chat = refuses
     [failure] = wave(generator, ask(1))
     assert failure.kind == "rejected" and sum(len(server.bodies) for server in some) == 3
+    generator.close()
+
+
+def test_the_tokens_that_failed_replicas_took_are_counted_once(serve):
+    async def gives_up(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
+        return answer("half", finish_reason="abort")
+
+    some = [serve(gives_up), serve(gives_up)]
+    generator = ReplicaGenerator([ServerGenerator(one.url, backoff_s=0.01, retries=1) for one in some])
+    [failure] = wave(generator, ask(1))
+    assert failure.spent == Usage(28, 12, 20), "two tries at each of two replicas"
+    some[1].chat = shell
+    generator.router.rest([1])
+    [said] = wave(generator, ask(1))
+    assert isinstance(said, Completion) and (said.usage, said.lost) == (Usage(7, 3, 5), Usage(14, 6, 10))
     generator.close()
 
 

@@ -348,10 +348,19 @@ KINDS: dict[str, Kind] = {
         tokens={"prompt": 0, "completion": 0, "cached": 0},
     ),
     "more cached tokens than there are": Kind(
-        always(lambda: reply(usage={"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 50}})),
+        always(
+            lambda: reply(
+                usage={
+                    "prompt_tokens": 5,
+                    "completion_tokens": 0,
+                    "prompt_tokens_details": {"cached_tokens": 50},
+                }
+            )
+        ),
         tokens={"prompt": 5, "completion": 0, "cached": 5},
     ),
-    "no usage": Kind(always(lambda: reply(usage={})), tokens={"prompt": 0, "completion": 0, "cached": 0}),
+    "no usage": Kind(always(lambda: reply(usage={})), tokens={}),
+    "half a usage": Kind(always(lambda: reply(usage={"prompt_tokens": 5})), tokens={}),
     "slow": Kind(slow, shown=None, failure="timeout", says="0.5 s", options={"deadline_s": 0.5}),
     "one that dies within an answer and comes back": Kind(dying(1), asked=2),
     "one that dies within every answer": Kind(dying(99), shown=None, failure="connection", says="was lost", asked=3),

@@ -13,7 +13,7 @@ from fault_server import FaultServer, Handler, answer
 from loopback import connections, servers
 
 from agentworld_gym.base.errors import GeneratorError
-from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import ServerGenerator
 from agentworld_gym.llm.generators.server.refusals import unknown_fields
@@ -151,6 +151,25 @@ def test_a_context_counts_as_full_only_once_the_prompt_is_counted(serve, connect
     assert cut.filled and cut.lost.completion_tokens == estimated
     short = ask(generator, "word", max_tokens=8)
     assert short.finish_reason == "length" and not short.filled, "its own limit cut it off"
+
+
+def test_the_tokens_of_every_try_are_counted_once(serve, connect, monkeypatch):
+    monkeypatch.setattr("agentworld_gym.llm.generators.server.generator._LESSONS", 2)
+    told = []
+
+    async def chat(server, body, request):
+        finish = "abort" if len(told) % 2 else "length"
+        told.append((tokens_of(body), body["max_tokens"]))
+        usage = dict(zip(("prompt_tokens", "completion_tokens"), told[-1], strict=True))
+        return web.json_response({"choices": [{"message": {"content": "a"}, "finish_reason": finish}], "usage": usage})
+
+    server = serve(chat)
+    server.models = [{"id": "m", "max_model_len": CONTEXT}]
+    generator = connect(server, retries=0)
+    generator.describe()
+    failure = ask(generator, "word" * 1500)
+    assert len(told) == 2 and failure.kind == "server", "an answer is cut off, and the next one is given up"
+    assert failure.spent == Usage(*map(sum, zip(*told, strict=True)))
 
 
 @pytest.mark.parametrize("length", [CONTEXT, 32768])

@@ -232,6 +232,34 @@ class TestTraces:
         (session,) = sessions_of(log, only_success=False)
         assert session.actions == ("ls",)
 
+    @pytest.fixture
+    def left(self, tmp_path: Path) -> list[Path]:
+        """A session that is won, and whose agent left before it said so."""
+        runner = EnvOptions(spec="terminal", families=("copy_move",), traces=str(tmp_path / "run")).runner()
+        with EpisodeHost(runner, first_seed=7) as host:
+            episode = host.begin().result()
+            for action in episode.episode.task.expert[:-1]:
+                host.call(episode, "act", {"action": action}).result()
+            host.leave(episode).result()
+        runner.close()
+        return recordings([tmp_path / "run"])
+
+    def test_pairs_come_of_an_agent_that_won_and_left_too(self, left: list[Path], tmp_path: Path) -> None:
+        (session,) = sessions_of(left[0])
+        assert export(left, "preference", tmp_path / "pairs").kept == 1
+        pairs = lines(tmp_path / "pairs")
+        assert [pair["chosen"][0]["content"] for pair in pairs] == [session.actions[pair["turn"] - 1] for pair in pairs]
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_minari_has_the_end_of_an_agent_that_won_and_left(
+        self, left: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        minari = pytest.importorskip("minari")
+        assert export(left, "minari", tmp_path / "minari").kept == 1
+        monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+        [episode] = minari.load_dataset("agentworld/terminal-texts-train-v0").iterate_episodes()
+        assert episode.actions[-1] == "finish" and episode.terminations[-1] and sum(episode.rewards) > 0.5
+
     def test_of_a_run_are_sessions_too(self, tmp_path: Path) -> None:
         env: Any = gym.make("AgentWorld/SWE-v0", world="grounded", dialect="claude-code", traces=str(tmp_path / "run"))
         env.reset(seed=0)

@@ -83,13 +83,13 @@ class SeveralServers(BaseMachine[list[ToolMachine]]):
 
     def state(self) -> dict[str, Scalar]:
         """Return everything stored, as values by `table/primary key/column`; the name of a table that two servers have
-        begins with the name of its server and a dot."""
-        states = {server.service.scenario.name: server.state() for server in self._open()}
-        tables = Counter(table for fields in states.values() for table in {key.partition("/")[0] for key in fields})
+        begins with the name of its server and a dot, whether it holds rows or not."""
+        servers = self._open()
+        tables = Counter(table for server in servers for table in server.service.keys)
         return {
-            f"{name}.{key}" if tables[key.partition("/")[0]] > 1 else key: value
-            for name, fields in states.items()
-            for key, value in fields.items()
+            f"{server.service.scenario.name}.{key}" if tables[key.partition("/")[0]] > 1 else key: value
+            for server in servers
+            for key, value in server.state().items()
         }
 
     def _part_from(self, system: list[ToolMachine]) -> None:

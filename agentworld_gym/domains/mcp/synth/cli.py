@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agentworld_gym.base.errors import MissingFile, WorldNotConfigured
-from agentworld_gym.cli.common import Commands, counted, counting, examples, pairs, printable, stderr, stdout
+from agentworld_gym.cli.common import (
+    Commands,
+    counted,
+    counting,
+    examples,
+    pairs,
+    printable,
+    stderr,
+    stdout,
+    tokens_text,
+)
 from agentworld_gym.cli.outputs import writable_out
 
 if TYPE_CHECKING:
@@ -188,12 +198,12 @@ def _tell(found: SynthReport, prices: GenerationPrices) -> None:
 def _stages(found: SynthReport, prices: GenerationPrices) -> Table:
     from rich.table import Table
 
-    priced = found.cost(prices) > 0
+    priced = bool(found.cost(prices))
     table = Table("stage", "made", "at first", "tries", "tokens in", "tokens out", *(["cost"] if priced else []))
     for stage in found.stages:
-        spent = [f"{prices.cost(stage.prompt_tokens, stage.completion_tokens):.4f}"] if priced else []
+        spent = [f"{prices.cost(stage.prompt_tokens, stage.completion_tokens) or 0:.4f}"] if priced else []
         made, tries = f"{stage.made} of {stage.asked}", f"{stage.mean_tries:.2f}"
-        tokens = (f"{stage.prompt_tokens:,}", f"{stage.completion_tokens:,}")
+        tokens = (tokens_text(stage.prompt_tokens), tokens_text(stage.completion_tokens))
         table.add_row(stage.stage, made, str(stage.first), tries, *tokens, *spent)
     return table
 
@@ -214,6 +224,8 @@ def _lines(found: SynthReport, prices: GenerationPrices) -> Iterator[str]:
     waiting = f", {counted(len(found.unfinished), 'world')} waiting" if found.unfinished else ""
     yield f"{counted(found.begun, 'world')} begun, {len(found.made)} made, {len(found.given_up)} given up{waiting}"
     spent = found.cost(prices)
+    if spent is None and (prices.prompt or prices.completion):
+        yield "cost: unknown, because the server does not tell of its tokens"
     if spent:
         each = f", {spent / len(found.made):.4f} a world" if found.made else ""
         yield f"cost: {spent:.4f}{each}"

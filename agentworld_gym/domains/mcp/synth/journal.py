@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from agentworld_gym.base.documents.json_lines import JsonlWriter, check_fields, read_jsonl
 from agentworld_gym.base.errors import TraceError
-from agentworld_gym.core.contracts import Completion, Usage
+from agentworld_gym.core.contracts import Completion
 
 FILE = "journal.jsonl"
 """The name of the file in the folder of a run."""
@@ -50,7 +50,7 @@ class JournalEntry:
     """What the generator wrote."""
 
     tokens: dict[str, int] = field(default_factory=dict)
-    """The tokens that it took, as `Usage.as_dict` has them."""
+    """The tokens that it took, as `Usage.as_dict` has them; empty where the server does not tell."""
 
     cut_off: bool = False
     """Whether it ended at the limit of tokens."""
@@ -143,9 +143,8 @@ def _enter(entries: dict[Key, JournalEntry], row: Mapping[str, Any], path: Path,
         raise TraceError(f"{path}: line {number}: key: got {row['key']}, expected {', '.join(Key._fields)}")
     if "problem" not in row:
         check_fields(row, {"prompt": str, "text": str, "tokens": dict}, path, number)
-        tokens = {**Usage().as_dict(), **row["tokens"]}
         failure, cut_off = str(row.get("failure", "")), bool(row.get("cut_off"))
-        entries[key] = JournalEntry(key, row["prompt"], row["text"], tokens, cut_off, failure)
+        entries[key] = JournalEntry(key, row["prompt"], row["text"], row["tokens"], cut_off, failure)
         return
     entry = entries.get(key)
     if entry is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.core.contracts import Usage
 from agentworld_gym.domains.mcp.synth.draft import WorldDraft
 from agentworld_gym.domains.mcp.synth.journal import JournalEntry
 from agentworld_gym.domains.mcp.synth.stages import STAGES, profile_of
@@ -24,12 +25,14 @@ class GenerationPrices(Strict):
     completion: float = Field(default=0.0, ge=0)
     """The price of a million tokens of completions."""
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return what some tokens cost.
+    def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+        """Return what some tokens cost; None where they are not known.
 
         >>> GenerationPrices(prompt=0.5, completion=2).cost(1_000_000, 500_000)
         1.5
         """
+        if prompt_tokens is None or completion_tokens is None:
+            return None
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
@@ -51,11 +54,11 @@ class StageReport(Strict):
     tries: int = 0
     """How many answers were given."""
 
-    prompt_tokens: int = 0
-    """The tokens of the requests."""
+    prompt_tokens: int | None = 0
+    """The tokens of the requests; None where the server does not tell."""
 
-    completion_tokens: int = 0
-    """The tokens of the answers."""
+    completion_tokens: int | None = 0
+    """The tokens of the answers; None where the server does not tell."""
 
     seconds: float = 0.0
     """How long the checks took, in seconds."""
@@ -93,9 +96,11 @@ class SynthReport(Strict):
     tasks: float
     """Tasks of a made world that hold, the mean."""
 
-    def cost(self, prices: GenerationPrices) -> float:
-        """Return what the tokens of all stages cost."""
-        return sum(prices.cost(stage.prompt_tokens, stage.completion_tokens) for stage in self.stages)
+    def cost(self, prices: GenerationPrices) -> float | None:
+        """Return what the tokens of all stages cost; None where they are not known."""
+        costs = [prices.cost(stage.prompt_tokens, stage.completion_tokens) for stage in self.stages]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
 
 
 def stage_reports(entries: Iterable[JournalEntry]) -> tuple[StageReport, ...]:
@@ -108,14 +113,15 @@ def stage_reports(entries: Iterable[JournalEntry]) -> tuple[StageReport, ...]:
 
 def _stage_report(stage: str, answers: Sequence[JournalEntry]) -> StageReport:
     made = [entry for entry in answers if entry.checked and not entry.problem]
+    spent = sum((Usage.read(entry.tokens) for entry in answers), Usage())
     return StageReport(
         stage=stage,
         asked=len({(entry.key.world, entry.key.part) for entry in answers}),
         made=len(made),
         first=sum(entry.key.attempt == 1 for entry in made),
         tries=len(answers),
-        prompt_tokens=sum(entry.tokens.get("prompt", 0) for entry in answers),
-        completion_tokens=sum(entry.tokens.get("completion", 0) for entry in answers),
+        prompt_tokens=spent.prompt_tokens if spent.known else None,
+        completion_tokens=spent.completion_tokens if spent.known else None,
         seconds=round(sum(entry.seconds for entry in answers), 3),
     )
 

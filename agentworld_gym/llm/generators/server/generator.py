@@ -309,13 +309,12 @@ class ServerGenerator:
                 spent = answer.usage
             else:
                 room, spent = self._limits.learn(answer, sent, size), answer.spent
+                answer = replace(answer, spent=lost + spent)
             again = self._limits.adapted(fields, size, room)
             final = isinstance(answer, Completion) or answer.kind is FailureKind.OVERFLOW
             if again == sent or (final and room is None):
                 break
             sent, lost = again, lost + spent
-        if isinstance(answer, Failure):
-            answer = replace(answer, spent=lost + answer.spent)
         return answer, wanted
 
     def _pause(self, attempt: int) -> float:

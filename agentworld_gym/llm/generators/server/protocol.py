@@ -155,6 +155,9 @@ def _loads(data: bytes) -> Any:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
+    """Return the tokens that a server tells of; some tell of none."""
+    if usage.get("prompt_tokens") is None or usage.get("completion_tokens") is None:
+        return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), known=False)
     details = usage.get("prompt_tokens_details") or {}
     prompt = _count(usage.get("prompt_tokens"))
     return Usage(prompt, _count(usage.get("completion_tokens")), min(prompt, _count(details.get("cached_tokens"))))

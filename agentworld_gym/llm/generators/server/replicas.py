@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from agentworld_gym.base.errors import ClosedError, GeneratorError
-from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure, FailureKind
+from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure, FailureKind, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.flow.request_stream import Deliver, Delivered
 from agentworld_gym.core.flow.streams import submit_to
@@ -194,6 +194,9 @@ class _Sent:
     suspected: list[int] = field(default_factory=list)
     """Those of them that answered with an error."""
 
+    lost: Usage = field(default_factory=Usage)
+    """The tokens of the answers so far, none of which could be used."""
+
 
 class ReplicaStream:
     """Requests that are sent one after the other to the replicas of a generator.
@@ -276,15 +279,20 @@ class ReplicaStream:
             if not (isinstance(answer, Failure) and answer.retryable and answer.kind in _MOVING):
                 if isinstance(answer, Completion):
                     self._router.rest(sent.suspected)
+                    answer = replace(answer, lost=sent.lost + answer.lost)
+                else:
+                    answer = replace(answer, spent=sent.lost + answer.spent)
                 given.append((number, answer))
                 continue
+            sent.lost += answer.spent
             place = sent.tried[-1]
             if answer.kind is FailureKind.CONNECTION:
                 self._router.rest([place])
             else:
                 sent.suspected.append(place)
             if (other := self._placed(sent)) is None:
-                given.append((number, replace(answer, message=f"{answer.message} ({len(sent.tried)} replicas)")))
+                message = f"{answer.message} ({len(sent.tried)} replicas)"
+                given.append((number, replace(answer, message=message, spent=sent.lost)))
                 continue
             log.warning("%s: the episode moves to %s", answer.message, self._replicas[other].base_url)
             self._open[number] = sent
