@@ -133,11 +133,15 @@ class GroundedWorld:
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         controls = Controls(task.controls, task.control_seed_in(seed))
+        return self._started(task, partial(self.engine.start, task.state, seed, controls, task.hidden))
+
+    def _started(self, task: Task, start: Callable[[], Machine]) -> Machine | Failure:
+        """Return the machine that a function starts for a task, or why it starts none."""
         try:
             with deferred_interrupt():
-                return self.engine.start(task.state, seed, controls, task.hidden)
+                return start()
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except SpecError as error:
             if not error.file.startswith("task "):
                 raise
@@ -178,7 +182,7 @@ class GroundedWorld:
             with deferred_interrupt():
                 return Observation(machine.act(action.parsed))
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
             return _defect(f"on {action.raw[:200]!r}", error)
 
@@ -216,7 +220,7 @@ class GroundedWorld:
                 return None
             return collateral(self._compared(EpisodeStates(start, end)), self._compared(expert), rules)
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         finally:
             if begun is not None:
                 begun.close()
@@ -244,12 +248,17 @@ class GroundedWorld:
             with deferred_interrupt(), suspended():
                 return machine.passes(tests)
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
             return _defect(f"on the tests {sorted(tests)!r}", error)
 
     def close(self) -> None:
         """Do nothing: machines belong to their sessions, and nothing else is held."""
+
+
+def failed(error: EngineError) -> Failure:
+    """Return the failure of a machine that cannot go on."""
+    return Failure(FailureKind(error.kind), str(error))
 
 
 def _defect(where: str, error: Exception) -> Failure:

@@ -34,6 +34,7 @@ DOMAIN = Domain(
     engine=f"{__name__}:open_engine",
     versions="agentworld_gym.kit.tables.database:sqlite_version",
     worlds={"awm": "agentworld_gym.domains.mcp.awm.handle:open_awm"},
+    live="agentworld_gym.domains.mcp.live:open_live",
     scenario_tasks="agentworld_gym.domains.mcp.scenario_tasks:ScenarioTasks",
     commands=("agentworld_gym.domains.mcp.cli:register", "agentworld_gym.domains.mcp.synth.cli:register"),
     view="agentworld_gym.domains.mcp.engine.view:ToolView",
