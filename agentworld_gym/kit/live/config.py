@@ -76,8 +76,9 @@ class LiveConfig(Strict):
     limits: LiveLimits = LiveLimits()
     """What a session may take."""
 
-    sessions: int = Field(default=128, ge=1)
-    """How many sessions there may be at a time, those of forks and those that wait among them."""
+    sessions: int = Field(default=128, ge=2)
+    """How many sessions there may be at a time, those of forks and those that wait among them. An environment has two
+    while it goes from one episode to the next."""
 
     ahead: int = Field(default=1, ge=0)
     """How many sessions are started ahead and wait for an episode."""

@@ -14,8 +14,9 @@ from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observat
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import RUN, Task
 from agentworld_gym.core.engines import Controls, EngineError, Inspected, Machine
+from agentworld_gym.core.flow import Request, Work
 from agentworld_gym.kit.live import LiveMachine
-from agentworld_gym.worlds.concurrency import side_by_side
+from agentworld_gym.worlds.concurrency import SideBySide, side_by_side
 from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, failed
 from agentworld_gym.worlds.live.engines import LiveEngines, state_of
 from agentworld_gym.worlds.live.tasks import LiveTasks
@@ -52,6 +53,7 @@ class LiveWorld(GroundedWorld):
         )
         super().__init__(_NoEngine(), fingerprint, spec)
         self._concurrent = True
+        self._side_by_side: Any = SideBySide()
         self.deterministic = usual is not None and usual.config.deterministic
 
     @property
@@ -84,6 +86,12 @@ class LiveWorld(GroundedWorld):
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         engine = self.engines.of(task)
         return self._started(task, partial(engine.start, state_of(task), seed, self._controls(task, seed), task.hidden))
+
+    def answering(self, session: GroundedSession, action: Action) -> Work[Observation | Failure]:
+        """Answer one action as a piece of work, so that no member waits for a slow one."""
+        job: Any = partial(self._step, session, action)
+        answer: Observation | Failure = yield Request(self._side_by_side, job)
+        return answer
 
     def _controls(self, task: Task, seed: int) -> Controls:
         return Controls(task.controls, task.control_seed_in(seed))
