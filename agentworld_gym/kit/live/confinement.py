@@ -94,7 +94,9 @@ class Confinement:
         Raises:
             SpecError: There is no such program, or the sandbox does not show it.
         """
-        found = shutil.which(program, path=None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}")
+        found = shutil.which(
+            self._word(program), path=None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
+        )
         if found is None:
             raise SpecError(self.file, key, program, "a program that is installed here")
         if self.config.trusted:
@@ -128,14 +130,15 @@ class Confinement:
         """Return a command as it is started: under bubblewrap, or as it is where the configuration trusts it.
 
         Args:
-            words: The words of the command.
+            words: The words of the command. The path of a file counts from the folder of the configuration.
             cwd: The folder inside in which it runs.
             binds: Folders of this machine that the command may write, by their paths inside.
             env: Further variables, beside those of the configuration.
             new_session: Whether it has no terminal to control; a shell on a pseudo-terminal makes a session of its own.
         """
+        words = [self._word(word) for word in words]
         if self.config.trusted:
-            return list(words)
+            return words
         limits, config = self.config.limits, self.config
         size = str(limits.disk_mb << 20)
         line = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
@@ -175,6 +178,10 @@ class Confinement:
         limiter = shutil.which("prlimit")
         limited = [limiter, *bound, "--"] if limiter else []
         return [*line, "--chdir", cwd, "--", *limited, *words]
+
+    def _word(self, word: str) -> str:
+        place = self.folder / word
+        return str(place) if "/" in word and not word.startswith("/") and place.exists() else word
 
     def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment in which `command` is started: bubblewrap's own, or all of that of a trusted one."""

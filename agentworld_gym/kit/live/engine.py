@@ -291,6 +291,11 @@ class LiveMachine(BaseMachine[LiveSession]):
         """Whether forks are exact; None where none was tried yet."""
         return self._engine.exact_forks
 
+    @property
+    def pids(self) -> Sequence[int]:
+        """The processes of the system; see `LiveSession.pids`."""
+        return self._open().pids
+
     def act(self, action: Any) -> str:
         """Do one action, and return what it shows.
 

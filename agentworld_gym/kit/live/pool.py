@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
 
-STARTS = 2 * (os.cpu_count() or 1)
+STARTS = max(4, 2 * (os.cpu_count() or 1))
 """How many sessions start at a time; more would share the same processors."""
 
 TRIES = 2

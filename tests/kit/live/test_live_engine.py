@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -132,8 +133,12 @@ def test_a_machine_whose_system_died_says_so_from_then_on_and_others_go_on(opene
 
 def test_a_session_is_used_again_only_after_a_reset_that_is_certain(opened: list[TallyEngine]) -> None:
     for resets, sessions in (("right", 1), ("wrong", 2)):
-        engine = TallyEngine(resets=resets, sessions=2)
+        engine = TallyEngine(resets=resets)
         start(engine, "up", opened=opened).close()
+        until = time.monotonic() + 5
+        while engine.opened[0].count and not engine.opened[0].closed and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(0.01)
         assert engine.start({}, 0).observation == "0"
         assert len(engine.opened) == sessions
 
