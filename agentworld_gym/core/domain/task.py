@@ -29,6 +29,9 @@ Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
 T = TypeVar("T")
 
+FREE_PLAY = "free_play"
+"""The family of the tasks that test nothing, as those of a live system without tasks."""
+
 RUN = "run: "
 """What stands before the command of a check in the name under which a world runs it, as it runs a verifier."""
 
@@ -310,7 +313,7 @@ class Task(Strict):
     """Further instructions for the system prompt of a world model."""
 
     success: tuple[Check, ...]
-    """The tests of success. An empty list is free play: nothing is tested, and there is no success."""
+    """The tests of success. There is at least one, but in free play, which tests nothing."""
 
     controls: dict[str, float] = Field(default_factory=dict)
     """The faults in force: their strengths by name."""
@@ -347,6 +350,12 @@ class Task(Strict):
 
     success_at: float = Field(default=1.0, gt=0, le=1)
     """The score from which the task is solved. By default every check has to pass in full; a judge's 4 of 5 is 0.75."""
+
+    @model_validator(mode="after")
+    def _tests_something(self) -> Task:
+        if not self.success and self.family != FREE_PLAY:
+            raise ValueError(f"success: at least 1 item, or `family: {FREE_PLAY}`")
+        return self
 
     @property
     def judged_values(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class SchemaExplorer(Explorer):
 
     >>> schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = [{"name": "a-greet", "parameters": schema}]
-    >>> task = Task(id="t", domain="mcp", instruction="i", success=(), tools=tools)
+    >>> task = Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=tools)
     >>> json.loads(SchemaExplorer(task, random.Random(0)).draft())["name"]
     'a-greet'
     """

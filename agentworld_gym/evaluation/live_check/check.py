@@ -107,16 +107,14 @@ class _Check:
             failed = next(play.failure for play in first if play.failure is not None)
             raise AgentWorldError(f"no episode can be begun: {failed.message}")
         again = [self._replayed(play) for play in self._told("again", first)]
-        began = time.perf_counter()
-        load, acted = self._together(first)
-        seconds = time.perf_counter() - began
+        load, acted, seconds = self._together(first)
         after = [self._replayed(first[0])]
-        self._fork(first[:FORKS])
         for others in (again, load):
             self._learn(first, others)
         masks = tuple(dict.fromkeys(mask for _, mask in self._pieces if mask is not None))
         engine = self._world.engines.of(first[0].task)
-        every = Masks([*engine.config.masks, *masks])
+        engine.masks = every = Masks([*engine.config.masks, *masks])
+        self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
         called = {action.parsed["name"] for play in first for action in play.actions if _names(action)}
@@ -216,8 +214,8 @@ class _Check:
                 session.close()
         return play
 
-    def _together(self, told: Sequence[Play]) -> tuple[list[Play], int]:
-        """Play all episodes again, at a time, and return them with the number of their actions."""
+    def _together(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
+        """Play all episodes again, at a time, and return them with the number of their actions and their seconds."""
         self._tell("load", 0)
         plays = [Play(one.task, one.seed) for one in told]
         sessions = self._world.begin([play.task for play in plays], [play.seed for play in plays])
@@ -228,7 +226,7 @@ class _Check:
             else:
                 live[place] = session
                 plays[place].shown.append(session.observation)
-        acted = 0
+        acted, began = 0, time.perf_counter()
         try:
             for turn in range(max((len(one.actions) for one in told), default=0)):
                 going = [place for place in live if turn < len(told[place].actions) and plays[place].failure is None]
@@ -242,9 +240,10 @@ class _Check:
                     else:
                         plays[place].shown.append(answer.text)
         finally:
+            seconds = time.perf_counter() - began
             for session in live.values():
                 session.close()
-        return plays, acted
+        return plays, acted, seconds
 
     def _fork(self, told: Sequence[Play]) -> None:
         """Fork some episodes in their middle, and see whether both copies go on alike."""

@@ -15,6 +15,9 @@ MASK = "\N{HORIZONTAL ELLIPSIS}"
 CONTEXT = 16
 """How many characters before a piece a learned mask asks for."""
 
+LETTERS = 2
+"""How many letters have to stand before a number or a word that is marked."""
+
 _KINDS = (
     ("time", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z| ?[+-]\d\d:?\d\d)?"),
     (
@@ -24,9 +27,9 @@ _KINDS = (
     ("time", r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"),
     ("day", r"\d{4}-\d\d-\d\d"),
     ("identifier", r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
-    ("identifier", r"(?:0x)?[0-9a-f]{7,}(?![0-9a-z])"),
+    ("number", r"-?\d+(?:\.\d+)?(?:e-?\d+)?(?!\w)"),
+    ("identifier", r"(?:0x)?[0-9a-f]{7,}(?!\w)"),
     ("path", r"/(?:tmp|var/tmp|run)/[\w./-]+"),
-    ("number", r"-?\d+(?:\.\d+)?(?:e-?\d+)?"),
     ("word", r"[\w.-]+"),
 )
 """The kinds of pieces that vary, the longest forms first."""
@@ -91,8 +94,9 @@ def varied(first: str, second: str) -> list[Varied]:
 
     A pattern holds what stands before the piece on its line, so that it marks no other piece of that form.
 
-    >>> varied('{"pid": 421, "id": 7}', '{"pid": 9, "id": 7}')
-    [Varied(kind='number', first='421', second='9', mask='\\\\{"pid":\\\\ (-?\\\\d+(?:\\\\.\\\\d+)?(?:e-?\\\\d+)?)')]
+    >>> [piece] = varied('{"pid": 421, "id": 7}', '{"pid": 9, "id": 7}')
+    >>> piece.kind, Masks([piece.mask]).without('{"pid": 5, "id": 7}')
+    ('number', '{"pid": …, "id": 7}')
     >>> varied("a\\nb", "b\\na")[0].kind
     'order'
     """
@@ -119,13 +123,24 @@ def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _piece(before: str, one: str, other: str) -> Varied:
+    if (kept := _shared(one, other)) and not any(re.fullmatch(pattern, one) for _, pattern in _KINDS[:-1]):
+        return _piece(before + one[:kept], one[kept:], other[kept:])
     for kind, pattern in _KINDS:
         if re.fullmatch(pattern, one) and re.fullmatch(pattern, other):
             line = before[before.rfind("\n") + 1 :][-CONTEXT:]
+            if kind in ("number", "word") and len(re.findall(r"[^\W\d_]", line)) < LETTERS:
+                break  # Without words before it, the pattern would mark whatever has that form.
             context = "".join(re.escape(part) if part and not part.isdigit() else r"\d+" for part in _parts(line))
             start = "" if len(line) == CONTEXT else "(?m:^)"
             return Varied(kind, one, other, f"{start}{context}({pattern})")
     return Varied("other", one, other, None)
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how long the beginning of two words is that both share, up to its last sign, as in `wrote.5c7` and
+    `wrote.aa0`."""
+    count = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return max((at + 1 for at in range(count) if not one[at].isalnum()), default=0)
 
 
 def _parts(line: str) -> list[str]:

@@ -11,13 +11,10 @@ from agentworld_gym.base.documents.strict import read_yaml, validated
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.task import FREE_PLAY, Task
 from agentworld_gym.core.tasks.source import check_actions, with_usable_tools
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.worlds.live.engines import LiveEngines, located
-
-FREE_PLAY = "free_play"
-"""The id and the family of the task that tests nothing."""
 
 
 class LiveTasks:
