@@ -1,17 +1,16 @@
-"""A tool server as somebody else may have written it: it keeps notes, and does what servers should not do."""
+"""A tool server as somebody else may have written it: it keeps notes, and does what servers should not do.
+
+It speaks the protocol by hand, so that it starts quickly, and so that the SDK's client meets another side than its own.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import signal
 import sys
 import time
 from typing import Any
-
-import mcp_types as types
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -55,101 +54,129 @@ SCHEMAS = {
     "grow": NONE,
 }
 
+Answer = dict[str, Any]
+
+
+class Refused(Exception):
+    """A call that the protocol answers by an error."""
+
 
 class Notes:
-    """The server's state."""
+    """The server's state. A broken one does not clear its notes."""
 
-    def __init__(self, broken: bool = False) -> None:
+    def __init__(self, broken: bool) -> None:
         self.notes: list[str] = []
-        self.grown = False
+        self.names = list(SCHEMAS)
         self.broken = broken
 
-    def tools(self) -> list[types.Tool]:
-        names = [*SCHEMAS, *(["harvest"] if self.grown else [])]
+    def tools(self) -> list[Answer]:
         return [
-            types.Tool(name=name, description=f"Does {name}.", input_schema=SCHEMAS.get(name, NONE)) for name in names
+            {"name": name, "description": f"Does {name}.", "inputSchema": SCHEMAS.get(name, NONE)}
+            for name in self.names
         ]
 
-    async def call(self, context: Any, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        text, blocks, structured = "", None, None
+    def call(self, name: str, arguments: Answer) -> Answer:
         match name:
             case "add_note":
                 self.notes.append(arguments["text"])
-                text = f"Note {len(self.notes)} added"
+                return told(f"Note {len(self.notes)} added")
             case "list_notes":
-                text = "\n".join(self.notes) or "no notes"
+                return told("\n".join(self.notes) or "no notes")
             case "clear_notes":
-                if not self.broken:
-                    self.notes.clear()
-                text = "cleared"
+                self.notes = self.notes if self.broken else []
+                return told("cleared")
             case "count_nodes":
-                text = str(_count(arguments["root"]))
+                return told(str(count(arguments["root"])))
             case "picture":
-                blocks = [types.TextContent(text="A dot:"), types.ImageContent(data=PIXEL, mime_type="image/png")]
+                image = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+                return {"content": [{"type": "text", "text": "A dot:"}, image]}
             case "structured":
-                text, structured = "done", {"count": len(self.notes)}
+                return {**told("done"), "structuredContent": {"count": len(self.notes)}}
             case "told_twice":
-                text, structured = '{"count":0}', {"count": 0}
+                return {**told('{"count":0}'), "structuredContent": {"count": 0}}
             case "clock":
-                text = f'{{"pid": {os.getpid()}, "now": {time.time():.6f}, "fixed": 7}}'
+                return told(f'{{"pid": {os.getpid()}, "now": {time.time():.6f}, "fixed": 7}}')
             case "fail":
-                return types.CallToolResult(content=[types.TextContent(text="there is no such thing")], is_error=True)
+                return {**told("there is no such thing"), "isError": True}
             case "refuse":
-                raise ValueError("refused")
-            case "crash":
-                print("about to die", file=sys.stderr, flush=True)
-                os.kill(os.getpid(), signal.SIGKILL)
-            case "hang":
-                await asyncio.sleep(3600)
-            case "flood":
-                text = "x" * (20 << 20)
-            case "long":
-                text = "y" * 100_000
-            case "eat":
-                eaten = []
-                while True:
-                    eaten.append(bytearray(16 << 20))
-                    await asyncio.sleep(0.01)
+                raise Refused("refused")
             case "environment":
-                text = " ".join(sorted(os.environ))
+                return told(" ".join(sorted(os.environ)))
             case "read_file":
                 try:
                     with open(arguments["text"], encoding="utf-8") as file:
-                        text = file.read()[:200]
+                        return told(file.read()[:200])
                 except OSError as error:
-                    text = type(error).__name__
+                    return told(type(error).__name__)
             case "grow":
-                self.grown = True
-                await context.session.send_tool_list_changed()
-                text = "grown"
-            case "harvest":
-                text = "harvested"
-            case _:
-                return types.CallToolResult(content=[types.TextContent(text=f"no tool {name}")], is_error=True)
-        content = blocks or [types.TextContent(text=text)]
-        return types.CallToolResult(content=content, structured_content=structured)
+                self.names.append("harvest")
+                send({"method": "notifications/tools/list_changed"})
+                return told("grown")
+            case "harvest" if name in self.names:
+                return told("harvested")
+        return misbehave(name)
 
 
-def _count(node: Any) -> int:
-    return 1 + sum(map(_count, node.get("children", ())))
+def misbehave(name: str) -> Answer:
+    """Do what no server should do."""
+    match name:
+        case "crash":
+            print("about to die", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "hang":
+            time.sleep(3600)
+        case "flood":
+            while True:
+                os.write(1, b"x" * 65536)
+        case "long":
+            return told("y" * 100_000)
+        case "eat":
+            eaten = []
+            while True:
+                eaten.append(bytearray(16 << 20))
+                time.sleep(0.01)
+    return {**told(f"no tool {name}"), "isError": True}
 
 
-async def main(broken: bool) -> None:
+def told(text: str) -> Answer:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+def count(node: Any) -> int:
+    return 1 + sum(map(count, node.get("children", ())))
+
+
+def send(message: Answer) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def main(broken: bool) -> None:
     """Serve one client over standard input and output."""
     notes = Notes(broken)
-
-    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=notes.tools())
-
-    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await notes.call(context, params.name, params.arguments or {})
-
-    server: Server[Any] = Server(
-        "note-keeper", version="1.0", instructions="Keeps notes.", on_list_tools=list_tools, on_call_tool=call_tool
-    )
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" not in request:
+            continue
+        parameters = request.get("params") or {}
+        try:
+            match request["method"]:
+                case "initialize":
+                    result: Answer = {
+                        "protocolVersion": parameters["protocolVersion"],
+                        "capabilities": {"tools": {"listChanged": True}},
+                        "serverInfo": {"name": "note-keeper", "version": "1.0"},
+                        "instructions": "Keeps notes.",
+                    }
+                case "tools/list":
+                    result = {"tools": notes.tools()}
+                case "tools/call":
+                    result = notes.call(parameters["name"], parameters.get("arguments") or {})
+                case method:
+                    raise Refused(f"no method {method}")
+            send({"id": request["id"], "result": result})
+        except (Refused, KeyError) as error:
+            send({"id": request["id"], "error": {"code": -32603, "message": str(error)}})
 
 
 if __name__ == "__main__":
-    asyncio.run(main("--broken" in sys.argv))
+    main("--broken" in sys.argv)

@@ -31,7 +31,7 @@ def needed() -> None:
 @pytest.fixture(scope="module")
 def env() -> Iterator[Any]:
     """An environment of a note keeper, for tests that leave its episodes as they found them."""
-    env = make(MCP, live=served(limits={"step_seconds": 2, "memory_mb": 400, "output_chars": 2000}), max_steps=100)
+    env = make(MCP, live=served(limits={"step_seconds": 1, "memory_mb": 200, "output_chars": 2000}), max_steps=100)
     yield env
     env.close()
 
@@ -60,7 +60,7 @@ def test_each_kind_of_result_is_shown_once(env: Any) -> None:
         call("structured"): 'done\n{"count": 0}',
         call("told_twice"): '{"count":0}',
         call("fail"): "there is no such thing",
-        call("refuse"): "MCP error 0: refused",
+        call("refuse"): "MCP error -32603: refused",
     }
     assert {action: env.step(action)[0] for action in shown} == shown
     assert "98250 characters are left out" in env.step(call("long"))[0]
@@ -84,9 +84,9 @@ def test_a_tool_that_the_server_adds_later_is_told_and_can_be_called(env: Any) -
     ("tool", "kind", "why"),
     [
         ("crash", "connection", "it wrote: about to die"),
-        ("hang", "timeout", "took longer than 2 s"),
+        ("hang", "timeout", "took longer than 1 s"),
         ("flood", "connection", "a line of more than 8 MiB"),
-        ("eat", "connection", "limits.memory_mb is 400"),
+        ("eat", "connection", "limits.memory_mb is 200"),
     ],
 )
 def test_a_server_that_fails_is_a_typed_failure_of_its_member_alone(env: Any, tool: str, kind: str, why: str) -> None:
