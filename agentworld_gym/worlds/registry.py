@@ -60,7 +60,7 @@ def kinds() -> str:
         for scheme, domain in schemes().items()
     ]
     recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")
-    return ", ".join(("grounded", "live or live:FILE", "chromium (Web)", TINY, MODELS, *own, "scripted", *recordings))
+    return ", ".join(("grounded", "chromium (Web)", TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
 
 
 def register_world(name: str, factory: WorldFactory) -> None:

@@ -129,10 +129,9 @@ class LiveReport(Strict):
         if self.after.masked_share < 1 <= self.again.masked_share:
             return "Not fit for training: what one episode changes, the next one meets. See the key `reset`."
         if self.repeats < FIT:
-            share = f"{self.repeats:.1%}"
-            return (
-                f"It repeats {share} of its answers: fit to act in; forks, probes and fidelity are not to be trusted."
-            )
+            why = "it draws at random, or what one episode changes, the next one meets (see the key `reset`)"
+            rest = "Fit to act in; forks, probes and fidelity are not to be trusted."
+            return f"It repeats {self.repeats:.1%} of its answers: {why}. {rest}"
         if self.masks:
             return "Fit for training, with the masks below in its configuration."
         return "Fit for training, with `deterministic: true` in its configuration."
