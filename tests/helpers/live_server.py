@@ -133,7 +133,7 @@ def misbehave(name: str) -> Answer:
         case "eat":
             eaten = []
             while True:
-                eaten.append(bytearray(16 << 20))
+                eaten.append(bytearray(64 << 20))
                 time.sleep(0.01)
     return {**told(f"no tool {name}"), "isError": True}
 

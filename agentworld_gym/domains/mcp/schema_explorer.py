@@ -23,6 +23,9 @@ LONGEST = 120
 """The longest text that is remembered as a value."""
 
 _TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
+_QUOTED = re.compile(r"'([^'\s]{1,80})'|\"([^\"\n]{1,80})\"")
+"""An example in the description of a parameter."""
+
 _DATES = {"date": "2026-05-18", "date-time": "2026-05-18T10:00:00Z", "time": "10:00:00Z", "email": "ada@example.com"}
 
 
@@ -163,6 +166,9 @@ class SchemaExplorer(Explorer):
             return _DATES[schema["format"]]
         if schema.get("format") in ("uri", "url"):
             return f"https://example.com/{self.rng.choice(WORDS)}"
+        quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
+        if quoted and self.chance(0.6):
+            return self.rng.choice(quoted)
         words = [one for one in self._words if pattern is None or _matches(pattern, one)]
         if words and self.chance(0.5):
             return self.rng.choice(words)

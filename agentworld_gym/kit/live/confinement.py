@@ -177,7 +177,8 @@ class Confinement:
         bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
         limiter = shutil.which("prlimit")
         limited = [limiter, *bound, "--"] if limiter else []
-        return [*line, "--chdir", cwd, "--", *limited, *words]
+        # The root itself lies in memory without a bound, so nothing may be written there.
+        return [*line, "--remount-ro", "/", "--chdir", cwd, "--", *limited, *words]
 
     def _word(self, word: str) -> str:
         place = self.folder / word

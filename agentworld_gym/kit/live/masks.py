@@ -123,8 +123,11 @@ def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _piece(before: str, one: str, other: str) -> Varied:
-    if (kept := _shared(one, other)) and not any(re.fullmatch(pattern, one) for _, pattern in _KINDS[:-1]):
-        return _piece(before + one[:kept], one[kept:], other[kept:])
+    if not any(re.fullmatch(pattern, one) for _, pattern in _KINDS[:-1]):
+        if kept := _shared(one, other):
+            return _piece(before + one[:kept], one[kept:], other[kept:])
+        if kept := _shared(one[::-1], other[::-1]):
+            return _piece(before, one[:-kept], other[:-kept])
     for kind, pattern in _KINDS:
         if re.fullmatch(pattern, one) and re.fullmatch(pattern, other):
             line = before[before.rfind("\n") + 1 :][-CONTEXT:]

@@ -14,7 +14,7 @@ from agentworld_gym.kit.live.masks import varied
         ('{"pid": 421, "id": 7}', '{"pid": 9, "id": 7}', "number", '{"pid": 77, "id": 8}'),
         ("at 2026-01-02T03:04:05.123Z: ok", "at 2026-01-02T03:04:06Z: ok", "time", "at 2027-05-06T00:00:00Z: ok"),
         ("took 0.31 s", "took 12.4 s", "number", "took 3 s"),
-        ("file a.9ab1c2d3e4 made", "file a.0ffdd012ab made", "identifier", "file a.0123abc9 made"),
+        ("file a.9ab1c2d3e4.tmp", "file a.0ffdd012ab.tmp", "identifier", "file a.0123abc9.tmp"),
         ("commit 3f2c9ab1 made", "commit 90aa12ffde made", "identifier", "commit 0123abc9 made"),
         ("in /tmp/ab12/x", "in /tmp/zz9/x", "path", "in /tmp/q/x"),
         ("host a1b2 up", "host ffx9 up", "word", "host zz up"),

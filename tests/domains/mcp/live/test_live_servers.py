@@ -31,7 +31,7 @@ def needed() -> None:
 @pytest.fixture(scope="module")
 def env() -> Iterator[Any]:
     """An environment of a note keeper, for tests that leave its episodes as they found them."""
-    env = make(MCP, live=served(limits={"step_seconds": 1, "memory_mb": 200, "output_chars": 2000}), max_steps=100)
+    env = make(MCP, live=served(limits={"step_seconds": 2, "memory_mb": 100, "output_chars": 2000}), max_steps=100)
     yield env
     env.close()
 
@@ -84,9 +84,9 @@ def test_a_tool_that_the_server_adds_later_is_told_and_can_be_called(env: Any) -
     ("tool", "kind", "why"),
     [
         ("crash", "connection", "it wrote: about to die"),
-        ("hang", "timeout", "took longer than 1 s"),
+        ("hang", "timeout", "took longer than 2 s"),
         ("flood", "connection", "a line of more than 8 MiB"),
-        ("eat", "connection", "limits.memory_mb is 200"),
+        ("eat", "connection", "limits.memory_mb is 100"),
     ],
 )
 def test_a_server_that_fails_is_a_typed_failure_of_its_member_alone(env: Any, tool: str, kind: str, why: str) -> None:
