@@ -168,7 +168,7 @@ class SchemaExplorer(Explorer):
             return f"https://example.com/{self.rng.choice(WORDS)}"
         quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
         if quoted and self.chance(0.6):
-            return self.rng.choice(quoted)
+            return str(self.rng.choice(quoted))
         words = [one for one in self._words if pattern is None or _matches(pattern, one)]
         if words and self.chance(0.5):
             return self.rng.choice(words)

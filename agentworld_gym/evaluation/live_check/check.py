@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.policies import policy_actions, policy_shares
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.domain.task import Task
@@ -23,8 +25,6 @@ from agentworld_gym.evaluation.live_check.report import LiveReport, Plays, Varie
 from agentworld_gym.kit.live import LiveMachine, Masks
 from agentworld_gym.kit.live.masks import varied
 from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.policies import policy_actions, policy_shares
 from agentworld_gym.worlds.live import LiveWorld
 
 FORKS = 3
