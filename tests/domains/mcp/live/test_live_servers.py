@@ -170,6 +170,17 @@ def test_a_vector_steps_live_servers_side_by_side_and_one_that_dies_fails_alone(
     envs.close()
 
 
+def test_a_member_that_hangs_holds_nobody_up() -> None:
+    envs = gym.make_vec(MCP, num_envs=3, live=served(limits={"step_seconds": 2})).unwrapped
+    envs.reset(seed=0)
+    envs.send([call("hang"), call("add_note", text="a"), call("list_notes")])
+    observations, *_, infos = envs.recv(min_ready=2)
+    assert dict(zip(infos["env_id"].tolist(), observations, strict=True)) == {1: "Note 1 added", 2: "no notes"}
+    *_, infos = envs.recv()
+    assert infos["failure"]["kind"].tolist() == ["timeout"]
+    envs.close()
+
+
 @pytest.mark.parametrize("words", [(), ("--broken",)], ids=["right", "broken"])
 def test_a_reset_by_a_tool_is_checked_before_a_session_is_used_again(words: tuple[str, ...]) -> None:
     reset = {"tool": "notes-clear_notes", "verify": {"tool": "notes-list_notes"}}
