@@ -358,6 +358,20 @@ def shipped_domains() -> tuple[str, ...]:
     return names
 
 
+def live_opener(spec_id: str) -> str | None:
+    """Return the reference of what opens live systems of a domain, or of a user's spec that is no domain; None where
+    there is none. See `Domain.live`.
+
+    >>> live_opener("mcp") is None, live_opener("work") is None
+    (False, True)
+    """
+    domain = find_domain(spec_id)
+    if domain is not None:
+        return domain.live
+    of_specs: str | None = importlib.import_module(SHIPPED).LIVE_OF_SPECS
+    return of_specs
+
+
 def domain_of_env(env_id: str) -> str | None:
     """Return the domain of an id that `gym.make` knows, with or without a module before it; None where it is of no
     domain. An unknown id is looked for in installed packages.

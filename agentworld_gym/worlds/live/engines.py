@@ -12,7 +12,7 @@ from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.core.registration import all_domains, find_domain
+from agentworld_gym.core.registration import all_domains, live_opener, resolved
 from agentworld_gym.kit.live import LiveEngine, LiveSource
 
 KEY = "live"
@@ -59,10 +59,10 @@ class LiveEngines:
         key = json.dumps([dict(source.data), str(source.folder)], sort_keys=True, default=str)
         with self._lock:
             if key not in self._open:
-                found = find_domain(self.spec.id)
-                assert found is not None
+                opener = live_opener(self.spec.id)
+                assert opener is not None
                 try:
-                    self._open[key] = found.part("live")(source)
+                    self._open[key] = resolved(opener)(source)
                 except EngineError as error:
                     raise WorldNotConfigured(f"{source.file}: the live system cannot run here: {error}") from error
             return self._open[key]
@@ -85,8 +85,7 @@ def require_live(spec: DomainSpec) -> None:
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> require_live(load_spec("mcp"))
     """
-    domain = find_domain(spec.id)
-    if domain is None or domain.live is None:
+    if live_opener(spec.id) is None:
         having = ", ".join(one.env_id for one in all_domains().values() if one.live is not None)
         raise WorldNotConfigured(f"{spec.env_id} has no live world; these have one: {having}")
 
