@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -104,6 +104,9 @@ class GroundedWorld:
 
     deterministic = True
 
+    _acting: Callable[[], AbstractContextManager[None]] = staticmethod(deferred_interrupt)
+    """What surrounds an action; a Ctrl-C in its middle would be lost, or leave the engine broken."""
+
     def __init__(self, engine: Engine, fingerprint: Fingerprint, spec: DomainSpec) -> None:
         self.engine = engine
         self.fingerprint = fingerprint
@@ -179,7 +182,7 @@ class GroundedWorld:
 
     def _act(self, machine: Machine, action: Action) -> Observation | Failure:
         try:
-            with deferred_interrupt():
+            with self._acting():
                 return Observation(machine.act(action.parsed))
         except EngineError as error:
             return failed(error)

@@ -305,8 +305,8 @@ class LiveMachine(BaseMachine[LiveSession]):
         session = self._session()
         try:
             text = self._engine.bounded(session.act(action))
-        except EngineError as error:
-            self._lost = str(error)  # What it did is not known, so that it cannot go on.
+        except BaseException as error:
+            self._lost = str(error) or type(error).__name__  # What it did is not known, so that it cannot go on.
             raise
         self._turns += ((action, self._engine.digest(text)),)
         self._observation, self._spans = text, self._engine.masks.spans(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -35,6 +36,9 @@ class LiveWorld(GroundedWorld):
 
     truth: None = None
     """It is the truth itself."""
+
+    _acting = staticmethod(nullcontext)
+    """Nobody has to wait for a system that hangs: a machine whose action is interrupted is lost."""
 
     def __init__(self, engines: LiveEngines, spec: DomainSpec) -> None:
         self.engines, self.tasks = engines, LiveTasks(engines, spec)

@@ -181,10 +181,18 @@ def test_a_member_that_hangs_holds_nobody_up() -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("words", [(), ("--broken",)], ids=["right", "broken"])
-def test_a_reset_by_a_tool_is_checked_before_a_session_is_used_again(words: tuple[str, ...]) -> None:
-    reset = {"tool": "notes-clear_notes", "verify": {"tool": "notes-list_notes"}}
-    env = make(MCP, live=served(*words, reset=reset, sessions=2))
+@pytest.mark.parametrize(
+    ("words", "reset"),
+    [
+        ((), {"tool": "notes-clear_notes"}),
+        (("--broken",), {"tool": "notes-clear_notes"}),
+        ((), {"command": ["true"]}),
+        ((), {"command": ["false"]}),
+    ],
+    ids=["right tool", "broken tool", "idle command", "failing command"],
+)
+def test_a_reset_is_checked_before_a_session_is_used_again(words: tuple[str, ...], reset: dict[str, Any]) -> None:
+    env = make(MCP, live=served(*words, reset={**reset, "verify": {"tool": "notes-list_notes"}}, sessions=2))
     for seed in range(3):
         env.reset(seed=seed)
         assert env.step(call("list_notes"))[0] == "no notes"
