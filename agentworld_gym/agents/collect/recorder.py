@@ -292,7 +292,7 @@ class _OwnTasksRecorder(_DomainRecorder):
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:
             world.close()
-            expected = " or ".join(["grounded", *(f"{scheme}:DIR" for scheme in schemes())])
+            expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
             raise SpecError("collect", "world", self._config.world, expected)
         world.tasks.without_judge()
         provenance = RowProvenance(
