@@ -57,9 +57,9 @@ class SessionPool(Generic[S]):
         self._all: set[S] = set()
         self._coming = 0
         self._closed = False
-        self._starting = threading.BoundedSemaphore(STARTS)
         # The threads last as long as the pool: a process that dies with its parent dies with the thread that made it.
-        self._workers = ThreadPoolExecutor(2 * STARTS, thread_name_prefix="agentworld-live")
+        self._workers = ThreadPoolExecutor(STARTS, thread_name_prefix="agentworld-live")
+        self._enders = ThreadPoolExecutor(STARTS, thread_name_prefix="agentworld-live-end")
 
     def take(self) -> S:
         """Return a session, of those that wait or a new one, and let others start ahead.
@@ -141,13 +141,12 @@ class SessionPool(Generic[S]):
         return session
 
     def _start(self) -> S:
-        with self._starting:
-            for left in reversed(range(TRIES)):
-                try:
-                    return self._open()
-                except (SystemLost, SystemLate):
-                    if not left or self._closed:
-                        raise
+        for left in reversed(range(TRIES)):
+            try:
+                return self._open()
+            except (SystemLost, SystemLate):
+                if not left or self._closed:
+                    raise
         raise AssertionError("unreachable")
 
     def _start_ahead(self) -> None:
@@ -178,7 +177,7 @@ class SessionPool(Generic[S]):
     def free(self, session: S) -> None:
         """Take back a session: it goes on where a reset was checked, and ends elsewhere, both in the background."""
         with suppress(RuntimeError):  # The pool is closed, and so is the session.
-            self._workers.submit(self._free, session)
+            self._enders.submit(self._free, session)
 
     def _free(self, session: S) -> None:
         certain = False
@@ -207,10 +206,11 @@ class SessionPool(Generic[S]):
             sessions = list(self._all)
             self._ready.clear()
             self._changed.notify_all()
-        ending = [self._workers.submit(self.drop, session) for session in sessions]
+        ending = [self._enders.submit(self.drop, session) for session in sessions]
         for one in ending:
             with suppress(Exception):
                 one.result()
         with self._changed:
             self._changed.wait_for(lambda: not self._coming, self._seconds)
         self._workers.shutdown(wait=True)
+        self._enders.shutdown(wait=True)

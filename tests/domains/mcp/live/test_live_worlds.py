@@ -42,10 +42,13 @@ def call(tool: str, **arguments: Any) -> str:
 
 def test_a_dream_plays_the_tasks_of_the_live_world_and_commands_run_in_that(tmp_path: Path) -> None:
     task = {"instruction": "Note milk.", "success": [{"run": call("list_notes"), "expect": {"equals": "milk"}}]}
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "milk.yaml").write_text(yaml.safe_dump(task))
     dream("calm", lambda request: predicted("calm"))
-    env = make(MCP, world="calm", live=served(tasks=[task]))
+    env = make(MCP, world="calm", live=str(written(tmp_path, tasks=["tasks/*.yaml"])))
     assert env.options.world == "live+calm"
     _, info = env.reset(seed=0)
+    assert info["task_id"] == "milk"
     assert "notes-add_note" in {tool["name"] for tool in info["tools"]}
     assert env.step(call("add_note", text="milk"))[0] == "calm"
     assert env.step("finish")[4]["success"] is True
