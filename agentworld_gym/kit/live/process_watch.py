@@ -77,7 +77,7 @@ class ProcessWatch:
 
     def _check(self, one: Watched, children: Mapping[int, list[int]]) -> None:
         family = family_of(one.pid, children)
-        held = sum(map(resident_bytes, family))
+        held = sum(map(resident_bytes, family)) + sum(map(file_bytes, family))
         one.most_bytes = max(one.most_bytes, held)
         if len(family) > one.limits.processes + 2:  # bubblewrap itself is two of them
             one.broken = f"it had {len(family)} processes (limits.processes is {one.limits.processes})"
@@ -114,6 +114,18 @@ def resident_bytes(pid: int) -> int:
     with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * _PAGE
     return 0
+
+
+def file_bytes(pid: int) -> int:
+    """Return what a process holds in files that lie in memory and have no name; nobody sees them but by its files."""
+    total = 0
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                path = f"/proc/{pid}/fd/{name}"
+                if os.readlink(path).startswith("/memfd:"):
+                    total += os.stat(path).st_blocks * 512
+    return total
 
 
 def _children() -> dict[int, list[int]]:

@@ -88,6 +88,12 @@ def test_a_folder_is_read_where_a_key_names_it_and_never_written(folder: Path) -
         Confinement(LiveConfig(network=("example.org",)), "my.yaml", folder)
 
 
+IN_MEMORY = (
+    "import os, time; f = os.memfd_create(str()); [os.write(f, bytes(1 << 20)) for _ in range(200)]; time.sleep(30)"
+)
+"""A program that fills a file which lies in memory and has no name."""
+
+
 @pytest.fixture
 def running(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes that are ended after the test."""
@@ -103,8 +109,9 @@ def running(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
     [
         ("for i in $(seq 40); do sleep 30 & done; wait", LiveLimits(processes=16), "processes"),
         ("x=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 30", LiveLimits(memory_mb=64), "MiB"),
+        (f"exec python3 -c '{IN_MEMORY}'", LiveLimits(memory_mb=64), "MiB"),
     ],
-    ids=["processes", "memory"],
+    ids=["processes", "memory", "files in memory"],
 )
 def test_a_command_that_takes_too_much_is_ended_with_all_that_it_started(
     folder: Path, running: list[subprocess.Popen[bytes]], script: str, limits: LiveLimits, broken: str
