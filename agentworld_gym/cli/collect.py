@@ -64,8 +64,8 @@ def collect(
         str | None,
         typer.Option(
             "--world",
-            help="grounded, or awm:DIR for a folder of AWM's worlds (mcp), whose tasks have no families, "
-            "levels, splits and controls.",
+            help="grounded; live:FILE for your own system, or awm:DIR for a folder of AWM's worlds (mcp), whose tasks "
+            "have no families, levels, splits and controls.",
         ),
     ] = None,
     agent: Annotated[

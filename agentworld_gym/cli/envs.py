@@ -17,6 +17,7 @@ WORLDS = {
     "http://HOST:PORT/v1": "an OpenAI-compatible server such as vLLM's; several with commas between them",
     "vllm:MODEL": "vLLM in this process",
     "transformers:DIR": "a model in a local directory, run by transformers",
+    "live:FILE": "your own system, as the file says; live:FILE+WORLD for a language world of its tasks",
     "awm:DIR": "the worlds of Agent World Model in this folder, for mcp",
     "scripted": "a function; by default it repeats the action",
     "record:PATH+WORLD": "any other world, with every transition recorded",

@@ -32,6 +32,7 @@ BUILT_IN_WORLDS = frozenset(
         "grounded",
         "http",
         "https",
+        "live",
         "nearest",
         "record",
         "recorded",
@@ -95,6 +96,10 @@ class Domain:
     """Functions that open further worlds of the domain, by scheme: `world="awm:worlds"` calls that of `awm` with the
     handle, the rest behind the colon, and an `agentworld_gym.worlds.options.WorldOptions`. Such a world brings its
     tasks: it is an `agentworld_gym.worlds.own_tasks.BringsTasks`."""
+
+    live: str | None = None
+    """A function that opens a user's own system for `world="live"`: it takes an `agentworld_gym.kit.live.LiveSource`,
+    which holds the configuration, and returns an `agentworld_gym.kit.live.LiveEngine`."""
 
     scenario_tasks: str | None = None
     """The class of the tasks that lie in a user's folder, beside what the engine plays them on; called with the folder
@@ -351,6 +356,20 @@ def shipped_domains() -> tuple[str, ...]:
     """
     names: tuple[str, ...] = importlib.import_module(SHIPPED).DOMAINS
     return names
+
+
+def live_opener(spec_id: str) -> str | None:
+    """Return the reference of what opens live systems of a domain, or of a user's spec that is no domain; None where
+    there is none. See `Domain.live`.
+
+    >>> live_opener("mcp") is None, live_opener("work") is None
+    (False, True)
+    """
+    domain = find_domain(spec_id)
+    if domain is not None:
+        return domain.live
+    of_specs: str | None = importlib.import_module(SHIPPED).LIVE_OF_SPECS
+    return of_specs
 
 
 def domain_of_env(env_id: str) -> str | None:

@@ -5,3 +5,6 @@ COMPOSED = ("work",)
 
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 """The names of the folders, each with a module `domain` that defines `DOMAIN`."""
+
+LIVE_OF_SPECS: str | None = None
+"""What `Domain.live` is to a domain, for the specs of users that are no domain: `AgentWorld/Custom-v0`."""

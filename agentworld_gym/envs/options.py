@@ -32,7 +32,7 @@ from agentworld_gym.worlds.grounded_variants import scenario_tasks_of
 from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
-from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of
+from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of, with_live
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.registry import is_registered, open_world
@@ -91,6 +91,14 @@ class EnvOptions(Options):
 
     world: Annotated[str, ExpectedValue("a world, as in world='grounded'")] = "auto"
     """Who answers the actions; see `agentworld_gym.worlds.open_world`."""
+
+    live: Annotated[
+        Mapping[Any, Any] | FilePath | None,
+        ExpectedValue("keys by name, as in {'command': ['npx', ...]}, or the path of a YAML file"),
+    ] = None
+    """Your own system, which answers in `world="live"`: its configuration, whose keys depend on the domain, or the path
+    of a YAML file with them. Beside another world, that world plays the tasks of the live one. See
+    `agentworld_gym.kit.live.LiveConfig`."""
 
     language: LanguageOptions = LanguageOptions()
     """How a language world is prompted and sampled: `LanguageOptions`, or a mapping with some of them by name. None has
@@ -151,6 +159,8 @@ class EnvOptions(Options):
         _check_names(type(self).__name__, options)
         if "language" in options:
             options["language"] = LanguageOptions.of(options["language"])
+        if options.get("live") is not None and isinstance(options.get("world", "auto"), str):
+            options["world"] = with_live(options.get("world", "auto"))
         super().__init__(**options)
 
     @classmethod
@@ -229,7 +239,7 @@ class EnvOptions(Options):
         """
         spec = self.domain_spec()
         source = self.tasks()  # An error in the choice of tasks is raised before a world is opened.
-        options = WorldOptions(spec, world_options=self.world_options, **dict(self.language))
+        options = WorldOptions(spec, world_options=self.world_options, live=self.live, **dict(self.language))
         options.chosen_sampling()  # An error of a key is raised before a model is loaded.
         fingerprint, lock = self._pinned()
         with ExitStack() as opened:

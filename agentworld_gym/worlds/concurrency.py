@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agentworld_gym.core.contracts import Action, Failure, Observation
 from agentworld_gym.core.flow import Work, in_one_wave
@@ -98,6 +98,53 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
     for thread in threads:
         thread.result()
     return [results[index] for index in range(len(jobs))]
+
+
+class SideBySide:
+    """Answers functions by what they return, each as it ends: what a generator is for requests, for slow calls.
+
+    >>> jobs = SideBySide()
+    >>> dict(jobs.submit([lambda: 1, lambda: 2]))
+    {0: 1, 1: 2}
+    """
+
+    def submit(self, jobs: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
+        """Call some functions side by side, and yield what they return with the place of each."""
+        yield from enumerate(side_by_side(jobs) if jobs else ())
+
+    def stream(self, deliver: Callable[[Any], None]) -> JobStream:
+        """Open a stream of functions, none of which waits for another."""
+        return JobStream(deliver)
+
+
+class JobStream:
+    """Functions that are called on threads of their own, and whose results are delivered as they come.
+
+    Args:
+        deliver: The function that takes results, each with the number of its job.
+    """
+
+    def __init__(self, deliver: Callable[[Any], None]) -> None:
+        self._deliver = deliver
+        self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="agentworld-step")
+
+    def send(self, jobs: Sequence[tuple[int, Callable[[], Any]]]) -> None:
+        """Begin some functions, each under a number of its own."""
+        for number, job in jobs:
+            self._pool.submit(self._do, number, job)
+
+    def _do(self, number: int, job: Callable[[], Any]) -> None:
+        try:
+            self._deliver([(number, job())])
+        except BaseException as error:
+            self._deliver(error)
+
+    def work(self) -> None:
+        """Do nothing: the threads work."""
+
+    def close(self) -> None:
+        """Begin no further function."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _ended(threads: Sequence[Future[None]]) -> bool:

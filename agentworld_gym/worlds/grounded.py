@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -104,6 +104,9 @@ class GroundedWorld:
 
     deterministic = True
 
+    _acting: Callable[[], AbstractContextManager[None]] = staticmethod(deferred_interrupt)
+    """What surrounds an action; a Ctrl-C in its middle would be lost, or leave the engine broken."""
+
     def __init__(self, engine: Engine, fingerprint: Fingerprint, spec: DomainSpec) -> None:
         self.engine = engine
         self.fingerprint = fingerprint
@@ -133,11 +136,15 @@ class GroundedWorld:
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         controls = Controls(task.controls, task.control_seed_in(seed))
+        return self._started(task, partial(self.engine.start, task.state, seed, controls, task.hidden))
+
+    def _started(self, task: Task, start: Callable[[], Machine]) -> Machine | Failure:
+        """Return the machine that a function starts for a task, or why it starts none."""
         try:
             with deferred_interrupt():
-                return self.engine.start(task.state, seed, controls, task.hidden)
+                return start()
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except SpecError as error:
             if not error.file.startswith("task "):
                 raise
@@ -175,10 +182,10 @@ class GroundedWorld:
 
     def _act(self, machine: Machine, action: Action) -> Observation | Failure:
         try:
-            with deferred_interrupt():
+            with self._acting():
                 return Observation(machine.act(action.parsed))
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
             return _defect(f"on {action.raw[:200]!r}", error)
 
@@ -216,7 +223,7 @@ class GroundedWorld:
                 return None
             return collateral(self._compared(EpisodeStates(start, end)), self._compared(expert), rules)
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         finally:
             if begun is not None:
                 begun.close()
@@ -244,12 +251,17 @@ class GroundedWorld:
             with deferred_interrupt(), suspended():
                 return machine.passes(tests)
         except EngineError as error:
-            return Failure(FailureKind.ENGINE, str(error))
+            return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
             return _defect(f"on the tests {sorted(tests)!r}", error)
 
     def close(self) -> None:
         """Do nothing: machines belong to their sessions, and nothing else is held."""
+
+
+def failed(error: EngineError) -> Failure:
+    """Return the failure of a machine that cannot go on."""
+    return Failure(FailureKind(error.kind), str(error))
 
 
 def _defect(where: str, error: Exception) -> Failure:

@@ -146,6 +146,9 @@ class WorldOptions(LanguageOptions):
     world_options: Mapping[Any, Any] | None = None
     """What only some worlds take; see `agentworld_gym.envs.options.EnvOptions.world_options`."""
 
+    live: Mapping[Any, Any] | FilePath | None = None
+    """The configuration of a live system, or the path of its file."""
+
     def __init__(self, spec: DomainSpec, **options: Any) -> None:
         super().__init__(**{**options, "spec": spec})
 

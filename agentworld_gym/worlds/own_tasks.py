@@ -77,11 +77,36 @@ def brings_tasks(handle: str) -> bool:
 def truth_of(handle: str) -> str:
     """Return the handle of the world that a language world of a handle has to be true to.
 
-    >>> truth_of("tiny"), truth_of("awm:worlds+tiny"), truth_of("awm:worlds")
-    ('grounded', 'awm:worlds', 'awm:worlds')
+    >>> truth_of("tiny"), truth_of("awm:worlds+tiny"), truth_of("live:my.yaml+http://localhost:8000/v1")
+    ('grounded', 'awm:worlds', 'live:my.yaml')
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD", "")
     inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    if is_live(inner):
+        return inner.partition("+")[0]
     scheme, colon, _ = inner.partition(":")
     return inner.partition("+")[0] if colon and scheme in schemes() else "grounded"
+
+
+def is_live(handle: str) -> bool:
+    """Return whether a handle names a live world, or a language world of its tasks.
+
+    >>> is_live("live"), is_live("live:my.yaml+http://localhost:8000/v1"), is_live("lively")
+    (True, True, False)
+    """
+    return handle.partition("+")[0].partition(":")[0] == "live"
+
+
+def with_live(handle: str) -> str:
+    """Return the handle of a world for the tasks of a live system that an option configures.
+
+    >>> with_live("auto"), with_live("http://localhost:8000/v1"), with_live("record:a.jsonl+live")
+    ('live', 'live+http://localhost:8000/v1', 'record:a.jsonl+live')
+    """
+    if handle == "auto":
+        handle = os.environ.get("AGENTWORLD_WORLD") or "live"
+    recording, plus, inner = handle.partition("+") if handle.startswith("record:") else ("", "", handle)
+    if is_live(inner) or inner.startswith("recorded:"):
+        return handle
+    return f"{recording}{plus}live+{inner}"

@@ -13,8 +13,9 @@ from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
 from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_models, carded_model
 from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
+from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import opener_of, schemes
+from agentworld_gym.worlds.own_tasks import is_live, opener_of, schemes
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
@@ -59,7 +60,7 @@ def kinds() -> str:
         for scheme, domain in schemes().items()
     ]
     recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")
-    return ", ".join(("grounded", "chromium (Web)", TINY, MODELS, *own, "scripted", *recordings))
+    return ", ".join(("grounded", "chromium (Web)", TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
 
 
 def register_world(name: str, factory: WorldFactory) -> None:
@@ -87,7 +88,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 
     Args:
-        handle: The handle: `grounded`, `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
+        handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see
+            `agentworld_gym.worlds.live`), `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
             language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment
             variable AGENTWORLD_WORLD or else `grounded`.
@@ -104,6 +106,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     kind, _, rest = handle.partition(":")
     if handle in REGISTRY.factories:
         return REGISTRY.factories[handle](options)
+    if is_live(handle):
+        return open_live(handle, options, open_world)
     if kind == "grounded":
         return open_grounded(options.spec, rest, options.scenario)
     if handle == "chromium":

@@ -19,8 +19,9 @@ class CollectConfig(Strict):
     """Which sessions to record."""
 
     world: str = "grounded"
-    """The world whose sessions are recorded: `grounded`, or `awm:DIR` for a folder of AWM's worlds. The tasks of these
-    have no levels, families, splits and experts; the policies `menu` and `explore` play them, or the `agent`."""
+    """The world whose sessions are recorded: `grounded`, `live:FILE` for a user's own system, or `awm:DIR` for a folder
+    of AWM's worlds. The tasks of the latter two have no levels, families, splits and experts; the policies `menu` and
+    `explore` play them, or the `agent`."""
 
     agent: str | None = None
     """The handle of an agent that plays all tasks, as `http://localhost:8000/v1` (see

@@ -283,15 +283,16 @@ class _OwnTasksRecorder(_DomainRecorder):
         if config.families or config.controls_share:
             key = "families" if config.families else "controls_share"
             raise SpecError("collect", key, getattr(config, key), f"its default: {config.world} brings its tasks")
-        knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore")
-        shares = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
-        self._policies = shares or dict.fromkeys(knowing_no_expert, 1.0)
+        knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore", "free")
+        asked = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
+        usual: dict[PolicyName, float] = {"menu": 1.0, "explore": 1.0}
+        self._policies = policy_shares(self.spec.id, asked) or policy_shares(self.spec.id, usual)
 
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:
             world.close()
-            expected = " or ".join(["grounded", *(f"{scheme}:DIR" for scheme in schemes())])
+            expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
             raise SpecError("collect", "world", self._config.world, expected)
         world.tasks.without_judge()
         provenance = RowProvenance(

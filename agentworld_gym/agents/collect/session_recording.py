@@ -31,8 +31,8 @@ class SessionRecording:
         self.changes: list[tuple[StateChange, ...]] = []
         self.finish: str | None = None
         self.probes = 0
-        self.success: bool | None = False
-        self.score: float | None = 0.0
+        self.success: bool | None = False if task.success else None
+        self.score: float | None = 0.0 if task.success else None
 
     def playing(self, agent: Acting) -> Work[bool]:
         """Let an agent act until it stops, finishes, or its turns are used up, as a piece of work.

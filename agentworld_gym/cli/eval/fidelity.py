@@ -132,12 +132,12 @@ def fidelity(
     from agentworld_gym.evaluation.results.base import TaskDraw
     from agentworld_gym.evaluation.results.fidelity import FidelityResult
     from agentworld_gym.llm.bundled_models import sessions_of
-    from agentworld_gym.worlds.own_tasks import schemes, truth_of
+    from agentworld_gym.worlds.own_tasks import brings_tasks, schemes, truth_of
 
     check_writable(out)
     dialect = language.pop("dialect")
     truth = truth_of(world)
-    own = schemes().get(truth.partition(":")[0])
+    own, owner = brings_tasks(world), schemes().get(truth.partition(":")[0])
     split, drawn = evaluated_split(world, split), seed is None
     seed = evaluated_seed(split, seed)
     if plans is None:
@@ -147,7 +147,9 @@ def fidelity(
     domains = [source_in_dialect(name, dialect) for name in envs or ()]
     sessions = None if data is None else existing_file(data, "sessions that `agentworld collect` wrote")
     recorded = {} if sessions is None else rows_of(sessions, domains, tasks)
-    domains = domains or list(recorded or ([own] if own else engine_names()))
+    domains = domains or list(recorded or ([owner] if owner else engine_names()))
+    if own and not owner and len(domains) != 1:
+        raise SpecError("command line", "ENV", list(envs or ()), f"the one environment of {truth}")
     if dialect is not None and not envs:
         raise SpecError("command line", "--dialect", dialect, "the domain whose dialect it is, as in swe --dialect cli")
     played = f" by {', '.join(policy)}" if policy else ""

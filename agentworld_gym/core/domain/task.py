@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.base.documents.plain_yaml import check_plain
@@ -21,6 +29,12 @@ from agentworld_gym.core.screens.locate import compiled
 Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
 T = TypeVar("T")
+
+FREE_PLAY = "free_play"
+"""The family of the tasks that test nothing, as those of a live system without tasks."""
+
+RUN = "run: "
+"""What stands before the command of a check in the name under which a world runs it, as it runs a verifier."""
 
 
 class Expect(Strict):
@@ -161,8 +175,8 @@ class AnswerTest(Expect):
 
 
 class Check(Strict):
-    """One test of success. It has exactly one of `probe`, `answer`, `action`, `observation`, `rubric` and `verifier`;
-    only a rubric may stand beside a verifier.
+    """One test of success. It has exactly one of `probe`, `run`, `answer`, `action`, `observation`, `rubric` and
+    `verifier`; only a rubric may stand beside a verifier.
 
     >>> Check(probe="cat a", expect={"equals": "1"}).probes, Check(probe=["cd b", "ls"], expect={"equals": ""}).probes
     (('cat a',), ('cd b', 'ls'))
@@ -171,8 +185,12 @@ class Check(Strict):
     probe: Annotated[tuple[str, ...], Field(min_length=1)] | str | None = None
     """An action that is run on a fork of the session, or several actions, one after the other."""
 
+    run: Annotated[str, Field(min_length=1)] | None = None
+    """A command that a live system runs, where the agent cannot see it: a line for a clean shell, or a call of a tool
+    as JSON. It passes if it succeeds, and beside `expect` if what it prints does."""
+
     expect: Expect | None = None
-    """The test of what the last action of the probe shows."""
+    """The test of what the last action of the probe shows, or of what the command prints."""
 
     answer: Expect | None = None
     """The test of what follows `finish:`."""
@@ -218,11 +236,11 @@ class Check(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Check:
-        names = ("probe", "answer", "action", "observation", "rubric", "verifier")
+        names = ("probe", "run", "answer", "action", "observation", "rubric", "verifier")
         kinds = [name for name in names if getattr(self, name) is not None]
         if len(kinds) != 1 and kinds != ["rubric", "verifier"]:
             raise ValueError(f"exactly one of {', '.join(names)} (got {', '.join(kinds) or 'none'})")
-        if (self.probe is None) != (self.expect is None):
+        if (self.probe is None) != (self.expect is None) and self.run is None:
             raise ValueError("`probe` and `expect` together")
         if self.classes and self.rubric is None:
             raise ValueError("`classes` beside a `rubric`")
@@ -233,6 +251,23 @@ class Check(Strict):
         if self.tests and self.probe is None:
             raise ValueError("`tests` beside a `probe` that asks a language world for their result")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_run(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a command that there is none of, as in recordings and digests from before there were any."""
+        data: dict[str, Any] = written(self)
+        if self.run is None:
+            data.pop("run", None)
+        return data
+
+    @property
+    def code(self) -> str | None:
+        """The name of what the world runs to test the check: its verifier, or its command; None where it has neither.
+
+        >>> Check(run="test -f out.txt").code
+        'run: test -f out.txt'
+        """
+        return self.verifier if self.run is None else RUN + self.run
 
     @property
     def probes(self) -> tuple[str, ...]:
@@ -282,8 +317,8 @@ class Task(Strict):
     simulation: str | None = None
     """Further instructions for the system prompt of a world model."""
 
-    success: tuple[Check, ...] = Field(min_length=1)
-    """The tests of success."""
+    success: tuple[Check, ...]
+    """The tests of success. There is at least one, but in free play, which tests nothing."""
 
     controls: dict[str, float] = Field(default_factory=dict)
     """The faults in force: their strengths by name."""
@@ -329,6 +364,12 @@ class Task(Strict):
             return data
         tools = data.get("tools") or ()
         return data if ASK_TOOL in tools else {**data, "tools": (*tools, dict(ASK_TOOL))}
+
+    @model_validator(mode="after")
+    def _tests_something(self) -> Task:
+        if not self.success and self.family != FREE_PLAY:
+            raise ValueError(f"success: at least 1 item, or `family: {FREE_PLAY}`")
+        return self
 
     @property
     def judged_values(self) -> tuple[str, ...]:

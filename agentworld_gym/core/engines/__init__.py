@@ -21,6 +21,9 @@ __all__ = [
     "Controls",
     "Engine",
     "EngineError",
+    "InexactFork",
+    "Inspected",
+    "Inspection",
     "Kind",
     "Machine",
     "Multilingual",
@@ -29,6 +32,8 @@ __all__ = [
     "RestorableMachine",
     "Scalar",
     "Span",
+    "SystemLate",
+    "SystemLost",
     "Testable",
     "VariantEngine",
 ]
@@ -55,6 +60,25 @@ _System = TypeVar("_System")
 
 class EngineError(AgentWorldError):
     """The engine cannot execute an action, and its machine cannot go on."""
+
+    kind: ClassVar[str] = "engine"
+    """The kind of the failure that a world makes of it, see `agentworld_gym.core.contracts.FailureKind`."""
+
+
+class SystemLost(EngineError):
+    """A live system ended, or was ended, while it was used."""
+
+    kind = "connection"
+
+
+class SystemLate(EngineError):
+    """A live system did not answer in time. What it has done is not known, so that its machine cannot go on."""
+
+    kind = "timeout"
+
+
+class InexactFork(EngineError):
+    """A live system does not repeat itself: its episode was played again for a fork, and was answered otherwise."""
 
 
 class Span(NamedTuple):
@@ -293,6 +317,32 @@ class Testable(Protocol):
 
         Raises:
             EngineError: a path names no file of the start, or the tests of a file cannot be judged in this way.
+        """
+        ...
+
+
+class Inspection(NamedTuple):
+    """What a command of a check found."""
+
+    passed: bool
+    """Whether the command succeeded: a shell's exited with status 0, a tool's was no error."""
+
+    output: str
+    """What it printed."""
+
+
+@runtime_checkable
+class Inspected(Protocol):
+    """A machine that runs a command for a check, where the agent cannot see or change what the command means."""
+
+    def inspect(self, command: str, /) -> Inspection:
+        """Run a command on the system as it is now.
+
+        Args:
+            command: The command, in the form that the domain defines: a line of a shell, or a call of a tool as JSON.
+
+        Raises:
+            EngineError: The system cannot run it.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
@@ -36,6 +36,20 @@ class TaskPool(Protocol):
 
     def find(self, name: str) -> Task | None:
         """Return the task of an id; None where there is none."""
+        ...
+
+
+@runtime_checkable
+class CompletesTasks(Protocol):
+    """A pool that fills in what a user's own task leaves out, as a live system knows its tools."""
+
+    def complete(self, task: Task, folder: Path | None = None) -> Task:
+        """Return a task with what it leaves out.
+
+        Args:
+            task: The task.
+            folder: The folder of its file, from which its paths count; None takes the current one.
+        """
         ...
 
 
@@ -203,10 +217,17 @@ class TaskSource:
             raise SpecError("options", "task.domain", task.domain, self.spec.id)
         if task.seed is None and task is not self._handwritten.get(task.id):
             if not is_named:
-                task = with_usable_tools(task)
+                task = with_usable_tools(self._completed(task, file))
             check_actions(task, self._parser, file)
             checked_controls(self.spec, task.controls, file)
         return task
+
+    def _completed(self, task: Task, file: str) -> Task:
+        """Return a user's own task with what it leaves out, where the pool knows that."""
+        pool: object = self.pool
+        if not isinstance(pool, CompletesTasks):
+            return task
+        return pool.complete(task, Path(file).parent if file.endswith((".yaml", ".yml")) else None)
 
     def _generated(self, name: str) -> Task | None:
         family, _, rest = name.partition("-")

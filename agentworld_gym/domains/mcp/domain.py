@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from agentworld_gym.core.registration import Domain
 
 if TYPE_CHECKING:
+    import random
+
+    from agentworld_gym.agents.policies.exploring.base import Explorer
+    from agentworld_gym.core.domain.task import Task
     from agentworld_gym.core.engines import Engine
     from agentworld_gym.recipe.importers.conversation import ImportedConversation
 
@@ -16,6 +20,17 @@ def open_engine(variant: str) -> Engine:
     from agentworld_gym.domains.mcp.engine.several_servers import ToolEngine
 
     return ToolEngine
+
+
+def open_explorer(task: Task, rng: random.Random) -> Explorer:
+    """Return the explorer of a task: of a scenario it knows the tables, and of any other server what that says."""
+    if "scenario" in task.state:
+        from agentworld_gym.domains.mcp.explorer import ToolExplorer
+
+        return ToolExplorer(task, rng)
+    from agentworld_gym.domains.mcp.schema_explorer import SchemaExplorer
+
+    return SchemaExplorer(task, rng)
 
 
 def claim_recording(conversation: ImportedConversation) -> float:
@@ -34,6 +49,7 @@ DOMAIN = Domain(
     engine=f"{__name__}:open_engine",
     versions="agentworld_gym.kit.tables.database:sqlite_version",
     worlds={"awm": "agentworld_gym.domains.mcp.awm.handle:open_awm"},
+    live="agentworld_gym.domains.mcp.live:open_live",
     scenario_tasks="agentworld_gym.domains.mcp.scenario_tasks:ScenarioTasks",
     commands=("agentworld_gym.domains.mcp.cli:register", "agentworld_gym.domains.mcp.synth.cli:register"),
     view="agentworld_gym.domains.mcp.engine.view:ToolView",
@@ -45,7 +61,7 @@ DOMAIN = Domain(
     families="agentworld_gym.domains.mcp.tasks:FAMILIES",
     composition="agentworld_gym.domains.mcp.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
-    explorer="agentworld_gym.domains.mcp.explorer:ToolExplorer",
+    explorer=f"{__name__}:open_explorer",
     unseen_names="agentworld_gym.domains.mcp.unseen_names:UnseenTools",
     claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.mcp.explanations:explain",

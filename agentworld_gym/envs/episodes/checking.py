@@ -16,6 +16,7 @@ from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSu
 from agentworld_gym.core.contracts import Failure, FailureKind, World
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Check, Task
+from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.flow import BatchedCall, Work, in_one_wave
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment
@@ -59,7 +60,7 @@ class Checker:
             check = task.success[number]
             if check.probe is not None:
                 probed.append(number)
-            elif check.verifier is not None:
+            elif check.code is not None:
                 verified.append(number)
             elif check.rubric is not None:
                 judged.append(number)
@@ -92,15 +93,16 @@ class Checker:
     def _probing(self, step: EpisodeStep, results: CheckResults, numbers: Sequence[int]) -> Work[None]:
         """Run the probes of some checks, each on a fork of its own."""
         episode = step.episode
-        probes = [
-            ProbeRun(
-                episode.task,
-                episode.task.success[number],
-                episode.session.probe(),
-                Sight(episode.task.domain, episode.observations),
-            )
-            for number in numbers
-        ]
+        probes: list[ProbeRun] = []
+        try:
+            for number in numbers:
+                sight = Sight(episode.task.domain, episode.observations)
+                probes.append(ProbeRun(episode.task, episode.task.success[number], episode.session.probe(), sight))
+        except EngineError as error:  # A live system may not be able to repeat an episode.
+            for probe in probes:
+                probe.session.close()
+            results.failure = Failure(FailureKind(error.kind), f"a probe needs a fork: {error}")
+            return
         yield [probing(self._world, self._parser, probe, self.output) for probe in probes]
         for number, probe in zip(numbers, probes, strict=True):
             results.usage += probe.usage
@@ -113,12 +115,18 @@ class Checker:
         """Let the world run the verifiers of some checks, and return what a judge has to read, by check."""
         session, task, evidence = step.episode.session, step.episode.task, dict[int, str]()
         if not isinstance(self._world, RunsSuccessCode):
-            results.failure = Failure(FailureKind.UNJUDGED, "only the world that a task comes from runs its verifier")
+            told = (
+                "only the world that a task comes from runs its verifier, and only a live one runs commands of checks"
+            )
+            results.failure = Failure(FailureKind.UNJUDGED, told)
             return evidence
         for number in numbers:
-            answer = yield BatchedCall(self._world.verify, (session, task.success[number].verifier, step.action.answer))
+            check = task.success[number]
+            answer = yield BatchedCall(self._world.verify, (session, check.code, step.action.answer))
             if isinstance(answer, Failure):
                 results.failure = replace(answer, retryable=False)
+            elif isinstance(answer, SuccessFinding) and check.expect is not None:
+                results.passed[number] = check.expect.score(answer.evidence)
             elif isinstance(answer, SuccessFinding) and answer.score is not None:
                 results.passed[number] = answer.score
             else:
@@ -173,7 +181,10 @@ class Checker:
 
 def _asks(step: EpisodeStep) -> bool:
     """Return whether anything is to be tested after a step: its episode ends, or some checks of its task are due."""
-    return step.moment is not None and (step.moment is not Moment.STEP or bool(due(step.episode.task, step.moment)))
+    task = step.episode.task
+    return (
+        step.moment is not None and bool(task.success) and (step.moment is not Moment.STEP or bool(due(task, "step")))
+    )
 
 
 def is_solved(task: Task, reached: float) -> bool:

@@ -57,6 +57,9 @@ class Info(TypedDict, total=False):
     reward_parts: dict[str, float]
     """The parts of the reward by name."""
 
+    untested: str
+    """Why the end of an episode has no `success`: its task tests nothing."""
+
     success: bool
     """Whether the task is solved. It is there once the task's checks were tested, always on `finish`, and never where
     the world or a judge failed."""

@@ -11,6 +11,9 @@ from agentworld_gym.envs.episodes.checking import is_solved
 from agentworld_gym.envs.episodes.episode import Info, no_tokens
 from agentworld_gym.envs.episodes.step import EpisodeStep, Moment, Transition
 
+FREE_PLAY = "free play: the task tests nothing"
+"""Why there is no success."""
+
 
 def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> Transition:
     """Return what the agent gets, and note in the episode what was paid and whether it is over.
@@ -62,6 +65,8 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
         info["score"] = reached
         if solved or step.moment is not Moment.STEP:
             info["success"] = solved
+    if not episode.task.success and step.moment is not Moment.STEP:
+        info["untested"] = FREE_PLAY
     info["reward_parts"] = parts
     terminated = step.moment is Moment.FINISH or (solved and step.moment is Moment.STEP)
     truncated = step.moment is Moment.END

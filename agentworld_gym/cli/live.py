@@ -1,0 +1,83 @@
+"""`agentworld live check`: whether a user's own system is fit to be a world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.cli.common import Commands, counted, examples, spec_source, stderr, stdout
+from agentworld_gym.cli.outputs import writable
+
+if TYPE_CHECKING:
+    from agentworld_gym.evaluation.live_check import LiveReport
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, help="Your own systems as worlds.")
+
+
+@app.command(epilog=examples("agentworld live check my.yaml", "agentworld live check my.yaml -n 40 --write"))
+def check(
+    config: Annotated[Path, typer.Argument(help="The YAML file of the system, as for `live=` of gym.make.")],
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=2, help="How many episodes are played first.")] = 20,
+    domain: Annotated[
+        str | None, typer.Option("--domain", metavar="ENV", help="The environment, where the file has no key domain.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of what the explorer draws.")] = 0,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the learned masks, and whether it is deterministic, into the file.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", dir_okay=False, help="Write what was found here too, as JSON.")
+    ] = None,
+) -> None:
+    """Check whether a live system repeats itself, resets and forks, and tell its speed and its memory.
+
+    An explorer that knows nothing of the system but what it says of itself plays some episodes. Their actions are
+    played again, one episode after the other and all at a time. The page tells which share of the answers is the same,
+    what varies, and the patterns that mark it (`masks`), and what the system is fit for.
+    """
+    from rich.status import Status
+
+    from agentworld_gym.base.documents.strict import read_yaml
+    from agentworld_gym.envs.options import EnvOptions
+    from agentworld_gym.evaluation.live_check import check_live, page_of
+
+    data = read_yaml(config, "the configuration of a live system")
+    named = domain or (data.get("domain") if isinstance(data, dict) else None)
+    if not isinstance(named, str):
+        raise SpecError(config, "domain", named, "the id of a domain, such as mcp; or pass --domain")
+    if out is not None:
+        writable(out, "--out")
+    with Status("opening", console=stderr()) as status:
+
+        def follow(stage: str, done: int) -> None:
+            status.update(f"{stage}: {counted(done, 'episode')}")
+
+        report = check_live(EnvOptions(spec=spec_source(named), world=f"live:{config}"), episodes, seed, follow)
+    stdout().print(page_of(report), markup=False, highlight=False, soft_wrap=True)
+    if out is not None:
+        out.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if write:
+        _write(config, data, report)
+
+
+def _write(config: Path, data: dict[str, Any], report: LiveReport) -> None:
+    """Write what was learned into a configuration; what else stands in the file stays as it is."""
+    import yaml
+
+    masks = [*dict.fromkeys([*(data.get("masks") or ()), *report.masks])]
+    learned = {"masks": masks, "deterministic": min(report.again.share, report.load.share) == 1.0}
+    lines, keep = [], True
+    for line in config.read_text(encoding="utf-8").splitlines():
+        if line[:1] not in (" ", "-", "#", ""):
+            keep = line.partition(":")[0] not in learned
+        lines += [line] if keep else []
+    text = "\n".join(lines).rstrip("\n") + "\n" + yaml.safe_dump(learned, sort_keys=False, allow_unicode=True)
+    config.write_text(text, encoding="utf-8")
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the commands."""
+    parent.add_typer(app, name="live")

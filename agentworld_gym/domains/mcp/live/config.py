@@ -1,0 +1,137 @@
+"""What a user says of tool servers: the option `live` of this domain."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.kit.live import LiveConfig
+
+SERVER = re.compile(r"[A-Za-z0-9_]+")
+"""The names of servers: a hyphen ends them in the name of a tool, as in `memory-read_graph`."""
+
+
+def _words(given: Any) -> Any:
+    """Split a command that is one text, as a shell would."""
+    return tuple(shlex.split(given)) if isinstance(given, str) else given
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+
+
+class ServerSpec(Strict):
+    """One server: a command that speaks over standard input and output, or a URL of streamable HTTP.
+
+    >>> ServerSpec(command="npx -y server-memory").command
+    ('npx', '-y', 'server-memory')
+    """
+
+    command: Words | None = None
+    """The words of the command, or one text."""
+
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    """The URL. Its host has to stand under `network`, unless it is this machine."""
+
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers of the requests to a URL, such as a key."""
+
+    env: dict[str, str] = Field(default_factory=dict)
+    """Variables of the environment of the command."""
+
+    @model_validator(mode="after")
+    def _one(self) -> ServerSpec:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("either `command` or `url`")
+        return self
+
+
+class ToolCallSpec(Strict):
+    """A call of a tool."""
+
+    tool: str = Field(min_length=1)
+    """The name of the tool, as agents call it."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """The arguments."""
+
+
+class ToolReset(ToolCallSpec):
+    """A call that brings the servers back to their start."""
+
+    verify: ToolCallSpec | None = None
+    """A call that is answered after a reset as it was before the first episode; a session whose answer differs is not
+    used again."""
+
+
+class CommandReset(Strict):
+    """A command that brings the servers back to their start."""
+
+    command: Words
+    """The words of the command, which runs as the servers' commands do."""
+
+    verify: ToolCallSpec | None = None
+    """A call that is answered after a reset as it was before the first episode."""
+
+
+class ServerConfig(LiveConfig):
+    """Tool servers, and what they may do.
+
+    >>> ServerConfig(command=["npx", "-y", "@modelcontextprotocol/server-memory"]).reset
+    'restart'
+    """
+
+    name: str | None = None
+    """What the only server is called in the names of its tools; None takes the name that it tells."""
+
+    command: Words | None = None
+    """The command of the only server."""
+
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    """The URL of the only server."""
+
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers of the requests to that URL."""
+
+    servers: dict[str, ServerSpec] = Field(default_factory=dict)
+    """Several servers, by the names that begin those of their tools."""
+
+    reset: Literal["restart"] | ToolReset | CommandReset = "restart"
+    """How the servers go back to their start after an episode: they are started again, or a tool or a command does it,
+    which is quicker where a start takes long. A server behind a URL is connected to again, which resets only what it
+    keeps for a connection."""
+
+    tools: tuple[str, ...] = ()
+    """The tools that agents get, by the servers' own names; without any, all of them."""
+
+    @field_validator("servers")
+    @classmethod
+    def _named(cls, servers: dict[str, ServerSpec]) -> dict[str, ServerSpec]:
+        for name in servers:
+            if not SERVER.fullmatch(name):
+                raise ValueError(f"names of letters, digits and _ (got {name!r})")
+        return servers
+
+    @field_validator("name")
+    @classmethod
+    def _is_name(cls, name: str | None) -> str | None:
+        if name is not None and not SERVER.fullmatch(name):
+            raise ValueError("a name of letters, digits and _")
+        return name
+
+    @model_validator(mode="after")
+    def _some(self) -> ServerConfig:
+        given = [key for key in ("command", "url", "servers") if getattr(self, key)]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of command, url, servers (got {', '.join(given) or 'none'})")
+        return self
+
+    @property
+    def all_servers(self) -> dict[str | None, ServerSpec]:
+        """All servers by name; the only one has the name None where it is to tell that itself."""
+        if self.servers:
+            return {name: spec for name, spec in self.servers.items()}
+        return {self.name: ServerSpec(command=self.command, url=self.url, headers=self.headers)}

@@ -1,0 +1,233 @@
+"""An explorer of tool servers that knows nothing of them but the schemas of their tools and what their answers show."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentworld_gym.agents.policies.exploring.base import Explorer, call
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.kit.vocabulary import WORDS
+
+DEEPEST = 4
+"""How many levels of a schema that refers to itself are filled in."""
+
+KEPT = 64
+"""How many values are remembered of one name."""
+
+LONGEST = 120
+"""The longest text that is remembered as a value."""
+
+_TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
+_QUOTED = re.compile(r"'([^'\s]{1,80})'|\"([^\"\n]{1,80})\"")
+"""An example in the description of a parameter."""
+
+_DATES = {"date": "2026-05-18", "date-time": "2026-05-18T10:00:00Z", "time": "10:00:00Z", "email": "ada@example.com"}
+
+
+class SchemaExplorer(Explorer):
+    """An explorer that calls every tool, rarely used ones first, with values that it met or made up.
+
+    A parameter takes a value that an answer, or an earlier call, had under a like name; else what its schema says, or a
+    word. At times a call breaks the schema.
+
+    >>> schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
+    >>> tools = [{"name": "a-greet", "parameters": schema}]
+    >>> task = Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=tools)
+    >>> json.loads(SchemaExplorer(task, random.Random(0)).draft())["name"]
+    'a-greet'
+    """
+
+    def __init__(self, task: Task, rng: random.Random) -> None:
+        super().__init__(task, rng)
+        self._tools: dict[str, Mapping[str, Any]] = {
+            str(tool["name"]): tool.get("parameters") or {} for tool in task.tools
+        }
+        self._used: Counter[str] = Counter()
+        self._values: dict[str, dict[Any, None]] = {}
+        self._words: dict[str, None] = {}
+
+    def see(self, action: str, observation: str) -> None:
+        """Remember the values of a call and of its answer, by their names; of a plain text, its words."""
+        for text in (action, observation):
+            try:
+                self._remember("", json.loads(text))
+            except (ValueError, RecursionError):
+                for match in list(_TOKEN.finditer(text))[:KEPT]:
+                    self._words[next(filter(None, match.groups()))] = None
+        while len(self._words) > 4 * KEPT:
+            del self._words[next(iter(self._words))]
+
+    def _remember(self, name: str, value: Any) -> None:
+        match value:
+            case dict():
+                for key, inner in value.items():
+                    self._remember(_stem(str(key)), inner)
+            case list():
+                for inner in value:
+                    self._remember(name, inner)
+            case str() | int() | float() if name and len(str(value)) <= LONGEST and value != "":
+                kept = self._values.setdefault(name, {})
+                kept[value] = None
+                if len(kept) > KEPT:
+                    del kept[next(iter(kept))]
+
+    def draft(self) -> str:
+        """Draft one call, mostly one that its schema admits."""
+        if not self._tools:
+            return call(self.rng.choice(WORDS))
+        name = self.weighted((one, 1.0 / (1 + 2 * self._used[one])) for one in self._tools)
+        self._used[name] += 1
+        schema = self._tools[name]
+        arguments = self._object(schema, schema, DEEPEST)
+        if self.chance(0.06):
+            arguments = self._broken(arguments)
+        return call(name, **arguments)
+
+    def _broken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments of which one is missing, or of another type."""
+        if not arguments:
+            return {self.rng.choice(WORDS): 1}
+        key = self.rng.choice(sorted(arguments))
+        broken = dict(arguments)
+        if self.chance(0.5):
+            del broken[key]
+        else:
+            broken[key] = [] if not isinstance(broken[key], list) else 7
+        return broken
+
+    def _object(self, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        needed = schema.get("required") or ()
+        properties = schema.get("properties") or {}
+        found = {}
+        for key, inner in properties.items():
+            if key in needed or (depth > 0 and self.chance(0.3)):
+                found[key] = self._value(key, inner, root, depth - 1)
+        for key in needed:
+            if key not in properties:
+                found[key] = self.rng.choice(WORDS)
+        return found
+
+    def _value(self, name: str, schema: Any, root: Mapping[str, Any], depth: int) -> Any:
+        """Draw a value of a schema."""
+        schema = resolved_schema(schema, root)
+        for key in ("anyOf", "oneOf"):
+            if schema.get(key):
+                choices = list(schema[key])
+                return self._value(name, choices[-1] if depth <= 0 else self.rng.choice(choices), root, depth - 1)
+        if "const" in schema:
+            return schema["const"]
+        if schema.get("enum"):
+            return self.rng.choice(list(schema["enum"]))
+        if (given := [*_list(schema.get("examples")), *([schema["default"]] if "default" in schema else [])]) and (
+            self.chance(0.4)
+        ):
+            return self.rng.choice(given)
+        kind = schema.get("type", "object" if "properties" in schema else "string")
+        if not isinstance(kind, str):
+            kind = self.rng.choice(list(kind))
+        match kind:
+            case "object":
+                return self._object(schema, root, depth) if schema.get("properties") else {}
+            case "array":
+                least = int(schema.get("minItems") or 0)
+                count = least if depth <= 0 else max(least, self.weighted(((0, 0.1), (1, 0.6), (2, 0.3))))
+                return [self._value(_stem(name), schema.get("items"), root, depth - 1) for _ in range(count)]
+            case "boolean":
+                return self.chance(0.5)
+            case "null":
+                return None
+            case "integer" | "number":
+                return self._number(name, schema, kind)
+        return self._text(name, schema)
+
+    def _number(self, name: str, schema: Mapping[str, Any], kind: str) -> int | float:
+        lowest = schema.get("minimum", schema.get("exclusiveMinimum", 0) + ("exclusiveMinimum" in schema))
+        highest = schema.get("maximum", max(lowest, 10))
+        met = [one for one in self._values.get(_stem(name), ()) if isinstance(one, int | float)]
+        fitting = [one for one in met if lowest <= one <= highest and (kind == "number" or isinstance(one, int))]
+        if fitting and self.chance(0.7):
+            return self.rng.choice(fitting)
+        if kind == "integer":
+            return self.rng.randint(int(lowest), int(highest))
+        return round(self.rng.uniform(lowest, highest), 2)
+
+    def _text(self, name: str, schema: Mapping[str, Any]) -> str:
+        pattern = schema.get("pattern")
+        known = [one for one in self._values.get(_stem(name), ()) if isinstance(one, str)]
+        fitting = [one for one in known if pattern is None or _matches(pattern, one)]
+        if fitting and self.chance(0.7):
+            return self.rng.choice(fitting)
+        if schema.get("format") in _DATES:
+            return _DATES[schema["format"]]
+        if schema.get("format") in ("uri", "url"):
+            return f"https://example.com/{self.rng.choice(WORDS)}"
+        quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
+        if quoted and self.chance(0.6):
+            return str(self.rng.choice(quoted))
+        words = [one for one in self._words if pattern is None or _matches(pattern, one)]
+        if words and self.chance(0.5):
+            return self.rng.choice(words)
+        text = " ".join(self.rng.choice(WORDS) for _ in range(self.weighted(((1, 0.6), (2, 0.3), (4, 0.1)))))
+        least, most = int(schema.get("minLength") or 0), schema.get("maxLength")
+        text = text if len(text) >= least else text + "x" * (least - len(text))
+        return text if most is None else text[: int(most)]
+
+
+def resolved_schema(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema with what it refers to in its document, and with the parts of its `allOf`.
+
+    >>> root = {"$defs": {"n": {"type": "integer"}}}
+    >>> resolved_schema({"$ref": "#/$defs/n"}, root), resolved_schema(True, root)
+    ({'type': 'integer'}, {})
+    """
+    for _ in range(16):
+        if not isinstance(schema, Mapping):
+            return {}
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            break
+        found: Any = root
+        for part in reference[1:].strip("/").split("/") if reference != "#" else ():
+            key = part.replace("~1", "/").replace("~0", "~")
+            found = found.get(key) if isinstance(found, Mapping) else None
+        schema = found
+    if not isinstance(schema, Mapping):
+        return {}
+    merged: dict[str, Any] = dict(schema)
+    for part in _list(merged.pop("allOf", None)):
+        inner = resolved_schema(part, root)
+        merged = {
+            **merged,
+            **inner,
+            "properties": {**(merged.get("properties") or {}), **(inner.get("properties") or {})},
+            "required": [*(merged.get("required") or ()), *(inner.get("required") or ())],
+        }
+    return merged
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return True
+
+
+def _stem(name: str) -> str:
+    """Return what names of one thing have in common, in one number and without what joins words.
+
+    >>> _stem("entityNames"), _stem("entity_name"), _stem("entities")
+    ('entityname', 'entityname', 'entity')
+    """
+    name = re.sub(r"[^a-z0-9]", "", name.lower())
+    if name.endswith("ies"):
+        return name[:-3] + "y"
+    return name[:-1] if name.endswith("s") and len(name) > 2 else name

@@ -1,0 +1,165 @@
+"""What a user says of a live system: the keys that all domains share, and where they stood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import Field, field_validator
+
+from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.errors import SpecError
+
+OPTION = "options.live"
+"""What errors name as the place of a configuration that is no file."""
+
+INSTRUCTION = "Try what this system can do, and finish when you know it."
+"""The instruction of free play, where the configuration has none."""
+
+C = TypeVar("C", bound="LiveConfig")
+
+
+class LiveLimits(Strict):
+    """What one session of a live system may take. A session that takes more ends, and its member alone fails."""
+
+    start_seconds: float = Field(default=60.0, gt=0)
+    """How long the system may take to start."""
+
+    step_seconds: float = Field(default=30.0, gt=0)
+    """How long it may take to answer an action."""
+
+    memory_mb: int = Field(default=2048, ge=16)
+    """The resident memory of all its processes, in MiB."""
+
+    processes: int = Field(default=128, ge=1)
+    """How many processes it may have."""
+
+    disk_mb: int = Field(default=512, ge=1)
+    """What it may write, in MiB: to its home and to /tmp, each, and to one file."""
+
+    output_chars: int = Field(default=16_000, ge=200)
+    """How many characters of an answer are shown. The middle of a longer one is left out, and its length is told."""
+
+
+class LiveConfig(Strict):
+    """The keys of a live system that all domains share; a domain adds its own.
+
+    >>> LiveConfig(network=["example.org"]).allows("example.org"), LiveConfig().allows("localhost")
+    (True, True)
+    """
+
+    domain: str | None = None
+    """The id of the domain, for commands that are given nothing but a file."""
+
+    instruction: str = Field(default=INSTRUCTION, min_length=1)
+    """What an agent is asked to do where there are no tasks."""
+
+    tasks: tuple[str | dict[str, Any], ...] = ()
+    """The tasks: paths and patterns (`tasks/*.yaml`) of YAML files, from the folder of this file, or tasks themselves.
+    Without any, an episode is free play: nothing is tested, and the reward is 0."""
+
+    network: bool | tuple[str, ...] = False
+    """Whether the system may use the network: not at all, `true`, or the hosts that it may reach. This machine itself
+    is always reached where the system lies outside the sandbox, as a server behind a URL does."""
+
+    trusted: bool = False
+    """Whether commands run as they are, without a sandbox and with everything that this user may do."""
+
+    read: tuple[str, ...] = ()
+    """Folders of this machine that a sandboxed command may read, at the same path."""
+
+    env: dict[str, str] = Field(default_factory=dict)
+    """Variables of the environment of commands; they see no other ones of this machine."""
+
+    limits: LiveLimits = LiveLimits()
+    """What a session may take."""
+
+    sessions: int = Field(default=128, ge=2)
+    """How many sessions there may be at a time, those of forks and those that wait among them. An environment has two
+    while it goes from one episode to the next."""
+
+    ahead: int = Field(default=1, ge=0)
+    """How many sessions are started ahead and wait for an episode."""
+
+    masks: tuple[str, ...] = ()
+    """Patterns of what varies between two equal episodes, such as times and process ids; where one has a group, that
+    group varies. `agentworld live check` learns them. Such pieces are metadata, which nobody has to foresee."""
+
+    deterministic: bool = False
+    """Whether equal actions give equal observations, as `agentworld live check` measures it."""
+
+    forks: bool = True
+    """Whether episodes are copied or played again for forks. Without, planning and probes are refused."""
+
+    @field_validator("masks")
+    @classmethod
+    def _compile(cls, masks: tuple[str, ...]) -> tuple[str, ...]:
+        for mask in masks:
+            try:
+                re.compile(mask)
+            except re.error as error:
+                raise ValueError(f"regular expressions ({mask!r}: {error})") from error
+        return masks
+
+    def allows(self, host: str) -> bool:
+        """Return whether the system may reach a host; a name stands for the hosts below it too."""
+        if host in ("localhost", "127.0.0.1", "::1") or self.network is True:
+            return True
+        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
+
+
+class LiveSource(NamedTuple):
+    """A configuration as it was given, and where it stood."""
+
+    data: Mapping[str, Any]
+    """The keys."""
+
+    file: str
+    """The file, or the option, for errors."""
+
+    folder: Path
+    """The folder from which relative paths count."""
+
+    @classmethod
+    def of(cls, given: Any, folder: Path | None = None) -> LiveSource:
+        """Read a configuration: a mapping, or the path of a YAML file.
+
+        Args:
+            given: The mapping or the path.
+            folder: The folder from which a relative path counts; None takes the current one.
+
+        Raises:
+            MissingFile: There is no such file.
+            SpecError: It is neither, or the file holds no keys.
+        """
+        folder = folder or Path.cwd()
+        if isinstance(given, Mapping):
+            return cls({str(key): value for key, value in given.items()}, OPTION, folder)
+        if not isinstance(given, str | Path) or not str(given):
+            raise SpecError("options", "live", given, "keys by name, or the path of a YAML file")
+        path = folder / Path(given).expanduser()
+        data = read_yaml(path, "the configuration of a live system")
+        if not isinstance(data, dict):
+            raise SpecError(path, "the whole document", data, "keys by name, as in `command: [...]`")
+        return cls(data, str(path), path.parent.resolve())
+
+    def read(self, model: type[C], domain: str) -> C:
+        """Validate the keys.
+
+        Args:
+            model: The model of the domain.
+            domain: The id of the domain.
+
+        Raises:
+            SpecError: A key does not exist, or a value does not fit: the error names the key and what was expected.
+        """
+        config = validated(model, dict(self.data), self.file)
+        if config.domain not in (None, domain):
+            raise SpecError(self.file, "domain", config.domain, f"{domain}, the domain of the environment")
+        return config
+
+    def path(self, text: str) -> Path:
+        """Return a path of the configuration, which counts from its folder."""
+        return self.folder / Path(text).expanduser()

@@ -1,0 +1,212 @@
+"""Commands of a live system in a sandbox: a read-only system, a private home, no network, limits.
+
+bubblewrap makes the sandbox, where the configuration does not say `trusted: true`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.base.process.bubblewrap import knows
+from agentworld_gym.kit.live.config import LiveConfig
+
+HOME = "/home/user"
+"""The home inside a sandbox, which is empty at the start and gone at the end."""
+
+_SYSTEM = (
+    "alternatives",
+    "ca-certificates",
+    "fonts",
+    "java-17-openjdk",
+    "ld.so.cache",
+    "localtime",
+    "mime.types",
+    "ssl",
+)
+"""What is seen of /etc; nothing of it is a secret."""
+
+_FOR_NETWORK = ("hosts", "nsswitch.conf", "resolv.conf", "services")
+
+_USERS = {
+    "passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n",
+    "group": "root:x:0:\nuser:x:1000:\n",
+}
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs are looked for, inside a sandbox."""
+
+
+class Confinement:
+    """How the commands of one configuration run.
+
+    Args:
+        config: The configuration.
+        file: Where it stands, for errors.
+        folder: The folder from which its paths count.
+
+    Raises:
+        SpecError: A key asks for what a sandbox does not have.
+        WorldNotConfigured: Nothing can be confined here; the message says what to install.
+
+    >>> with Confinement(LiveConfig(trusted=True), "my.yaml", Path(".")) as confinement:
+    ...     confinement.command(["echo", "hi"])
+    ['echo', 'hi']
+    """
+
+    def __init__(self, config: LiveConfig, file: str, folder: Path) -> None:
+        self.config, self.file, self.folder = config, file, folder
+        self._files: tempfile.TemporaryDirectory[str] | None = None
+        if config.trusted:
+            return
+        if isinstance(config.network, tuple) and config.network:
+            expected = "true or false: the network of a command cannot be narrowed to some hosts"
+            raise SpecError(file, "network", list(config.network), expected)
+        if not sys.platform.startswith("linux"):
+            raise WorldNotConfigured(f"{file}: commands run under bubblewrap, which needs Linux; or say trusted: true")
+        if shutil.which("bwrap") is None:
+            raise WorldNotConfigured(
+                f"{file}: commands run under bubblewrap, which is not installed: apt install bubblewrap; "
+                "or say trusted: true"
+            )
+        for place in self.readable:
+            if not place.exists():
+                raise SpecError(file, "read", str(place), "a folder that is there")
+
+    @cached_property
+    def readable(self) -> tuple[Path, ...]:
+        """The folders of this machine that a sandboxed command may read."""
+        return tuple((self.folder / Path(place).expanduser()).absolute() for place in self.config.read)
+
+    def require(self, program: str, key: str = "command") -> None:
+        """Make sure that a command can be found where it runs.
+
+        Args:
+            program: The first word of the command.
+            key: The key that errors name.
+
+        Raises:
+            SpecError: There is no such program, or the sandbox does not show it.
+        """
+        found = shutil.which(
+            self._word(program), path=None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
+        )
+        if found is None:
+            raise SpecError(self.file, key, program, "a program that is installed here")
+        if self.config.trusted:
+            return
+        # What a link leads to has to be seen as well, as the interpreter behind a virtual environment.
+        places = dict.fromkeys((Path(found).absolute(), Path(found).resolve()))
+        needed = [
+            place.parents[1] if place.parent.name == "bin" else place.parent
+            for place in places
+            if not self.shows(place)
+        ]
+        if needed:
+            told = f"a program below /usr, or the key `read: [{', '.join(map(str, needed))}]`"
+            raise SpecError(self.file, key, program, told)
+
+    def shows(self, place: Path) -> bool:
+        """Return whether a sandboxed command sees a file at its path."""
+        if place.is_relative_to("/usr") or place.parent in (Path("/bin"), Path("/sbin")):
+            return True
+        return any(map(place.is_relative_to, self.readable))
+
+    def command(
+        self,
+        words: Sequence[str],
+        *,
+        cwd: str = HOME,
+        binds: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+        new_session: bool = True,
+    ) -> list[str]:
+        """Return a command as it is started: under bubblewrap, or as it is where the configuration trusts it.
+
+        Args:
+            words: The words of the command. The path of a file counts from the folder of the configuration.
+            cwd: The folder inside in which it runs.
+            binds: Folders of this machine that the command may write, by their paths inside.
+            env: Further variables, beside those of the configuration.
+            new_session: Whether it has no terminal to control; a shell on a pseudo-terminal makes a session of its own.
+        """
+        words = [self._word(word) for word in words]
+        if self.config.trusted:
+            return words
+        limits, config = self.config.limits, self.config
+        size = str(limits.disk_mb << 20)
+        line = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+        line += ["--die-with-parent", "--clearenv", "--cap-drop", "ALL", "--hostname", "live"]
+        line += ["--new-session"] if new_session else []
+        line += ["--disable-userns"] if knows("--disable-userns") else []
+        line += ["--share-net"] if config.network is True else []
+        line += ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "lib", "lib32", "lib64", "sbin"):
+            if os.path.islink(f"/{name}"):
+                line += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+            elif os.path.isdir(f"/{name}"):
+                line += ["--ro-bind", f"/{name}", f"/{name}"]
+        for name in (*_SYSTEM, *(_FOR_NETWORK if config.network is True else ())):
+            if os.path.exists(f"/etc/{name}"):
+                line += ["--ro-bind", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
+        for name in _USERS:
+            line += ["--ro-bind", f"{self._users}/{name}", f"/etc/{name}"]
+        line += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
+        line += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+        line += ["--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", HOME]
+        for place in self.readable:
+            line += ["--ro-bind", str(place), str(place)]
+        for inside, outside in (binds or {}).items():
+            line += ["--bind", outside, inside]
+        variables = {
+            "HOME": HOME,
+            "PATH": PATH,
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "USER": "user",
+            "TERM": "xterm-256color",
+        }
+        for name, value in {**variables, **(env or {}), **config.env}.items():
+            line += ["--setenv", name, value]
+        bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
+        limiter = shutil.which("prlimit")
+        limited = [limiter, *bound, "--"] if limiter else []
+        # The root itself lies in memory without a bound, so nothing may be written there.
+        return [*line, "--remount-ro", "/", "--chdir", cwd, "--", *limited, *words]
+
+    def _word(self, word: str) -> str:
+        place = self.folder / word
+        return str(place) if "/" in word and not word.startswith("/") and place.exists() else word
+
+    def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the environment in which `command` is started: bubblewrap's own, or all of that of a trusted one."""
+        if not self.config.trusted:
+            return {"PATH": PATH}
+        return {**os.environ, **(env or {}), **self.config.env}
+
+    @property
+    def _users(self) -> str:
+        """A folder with the names of the users inside."""
+        if self._files is None:
+            self._files = tempfile.TemporaryDirectory(prefix="agentworld-live-")
+            for name, text in _USERS.items():
+                (Path(self._files.name) / name).write_text(text, encoding="utf-8")
+        return self._files.name
+
+    def close(self) -> None:
+        """Remove what it made; a second call does nothing."""
+        files, self._files = self._files, None
+        if files is not None:
+            files.cleanup()
+
+    def __enter__(self) -> Confinement:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

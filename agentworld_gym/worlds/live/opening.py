@@ -1,0 +1,64 @@
+"""Opens live worlds by handle: `live`, `live:FILE`, and either with `+WORLD` for a language world of the same tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.core.contracts import World
+from agentworld_gym.core.engines import EngineError
+from agentworld_gym.kit.live import LiveSource
+from agentworld_gym.llm.bundled_models import TINY, bundled_models
+from agentworld_gym.worlds.live.dreamed import DreamedLiveWorld
+from agentworld_gym.worlds.live.engines import LiveEngines
+from agentworld_gym.worlds.live.world import LiveWorld
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentworld_gym.worlds.options import WorldOptions
+
+
+def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, WorldOptions], World[Any]]) -> World[Any]:
+    """Open a live world.
+
+    Args:
+        handle: The handle. `live` takes its configuration from the option of that name, or from each task.
+        options: The domain, the configuration, and how a language world of it is prompted and sampled.
+        open_world: The function that opens the language world behind a plus.
+
+    Raises:
+        SpecError: A key of the configuration is wrong, or there are two configurations.
+        WorldNotConfigured: The domain has no live world, or the system cannot run here.
+    """
+    named, _, dreamer = handle.partition("+")
+    file = named.partition(":")[2]
+    if file and options.live is not None:
+        raise SpecError("options", "live", options.live, f"None beside world={named!r}, which names the configuration")
+    given = file or options.live
+    if (
+        dreamer in {TINY, *bundled_models()}
+        or options.form == "state"
+        or (options.guard or {}).get("remedy") == "ground"
+    ):
+        why = "the bundled models, the form state and a guard that grounds know the grounded worlds alone"
+        raise WorldNotConfigured(
+            f"world={handle!r}: {why}; a language world of a live system is a server, vllm:MODEL ..."
+        )
+    engines = LiveEngines(options.spec, None if given is None else LiveSource.of(given))
+    try:
+        world = LiveWorld(engines, options.spec)
+    except EngineError as error:
+        engines.close()
+        raise WorldNotConfigured(f"world={named!r}: the live system cannot be started: {error}") from error
+    except BaseException:
+        engines.close()
+        raise
+    if not dreamer:
+        return world
+    try:
+        language = options.model_copy(update={"form": options.form or "full"})
+        return DreamedLiveWorld.over(open_world(dreamer, language), world, handle)
+    except BaseException:
+        world.close()
+        raise

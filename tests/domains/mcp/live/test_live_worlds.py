@@ -1,0 +1,127 @@
+"""What can be done with a live world: dreams of its tasks, recordings, fidelity, the check, servers behind a URL."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from live_servers import needs_live_servers, served
+from typer.testing import CliRunner
+from worlds import dream, make, predicted
+
+from agentworld_gym.cli.app import app
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
+from agentworld_gym.llm.rows.row_reading import read_rows
+
+MCP = "AgentWorld/MCP-v0"
+READING = ["add_note", "list_notes", "count_nodes", "structured"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needed() -> None:
+    needs_live_servers()
+
+
+def written(folder: Path, **keys: Any) -> Path:
+    """The file of a configuration."""
+    path = folder / "notes.yaml"
+    path.write_text("# My notes.\n" + yaml.safe_dump({"domain": "mcp", **served(**keys)}, sort_keys=False))
+    return path
+
+
+def call(tool: str, **arguments: Any) -> str:
+    return json.dumps({"name": f"notes-{tool}", "arguments": arguments})
+
+
+def test_a_dream_plays_the_tasks_of_the_live_world_and_commands_run_in_that(tmp_path: Path) -> None:
+    task = {"instruction": "Note milk.", "success": [{"run": call("list_notes"), "expect": {"equals": "milk"}}]}
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "milk.yaml").write_text(yaml.safe_dump(task))
+    dream("calm", lambda request: predicted("calm"))
+    env = make(MCP, world="calm", live=str(written(tmp_path, tasks=["tasks/*.yaml"])))
+    assert env.options.world == "live+calm"
+    _, info = env.reset(seed=0)
+    assert info["task_id"] == "milk"
+    assert "notes-add_note" in {tool["name"] for tool in info["tools"]}
+    assert env.step(call("add_note", text="milk"))[0] == "calm"
+    assert env.step("finish")[4]["success"] is True
+    env.close()
+
+
+def test_what_was_recorded_of_a_live_world_replays_without_it(tmp_path: Path) -> None:
+    def played(world: str, task: Any, **options: Any) -> tuple[list[Any], Any]:
+        env = make(MCP, world=world, task=task, **options)
+        first, _ = env.reset(seed=3)
+        task = env.task
+        shown = [first, env.step(call("add_note", text="milk"))[0], env.step("finish")[4]["success"]]
+        env.close()
+        return shown, task
+
+    given = {"instruction": "Note milk.", "success": [{"run": call("list_notes"), "expect": {"equals": "milk"}}]}
+    recorded, task = played(f"record:{tmp_path}/r.jsonl+live", given, live=served())
+    assert recorded[1:] == ["Note 1 added", True]
+    assert played(f"recorded:{tmp_path}/r.jsonl", task)[0] == recorded
+
+
+def test_sessions_of_a_live_world_are_recorded_and_the_live_world_is_true_to_itself(tmp_path: Path) -> None:
+    world = f"live:{written(tmp_path, tools=READING)}"
+    done = CliRunner().invoke(app, ["collect", "mcp", "--world", world, "-n", "3", "--out", f"{tmp_path}/rows.jsonl"])
+    assert done.exit_code == 0, done.output
+    rows = list(read_rows(tmp_path / "rows.jsonl"))
+    assert {row.policy for row in rows} <= {"menu", "explore"} and {row.success for row in rows} == {None}
+    assert rows[0].provenance.libraries["notes"] == "note-keeper 1.0"
+    found, _ = measure(EnvOptions(spec="mcp", world=world), FidelityPlan(record("mcp", 2, levels=(1,), world=world)))
+    assert found.free is not None and found.free.measures is not None
+    assert found.free.measures.exact.share == 1.0
+
+
+def test_the_check_learns_what_varies_and_writes_it_down(tmp_path: Path) -> None:
+    config = written(tmp_path, tools=[*READING, "clock"])
+    done = CliRunner().invoke(app, ["live", "check", str(config), "-n", "3", "--write", "--out", f"{tmp_path}/r.json"])
+    assert done.exit_code == 0, done.output
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["again"]["masked"] == report["again"]["answers"] > report["again"]["equal"]
+    assert report["forks"] == "exact, by playing again" and report["memory_mb"] > 1
+    assert report["called"] == report["tools"] == 5 and not report["failures"]
+    data = yaml.safe_load(config.read_text())
+    assert config.read_text().startswith("# My notes.\n")
+    assert data["masks"] == report["masks"] and data["deterministic"] is False
+    again = CliRunner().invoke(app, ["live", "check", str(config), "-n", "2"])
+    assert "Fit for training" in again.output
+
+
+def test_a_server_behind_a_url_answers_as_the_machine_that_it_serves() -> None:
+    from agentworld_gym.domains.mcp.engine import ToolMachine
+    from agentworld_gym.domains.mcp.engine.sdk_server import serve_http
+
+    machine = ToolMachine.start({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
+    twin = machine.fork()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    threading.Thread(target=serve_http, args=(machine, "127.0.0.1", port), daemon=True).start()
+    _wait_for(port)
+    env = make(MCP, live={"url": f"http://127.0.0.1:{port}/mcp", "name": "here", "ahead": 0})
+    _, info = env.reset(seed=0)
+    for tool, arguments in (("shop-list_orders", {"limit": 2}), ("shop-get_order", {"order_id": 9999})):
+        assert f"here-{tool}" in {one["name"] for one in info["tools"]}
+        shown = env.step(json.dumps({"name": f"here-{tool}", "arguments": arguments}))[0]
+        assert shown == twin.act({"name": tool, "arguments": arguments})
+    env.close()
+
+
+def _wait_for(port: int) -> None:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.02)

@@ -1,0 +1,32 @@
+"""Configurations of the tool server `live_server.py`, in its sandbox."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SERVER = Path(__file__).with_name("live_server.py")
+
+
+def folders() -> list[str]:
+    """The folders that the interpreter of the tests needs, and the server."""
+    places = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))]
+    return [*dict.fromkeys(place for place in places if not place.startswith("/usr")), str(SERVER)]
+
+
+def served(*words: str, **keys: Any) -> dict[str, Any]:
+    """The configuration of a note keeper."""
+    return {"name": "notes", "command": [sys.executable, str(SERVER), *words], "read": folders(), "ahead": 0, **keys}
+
+
+def needs_live_servers() -> None:
+    """Skip where tool servers cannot be started."""
+    pytest.importorskip("mcp")
+    from shutil import which
+
+    if which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
