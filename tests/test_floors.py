@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -48,3 +50,14 @@ def test_every_room_stands_on_one_floor_or_is_plugged_in() -> None:
     package = ROOT / "agentworld_gym"
     there = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     assert sorted(rooms) == sorted(there - {"__init__", "__main__"})
+
+
+def public_classes(source: str) -> list[str]:
+    """The names of a file's classes that others may import."""
+    return [one.name for one in ast.parse(source).body if isinstance(one, ast.ClassDef) and one.name[0] != "_"]
+
+
+def test_no_public_class_has_the_name_of_another() -> None:
+    files = sorted((ROOT / "agentworld_gym").rglob("*.py"))
+    names = Counter(name for file in files for name in public_classes(file.read_text(encoding="utf-8")))
+    assert not {name for name, count in names.items() if count > 1}

@@ -51,9 +51,9 @@ def play_in_browser(
         OSError: The server cannot listen on the port.
         KeyboardInterrupt: Ctrl-C was pressed.
     """
-    from agentworld_gym.evaluation.playground import Choice, Desk, Game, PlayServer
+    from agentworld_gym.evaluation.playground import GameChoice, PlayedGame, Playground, PlayServer
 
-    first = _first(Choice, domain, worlds, episode)
+    first = _first(GameChoice, domain, worlds, episode)
 
     def opened(name: str, world: str, split: str) -> EpisodeRunner:
         from agentworld_gym.envs.options import EnvOptions
@@ -66,7 +66,7 @@ def play_in_browser(
         return EnvOptions(**made).runner()
 
     folder = writable_folder(out or SAVED, "--out")
-    desk = Desk(Game(opened, pairs(agent_options, "--agent-option")), folder, first)
+    desk = Playground(PlayedGame(opened, pairs(agent_options, "--agent-option")), folder, first)
     with PlayServer(desk, port) as server:
         console = stdout()
         console.print(server.address, markup=False, highlight=False, soft_wrap=True)

@@ -39,10 +39,10 @@ from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.bench.aggregate import TokenPrices, priced_tokens
 from agentworld_gym.evaluation.results.agent import (
+    AgentCell,
     AgentDifference,
     AgentEpisode,
     AgentResult,
-    Cell,
     DomainCell,
     Key,
     TokenCounts,
@@ -115,7 +115,7 @@ class Setup(Strict):
         return EnvOptions(**own, **self.world_options)
 
 
-class Records:
+class AgentRecords:
     """The episodes of a run, in a file of lines: the last one of a key counts, and a torn last line is cut off.
 
     Args:
@@ -257,7 +257,7 @@ def evaluate_agent(
         setup.environment(domain).tasks()  # What one domain lacks is said before another is played.
     run, interrupted = _Run(), False
     with ExitStack() as opened:
-        kept = Records(records, setup)
+        kept = AgentRecords(records, setup)
         opened.callback(kept.close)
         try:
             with remembered_interrupt() as check:
@@ -370,7 +370,7 @@ def _play(
     domain: str,
     tasks: int,
     samples: int,
-    kept: Records,
+    kept: AgentRecords,
     wave: int,
     traces: Path | None,
     opened: ExitStack,
@@ -542,15 +542,15 @@ def _sum(counts: Iterable[TokenCounts]) -> Usage:
     return sum((Usage(known=False) if one is None else Usage(*one) for one in counts), Usage())
 
 
-def _cell(episodes: Iterable[AgentEpisode]) -> Cell:
+def _cell(episodes: Iterable[AgentEpisode]) -> AgentCell:
     played = list(episodes)
     scored = [one for one in played if one.success is not None]
     unscored = len(played) - len(scored)
     if not scored:
-        return Cell(success=None, score=None, steps=None, unscored=unscored)
+        return AgentCell(success=None, score=None, steps=None, unscored=unscored)
     successes = [bool(one.success) for one in scored]
     tasks = [f"{one.domain} {one.task}" for one in scored]
-    return Cell(
+    return AgentCell(
         success=proportion(successes) if len(set(tasks)) == len(tasks) else interval(successes, tasks),
         score=sum(one.score or 0.0 for one in scored) / len(scored),
         steps=sum(one.steps for one in scored) / len(scored),

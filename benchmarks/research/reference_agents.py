@@ -16,10 +16,10 @@ from pathlib import Path
 
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.evaluation.agent import Setup, evaluate_agent
-from agentworld_gym.evaluation.results.agent import Cell
+from agentworld_gym.evaluation.results.agent import AgentCell
 
 
-def shown(cell: Cell) -> str:
+def shown(cell: AgentCell) -> str:
     """A cell of the table: success with its interval, score, and steps."""
     if cell.success is None or cell.score is None:
         return "–"

@@ -17,10 +17,10 @@ from playwright.sync_api import expect, sync_playwright
 
 from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.playground import Choice, Desk, Game, PlayServer
+from agentworld_gym.evaluation.playground import GameChoice, PlayedGame, Playground, PlayServer
 
 TARGET = Path(__file__).resolve().parents[1] / "images" / "playground.png"
-EPISODE = Choice("android", ("grounded", "tiny"), level=2, seed=8)
+EPISODE = GameChoice("android", ("grounded", "tiny"), level=2, seed=8)
 STEPS = 3
 """The turn at which the dream is wrong, and knows it."""
 WIDTH, HEIGHT = 1240, 900
@@ -50,7 +50,7 @@ def taken(page: Any, address: str) -> bytes:
 def main() -> None:
     """Play on the page, and write the picture."""
     with TemporaryDirectory() as folder:
-        desk = Desk(Game(opened), Path(folder), EPISODE)
+        desk = Playground(PlayedGame(opened), Path(folder), EPISODE)
         thread = threading.Thread(target=desk.run)
         thread.start()
         try:

@@ -18,7 +18,7 @@ from rich.table import Table
 from agentworld_gym.agents.policies.menu_agent import MenuAgent
 from agentworld_gym.base.documents.atomic_files import write_atomically
 from agentworld_gym.base.process.pacing import paced
-from agentworld_gym.cli.demo.tour import LEVELS, TERMINAL, Shown, SideBySide, messages_of_all_domains, side_by_side
+from agentworld_gym.cli.demo.tour import LEVELS, TERMINAL, Shown, TourPair, messages_of_all_domains, side_by_side
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.report.charts import curve
@@ -42,7 +42,7 @@ class DemoReport:
     """Everything that the demo found, for one HTML file that needs nothing else."""
 
     shown: Sequence[Shown]
-    rows: Sequence[SideBySide]
+    rows: Sequence[TourPair]
     curve: Sequence[CurvePoint]
     interrupted: bool
     transfer: TransferResult

@@ -53,7 +53,7 @@ def messages_of_all_domains() -> Iterator[Shown]:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class TourPair:
     """One action in two worlds."""
 
     task_id: str
@@ -67,9 +67,9 @@ class SideBySide:
         return self.grounded == self.dreamed
 
 
-def side_by_side(seeds: Iterable[int], worlds: tuple[str, str] = ("grounded", "tiny")) -> list[SideBySide]:
+def side_by_side(seeds: Iterable[int], worlds: tuple[str, str] = ("grounded", "tiny")) -> list[TourPair]:
     """Play the expert of some unseen tasks in two worlds at once, each of which reads its own history."""
-    rows: list[SideBySide] = []
+    rows: list[TourPair] = []
     envs = [terminal(world) for world in worlds]
     try:
         for seed in seeds:
@@ -77,7 +77,7 @@ def side_by_side(seeds: Iterable[int], worlds: tuple[str, str] = ("grounded", "t
                 env.reset(seed=seed)
             for action in envs[0].task.expert[:-1]:
                 grounded, dreamed = [_observed(env, action) for env in envs]
-                rows.append(SideBySide(envs[0].task.id, action, grounded, dreamed))
+                rows.append(TourPair(envs[0].task.id, action, grounded, dreamed))
     finally:
         for env in envs:
             env.close()

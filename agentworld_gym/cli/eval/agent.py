@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.agent import Party
     from agentworld_gym.evaluation.bench.aggregate import TokenPrices
-    from agentworld_gym.evaluation.results.agent import AgentResult, Cell
+    from agentworld_gym.evaluation.results.agent import AgentCell, AgentResult
 
 _OF_TRACES = frozenset({"agent", "played", "split", "out"})
 """The parameters that have a meaning where traces are read."""
@@ -260,7 +260,7 @@ def _print(result: AgentResult) -> None:
         stdout().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _row(name: str, cell: Cell) -> tuple[str, str, str, str, str]:
+def _row(name: str, cell: AgentCell) -> tuple[str, str, str, str, str]:
     return name, share_text(cell.success), number(cell.score), number(cell.steps), str(cell.unscored or "-")
 
 

@@ -37,7 +37,7 @@ STATE = ("desk", "repository")
 """The keys of a task's state: the rows of the desk by table, and the state of a repository."""
 
 
-class Answer(Strict):
+class WorkAnswer(Strict):
     """What a person writes back when a message asks them."""
 
     person: str
@@ -60,7 +60,7 @@ class Answer(Strict):
 class _Hidden(Strict):
     """What a task hides from the agent."""
 
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[WorkAnswer, ...] = ()
 
 
 class WorkEngine:
@@ -114,7 +114,7 @@ class WorkMachine(BaseMachine[tuple[ToolMachine, SweMachine]]):
 
     noun = "desk"
 
-    def __init__(self, system: tuple[ToolMachine, SweMachine], answers: tuple[Answer, ...] = ()) -> None:
+    def __init__(self, system: tuple[ToolMachine, SweMachine], answers: tuple[WorkAnswer, ...] = ()) -> None:
         desk, repository = system
         self._answers = answers
         desk.set_time(_written(repository.now))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from agentworld_gym.core.contracts import World
-from agentworld_gym.worlds.recordings.format import Batch, HandedOut
+from agentworld_gym.worlds.recordings.format import HandedOut, RecordedBatch
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 
@@ -71,7 +71,7 @@ class RecordedOrder:
 
     def __init__(self, world: RecordedWorld) -> None:
         self._world, self._place = world, 0
-        self._batches: Sequence[Batch] | None = None  # None until the first batch is due.
+        self._batches: Sequence[RecordedBatch] | None = None  # None until the first batch is due.
 
     def due(self, under_way: Collection[str], least: int) -> list[str] | None:
         """Return the episodes of the next batch; equal calls return the same one until it was handed out."""

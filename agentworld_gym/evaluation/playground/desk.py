@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from agentworld_gym.base.errors import ClosedError, SpecError
-from agentworld_gym.evaluation.playground.game import Choice, Game, Stale
+from agentworld_gym.evaluation.playground.game import GameChoice, PlayedGame, Stale
 from agentworld_gym.evaluation.playground.records import choices, picture_name, record
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ Answer = dict[str, Any]
 Job = tuple[str, Mapping[str, Any], Future[Answer]]
 
 
-class Desk:
+class Playground:
     """Does what the page asks for. The thread that calls `run` does all of it; any thread may ask.
 
     Requests that change the game name the version of it that the page shows, so that of two that come at once the
@@ -43,8 +43,8 @@ class Desk:
         first: What the page offers at first.
 
     >>> from agentworld_gym.envs.options import EnvOptions
-    >>> game = Game(lambda domain, world, split: EnvOptions(spec=domain, world=world, split=split).runner())
-    >>> desk = Desk(game, Path("saved"), Choice("terminal", ("scripted",)))
+    >>> game = PlayedGame(lambda domain, world, split: EnvOptions(spec=domain, world=world, split=split).runner())
+    >>> desk = Playground(game, Path("saved"), GameChoice("terminal", ("scripted",)))
     >>> thread = threading.Thread(target=desk.run)
     >>> thread.start()
     >>> desk.ask("begin", {"version": 0, "domain": "terminal", "worlds": ["scripted"], "seed": 3})["game"]["turn"]
@@ -55,7 +55,7 @@ class Desk:
     >>> thread.join()
     """
 
-    def __init__(self, game: Game, folder: Path, first: Choice) -> None:
+    def __init__(self, game: PlayedGame, folder: Path, first: GameChoice) -> None:
         self._game, self._folder, self._first = game, folder, first
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._closing = threading.Lock()
@@ -160,7 +160,7 @@ class Desk:
         """Return what can be chosen in a domain, or at first."""
         first = self._first
         shown = choices(_text(request, "domain", first.domain))
-        return {**shown, "first": {name: getattr(first, name) for name in Choice.__dataclass_fields__}}
+        return {**shown, "first": {name: getattr(first, name) for name in GameChoice.__dataclass_fields__}}
 
     def do_begin(self, request: Mapping[str, Any]) -> None:
         """Begin an episode."""
@@ -173,7 +173,9 @@ class Desk:
         seed, split = _number(request, "seed"), _text(request, "split", "train")
         if seed < 0:
             raise SpecError("page", "seed", seed, "a number of at least 0")
-        self._game.begin(Choice(_text(request, "domain"), tuple(worlds), task, family, level, seed=seed, split=split))
+        self._game.begin(
+            GameChoice(_text(request, "domain"), tuple(worlds), task, family, level, seed=seed, split=split)
+        )
 
     def do_act(self, request: Mapping[str, Any]) -> None:
         """Do an action."""

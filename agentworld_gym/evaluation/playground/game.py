@@ -13,8 +13,8 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.screens import place_at, screen_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
-from agentworld_gym.evaluation.playground.player import Player
-from agentworld_gym.evaluation.playground.side import Moment, Side
+from agentworld_gym.evaluation.playground.player import AgentPlayer
+from agentworld_gym.evaluation.playground.side import PlayedMoment, PlayedSide
 from agentworld_gym.evaluation.viewer import write_view
 
 FIRST_LEVEL = 1
@@ -37,10 +37,10 @@ class Stale(AgentWorldError):
 
 
 @dataclass(frozen=True)
-class Choice:
+class GameChoice:
     """What to play, and where.
 
-    >>> Choice("terminal", ("grounded",), level=2).options
+    >>> GameChoice("terminal", ("grounded",), level=2).options
     {'level': 2}
     """
 
@@ -75,7 +75,7 @@ class Choice:
 
 
 @dataclass
-class Game:
+class PlayedGame:
     """One episode in one world or in two. All worlds get the same actions, and every step can be taken back.
 
     Args:
@@ -84,8 +84,8 @@ class Game:
         agent_options: The options of language models that play; see `agentworld_gym.agents.policies.registry`.
 
     >>> from agentworld_gym.envs.options import EnvOptions
-    >>> game = Game(lambda domain, world, split: EnvOptions(spec=domain, world=world, split=split).runner())
-    >>> game.begin(Choice("terminal", ("grounded", "scripted"), task="rotate-log"))
+    >>> game = PlayedGame(lambda domain, world, split: EnvOptions(spec=domain, world=world, split=split).runner())
+    >>> game.begin(GameChoice("terminal", ("grounded", "scripted"), task="rotate-log"))
     >>> game.act("pwd")
     >>> [side.now.shown for side in game.sides][1], game.turn
     ('[1] pwd', 1)
@@ -97,13 +97,13 @@ class Game:
 
     open_runner: OpenRunner
     agent_options: Mapping[str, Any] | None = None
-    choice: Choice | None = field(default=None, init=False)
-    sides: list[Side] = field(default_factory=list, init=False)
+    choice: GameChoice | None = field(default=None, init=False)
+    sides: list[PlayedSide] = field(default_factory=list, init=False)
     saved: Path | None = field(default=None, init=False)
     """The page of what was saved last."""
 
     def __post_init__(self) -> None:
-        self._players: dict[str, Player] = {}
+        self._players: dict[str, AgentPlayer] = {}
 
     @property
     def turn(self) -> int:
@@ -115,7 +115,7 @@ class Game:
         """Whether no world takes a further action."""
         return all(side.now.over for side in self.sides)
 
-    def begin(self, choice: Choice) -> None:
+    def begin(self, choice: GameChoice) -> None:
         """Begin an episode. Where it cannot begin, the one before stays as it is, if its worlds are the same.
 
         Raises:
@@ -126,7 +126,7 @@ class Game:
             raise SpecError("page", "worlds", list(choice.worlds), "one world or two")
         if self.choice is None or _worlds(choice) != _worlds(self.choice):
             self._reopen(choice)
-        begun: list[Moment] = []
+        begun: list[PlayedMoment] = []
         try:
             for side in self.sides:
                 begun.append(side.start(choice.seed, choice.options))
@@ -140,11 +140,11 @@ class Game:
             side.begin(moment)
         self.choice, self.saved = choice, None
 
-    def _reopen(self, choice: Choice) -> None:
-        opened: list[Side] = []
+    def _reopen(self, choice: GameChoice) -> None:
+        opened: list[PlayedSide] = []
         try:
             for world in choice.worlds:
-                opened.append(Side(world, self.open_runner(choice.domain, world, choice.split)))
+                opened.append(PlayedSide(world, self.open_runner(choice.domain, world, choice.split)))
         except BaseException:
             for side in opened:
                 side.close()
@@ -170,7 +170,7 @@ class Game:
         known = next((one for one in resolved if one is not None), None)
         if known is None:
             raise SpecError("page", "action", action, "an element that is on the screen")
-        moments: list[Moment] = []
+        moments: list[PlayedMoment] = []
         try:
             for side, own in zip(going, resolved, strict=True):
                 moments.append(side.next(known if own is None else own, by))
@@ -181,14 +181,14 @@ class Game:
         for side, moment in zip(going, moments, strict=True):
             side.line.append(moment)
 
-    def _going(self) -> list[Side]:
+    def _going(self) -> list[PlayedSide]:
         going = [side for side in self.sides if not side.now.over]
         if not going:
             raise AgentWorldError("no world takes an action: step back, or begin another episode")
         return going
 
     @staticmethod
-    def _resolved(side: Side, action: str) -> str | None:
+    def _resolved(side: PlayedSide, action: str) -> str | None:
         try:
             return side.now.resolved(action)
         except ValueError as error:
@@ -251,9 +251,9 @@ class Game:
         self.act(action, by=handle)
         player.played(eyes.now.episode)
 
-    def _player(self, handle: str, eyes: Side) -> Player:
+    def _player(self, handle: str, eyes: PlayedSide) -> AgentPlayer:
         if handle not in self._players:
-            self._players[handle] = Player(open_policy(handle, eyes.runner.spec, 0, self._options(handle)))
+            self._players[handle] = AgentPlayer(open_policy(handle, eyes.runner.spec, 0, self._options(handle)))
         return self._players[handle]
 
     def _options(self, handle: str) -> Mapping[str, Any] | None:
@@ -318,7 +318,7 @@ class Game:
             side.close()
 
 
-def _worlds(choice: Choice) -> tuple[str, Sequence[str], str]:
+def _worlds(choice: GameChoice) -> tuple[str, Sequence[str], str]:
     return choice.domain, choice.worlds, choice.split
 
 

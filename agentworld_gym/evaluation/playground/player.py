@@ -14,7 +14,7 @@ from agentworld_gym.envs.episodes.episode import Episode
 FINISH = "finish"
 
 
-class Player:
+class AgentPlayer:
     """Asks a policy for the next action, wherever the episode is.
 
     A policy keeps something of an episode while it plays. It goes on with that as long as nobody acts in between, and

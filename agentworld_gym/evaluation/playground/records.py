@@ -15,8 +15,8 @@ from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.screens import screen_of
 from agentworld_gym.core.tasks import levels
-from agentworld_gym.evaluation.playground.game import Choice, Game
-from agentworld_gym.evaluation.playground.side import Moment, Side
+from agentworld_gym.evaluation.playground.game import GameChoice, PlayedGame
+from agentworld_gym.evaluation.playground.side import PlayedMoment, PlayedSide
 from agentworld_gym.llm.bundled_models import TINY, bundled_models
 from agentworld_gym.worlds.guard import UNREADABLE
 
@@ -51,7 +51,7 @@ def choices(domain: str) -> Record:
     }
 
 
-def record(game: Game, version: int) -> Record:
+def record(game: PlayedGame, version: int) -> Record:
     """Return the game.
 
     Args:
@@ -88,7 +88,7 @@ def record(game: Game, version: int) -> Record:
     }
 
 
-def _chosen(choice: Choice) -> Record:
+def _chosen(choice: GameChoice) -> Record:
     return {name: getattr(choice, name) for name in ("domain", "worlds", "task", "family", "level", "seed", "split")}
 
 
@@ -96,7 +96,7 @@ def _tool(tool: Mapping[str, Any]) -> Record:
     return {"name": tool["name"], "description": tool.get("description", ""), "example": example_call(tool)}
 
 
-def _side(side: Side, others: Sequence[Side]) -> Record:
+def _side(side: PlayedSide, others: Sequence[PlayedSide]) -> Record:
     now = side.now
     apart = _apart(now, others[0].now) if others and len(others[0].line) == len(side.line) else Counter()
     return {
@@ -109,11 +109,11 @@ def _side(side: Side, others: Sequence[Side]) -> Record:
     }
 
 
-def _parts(side: Side) -> Mapping[str, Any]:
+def _parts(side: PlayedSide) -> Mapping[str, Any]:
     return side.runner.world.fingerprint.parts
 
 
-def _turn(number: int, moment: Moment) -> Record:
+def _turn(number: int, moment: PlayedMoment) -> Record:
     turn: Record = {"turn": number, "shown": moment.shown, "screen": picture_name(moment)}
     step = moment.step
     if step is None:
@@ -134,21 +134,21 @@ def _turn(number: int, moment: Moment) -> Record:
     return {name: value for name, value in turn.items() if value is not None}
 
 
-def picture_name(moment: Moment) -> str | None:
+def picture_name(moment: PlayedMoment) -> str | None:
     """Return the name of the drawing of a moment's screen; None where there is none."""
     if moment.screen is None:
         return None
     return blake2b(moment.screen.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _apart(now: Moment, other: Moment) -> Counter[str]:
+def _apart(now: PlayedMoment, other: PlayedMoment) -> Counter[str]:
     """Return the lines of a screen that the other world does not show."""
     if now.screen is None or other.screen is None:
         return Counter()
     return Counter(now.screen.split("\n")) - Counter(other.screen.split("\n"))
 
 
-def _places(moment: Moment, apart: Counter[str]) -> list[Record]:
+def _places(moment: PlayedMoment, apart: Counter[str]) -> list[Record]:
     lines = (moment.screen or "").split("\n")
     places = []
     for place in moment.places:

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 import orjson
 
 from agentworld_gym.base.errors import AgentWorldError, ClosedError
-from agentworld_gym.evaluation.playground.desk import Desk
+from agentworld_gym.evaluation.playground.desk import Playground
 from agentworld_gym.evaluation.playground.game import Stale
 from agentworld_gym.evaluation.playground.page import playground_page, policy
 
@@ -46,7 +46,7 @@ class PlayServer:
         OSError: The server cannot listen on the port.
     """
 
-    def __init__(self, desk: Desk, port: int = 0) -> None:
+    def __init__(self, desk: Playground, port: int = 0) -> None:
         self.desk = desk
         self.token = secrets.token_urlsafe(24)
         self._page = playground_page()
@@ -85,7 +85,7 @@ class PlayServer:
             def do_POST(self) -> None:
                 self._answer(served.change)
 
-            def _answer(self, does: Callable[[BaseHTTPRequestHandler, str], Response]) -> None:
+            def _answer(self, does: Callable[[BaseHTTPRequestHandler, str], PageResponse]) -> None:
                 response = served.refusal(self)
                 if response is None:
                     response = does(self, _split(self.path).path.split("/", 2)[2])
@@ -106,46 +106,48 @@ class PlayServer:
 
         return Handler
 
-    def refusal(self, request: BaseHTTPRequestHandler) -> Response | None:
+    def refusal(self, request: BaseHTTPRequestHandler) -> PageResponse | None:
         """Return why a request is refused; None where it is not."""
         host = request.headers.get("Host", "")
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if name.lower() not in HOSTS:
-            return Response.text(HTTPStatus.FORBIDDEN, "This server answers to the names of this machine alone.")
+            return PageResponse.text(HTTPStatus.FORBIDDEN, "This server answers to the names of this machine alone.")
         origin = request.headers.get("Origin")
         if origin is not None and _split(origin).netloc.lower() != host.lower():
-            return Response.text(HTTPStatus.FORBIDDEN, "Another page may not ask this server.")
+            return PageResponse.text(HTTPStatus.FORBIDDEN, "Another page may not ask this server.")
         parts = _split(request.path).path.split("/", 2)
         if len(parts) < 3 or not secrets.compare_digest(parts[1].encode(), self.token.encode()):
             told = "The address lacks its token: open the whole address that agentworld play printed."
-            return Response.text(HTTPStatus.FORBIDDEN, told)
+            return PageResponse.text(HTTPStatus.FORBIDDEN, told)
         return None
 
-    def read(self, request: BaseHTTPRequestHandler, path: str) -> Response:
+    def read(self, request: BaseHTTPRequestHandler, path: str) -> PageResponse:
         """Answer a request that changes nothing."""
         kind, _, name = path.partition("/")
         if path == "":
-            return Response(HTTPStatus.OK, self._page.encode(), HTML, {"Content-Security-Policy": policy(self._page)})
+            return PageResponse(
+                HTTPStatus.OK, self._page.encode(), HTML, {"Content-Security-Policy": policy(self._page)}
+            )
         if path == "alive":
             status = HTTPStatus.SERVICE_UNAVAILABLE if self.desk.closed else HTTPStatus.OK
-            return Response.json(status, {"version": self.desk.version, "busy": self.desk.busy})
+            return PageResponse.json(status, {"version": self.desk.version, "busy": self.desk.busy})
         if kind == "picture" and name:
             return self._picture(name)
         if path == "saved" and (saved := self.desk.saved) is not None:
             with suppress(OSError):  # Somebody removed it.
-                return Response(HTTPStatus.OK, saved.read_bytes(), HTML, {})
-        return Response.text(HTTPStatus.NOT_FOUND, "There is no such page.")
+                return PageResponse(HTTPStatus.OK, saved.read_bytes(), HTML, {})
+        return PageResponse.text(HTTPStatus.NOT_FOUND, "There is no such page.")
 
-    def _picture(self, name: str) -> Response:
+    def _picture(self, name: str) -> PageResponse:
         try:
             found = self.desk.picture(name)
         except AgentWorldError as error:
-            return Response.text(HTTPStatus.NOT_IMPLEMENTED, str(error))
+            return PageResponse.text(HTTPStatus.NOT_IMPLEMENTED, str(error))
         if found is None:
-            return Response.text(HTTPStatus.NOT_FOUND, "There is no such picture.")
-        return Response(HTTPStatus.OK, found, "image/webp", {"Cache-Control": "private, max-age=86400, immutable"})
+            return PageResponse.text(HTTPStatus.NOT_FOUND, "There is no such picture.")
+        return PageResponse(HTTPStatus.OK, found, "image/webp", {"Cache-Control": "private, max-age=86400, immutable"})
 
-    def change(self, request: BaseHTTPRequestHandler, path: str) -> Response:
+    def change(self, request: BaseHTTPRequestHandler, path: str) -> PageResponse:
         """Do what a request asks for."""
         try:
             size = int(request.headers.get("Content-Length", ""))
@@ -162,7 +164,7 @@ class PlayServer:
         if not isinstance(asked, dict):
             return _problem(HTTPStatus.BAD_REQUEST, "request", "expected an object")
         try:
-            return Response.json(HTTPStatus.OK, self.desk.ask(path, asked))
+            return PageResponse.json(HTTPStatus.OK, self.desk.ask(path, asked))
         except ClosedError as error:
             return _problem(HTTPStatus.SERVICE_UNAVAILABLE, type(error).__name__, str(error))
         except Stale as error:
@@ -174,19 +176,19 @@ class PlayServer:
             return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, type(error).__name__, str(error))
 
 
-class Response:
+class PageResponse:
     """What is sent back."""
 
     def __init__(self, status: int, body: bytes, kind: str, headers: dict[str, str]) -> None:
         self.status, self.body, self.kind, self.headers = status, body, kind, headers
 
     @classmethod
-    def text(cls, status: int, text: str) -> Response:
+    def text(cls, status: int, text: str) -> PageResponse:
         """Return a response that is a plain text."""
         return cls(status, f"{text}\n".encode(), TEXT, {})
 
     @classmethod
-    def json(cls, status: int, value: Any) -> Response:
+    def json(cls, status: int, value: Any) -> PageResponse:
         """Return a response that is JSON; a lone surrogate in a text becomes a question mark."""
         return cls(status, _dumped(value), JSON, {})
 
@@ -225,5 +227,5 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _problem(status: int, kind: str, message: str) -> Response:
-    return Response.json(status, {"error": {"kind": kind, "message": message}})
+def _problem(status: int, kind: str, message: str) -> PageResponse:
+    return PageResponse.json(status, {"error": {"kind": kind, "message": message}})

@@ -58,7 +58,7 @@ class RowKeeper:
 
 
 @dataclass
-class Moment:
+class PlayedMoment:
     """An episode after one turn, or at its start. Its session stays as it is: each step is taken in a fork."""
 
     episode: Episode
@@ -155,7 +155,7 @@ class Moment:
 
 
 @dataclass
-class Side:
+class PlayedSide:
     """One world and its episode, with a way back to each turn.
 
     Args:
@@ -165,18 +165,18 @@ class Side:
 
     world: str
     runner: EpisodeRunner
-    line: list[Moment] = field(default_factory=list, init=False)
+    line: list[PlayedMoment] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._rows = RowKeeper()
         self.runner.traces = self._rows
 
     @property
-    def now(self) -> Moment:
+    def now(self) -> PlayedMoment:
         """The last moment."""
         return self.line[-1]
 
-    def start(self, seed: int, options: Mapping[str, Any]) -> Moment:
+    def start(self, seed: int, options: Mapping[str, Any]) -> PlayedMoment:
         """Return the start of a further episode, which `begin` takes.
 
         Raises:
@@ -184,14 +184,14 @@ class Side:
         """
         self._rows.taken()
         [(episode, _, _)] = self.runner.start([seed], options)
-        return Moment(episode, self._rows.taken())
+        return PlayedMoment(episode, self._rows.taken())
 
-    def begin(self, moment: Moment) -> None:
+    def begin(self, moment: PlayedMoment) -> None:
         """Begin the episode of a moment, and drop the one before."""
         self.back(-1)
         self.line = [moment]
 
-    def next(self, action: str | Action, by: str) -> Moment:
+    def next(self, action: str | Action, by: str) -> PlayedMoment:
         """Return the moment after an action, which is not yet one of the line.
 
         Args:
@@ -205,15 +205,15 @@ class Side:
         except BaseException:
             fork.session.close()
             raise
-        return Moment(fork, self._rows.taken(), by, action, step)
+        return PlayedMoment(fork, self._rows.taken(), by, action, step)
 
-    def again(self) -> Moment:
+    def again(self) -> PlayedMoment:
         """Return the last moment after its action was tried again in the same session, which draws anew."""
         failed = self.now
         [step] = self.runner.advance([failed.episode], [failed.asked])
         world, agent = self._rows.taken()
         rows = (*failed.rows[0], *world), (*failed.rows[1], *agent)
-        return Moment(failed.episode, rows, failed.by, failed.asked, step)
+        return PlayedMoment(failed.episode, rows, failed.by, failed.asked, step)
 
     def back(self, turn: int) -> None:
         """Drop everything after a turn; the fork that was kept of it is exactly as it was."""

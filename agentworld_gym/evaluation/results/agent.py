@@ -81,7 +81,7 @@ class AgentEpisode(Strict):
         return self.domain, self.seed, self.sample
 
 
-class Cell(Strict):
+class AgentCell(Strict):
     """The figures of some episodes; those in which a server or the world failed enter none."""
 
     success: Share | None
@@ -97,7 +97,7 @@ class Cell(Strict):
     """The number of episodes beside these that are not scored."""
 
 
-class DomainCell(Cell):
+class DomainCell(AgentCell):
     """The figures of one domain."""
 
     world: str
@@ -106,10 +106,10 @@ class DomainCell(Cell):
     fingerprint: str
     """The digest of the world's fingerprint."""
 
-    families: dict[str, Cell]
+    families: dict[str, AgentCell]
     """The figures by family."""
 
-    levels: dict[str, Cell]
+    levels: dict[str, AgentCell]
     """The figures by level."""
 
     calls: Counts = Field(default_factory=dict)
@@ -145,7 +145,7 @@ class AgentResult(EvaluationResult):
     samples: int = Field(ge=1)
     """How many times each task was played."""
 
-    whole: Cell
+    whole: AgentCell
     """The figures of all episodes."""
 
     domains: dict[str, DomainCell]

@@ -27,7 +27,7 @@ from agentworld_gym.core.engines import (
 )
 from agentworld_gym.kit.live.config import LiveConfig
 from agentworld_gym.kit.live.masks import Masks
-from agentworld_gym.kit.live.pool import SessionPool
+from agentworld_gym.kit.live.pool import LivePool
 
 C = TypeVar("C", bound=LiveConfig)
 
@@ -136,7 +136,7 @@ class LiveEngine(ABC, Generic[C]):
         self.exact_forks: bool | None = None if config.forks else False
         """Whether forks are exact: None until an episode was played again for one, and False once it was answered
         otherwise."""
-        self._pool = SessionPool[LiveSession](
+        self._pool = LivePool[LiveSession](
             self.open_session, config.sessions, config.ahead, config.limits.start_seconds
         )
         self._about: LiveAbout | None = None

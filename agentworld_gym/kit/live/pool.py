@@ -40,7 +40,7 @@ class Pooled(Protocol):
 S = TypeVar("S", bound=Pooled)
 
 
-class SessionPool(Generic[S]):
+class LivePool(Generic[S]):
     """Sessions that can be taken. They start side by side, and end in the background.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.parallel import batches
 from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally
-from agentworld_gym.recipe.export.folder import JsonLines, Tables, appearing, write_card
+from agentworld_gym.recipe.export.folder import ExportedTables, JsonLines, appearing, write_card
 from agentworld_gym.recipe.export.messages import chat, task_prompt, tool_chat
 from agentworld_gym.recipe.export.minari_datasets import MinariDatasets
 from agentworld_gym.recipe.export.preference import Pairs
@@ -140,7 +140,7 @@ def _write(
     on_session: Callable[[int], None] | None,
     workers: int,
 ) -> None:
-    files = Tables(folder) if form == "parquet" else JsonLines(folder)
+    files = ExportedTables(folder) if form == "parquet" else JsonLines(folder)
     prompted: set[tuple[str, str]] = set()
     with closing(files), closing(_Maker(form, only)) as maker:
         make = maker.make if workers == 1 else partial(_made, form, only)

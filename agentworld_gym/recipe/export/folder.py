@@ -99,7 +99,7 @@ class JsonLines:
         self._open.close()
 
 
-class Tables:
+class ExportedTables:
     """Parquet files of chat messages, one for each split, which Hugging Face's `datasets` reads.
 
     Args:

@@ -22,7 +22,7 @@ ChatMessage = dict[str, Any]
 """A message with `role`, `content` and `train`, whether it is learned; calls of tools have further keys."""
 
 
-class Turn(NamedTuple):
+class ExportedTurn(NamedTuple):
     """One turn of an agent."""
 
     action: Action
@@ -45,7 +45,7 @@ class ToolChat(NamedTuple):
     """The tools in the form of OpenAI."""
 
 
-def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator[Turn]:
+def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator[ExportedTurn]:
     """Yield the turns of a session.
 
     Args:
@@ -60,7 +60,7 @@ def turns(session: AgentSession, shown: Sequence[str] | None = None) -> Iterator
         action = taken if isinstance(taken, Action) else parser.parse(raw, session.tools, shown=screen)
         text = in_dialect(parser, action, screen, session)
         screen = observations[place] if place < last else ""
-        yield Turn(action, text, screen if place < last else None)
+        yield ExportedTurn(action, text, screen if place < last else None)
 
 
 def chat(session: AgentSession, shown: Sequence[str] | None = None) -> list[ChatMessage]:
@@ -172,7 +172,7 @@ def _message(role: str, content: str) -> ChatMessage:
     return {"role": role, "content": content, "train": False}
 
 
-def _calls(turn: Turn, known: SessionPrompt) -> list[Mapping[str, Any]]:
+def _calls(turn: ExportedTurn, known: SessionPrompt) -> list[Mapping[str, Any]]:
     """Return the calls of an action; none where it is no call."""
     action = turn.action
     if action.kind is ActionKind.FINISH:

@@ -33,7 +33,7 @@ HandedOut = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RecordedBatch:
     """Steps that were handed out together."""
 
     steps: tuple[HandedOut, ...]
@@ -78,7 +78,7 @@ class Recording:
     rows: dict[str, dict[str, Any]]
     """Its rows by key, the first of equal keys."""
 
-    orders: dict[tuple[str, ...], list[Batch]]
+    orders: dict[tuple[str, ...], list[RecordedBatch]]
     """The batches of each run whose steps did not wait for each other, by the keys of the episodes that it had begun
     before the first batch; the last run of equal keys."""
 
@@ -105,8 +105,8 @@ def read_recording(path: Path) -> Recording:
         raise RecordingError(f"{path}: not a recording (expected a first line with format {FORMAT!r}; record again)")
     last = _checked(header, _HEADER, path, 1, "")
     rows: dict[str, dict[str, Any]] = {}
-    orders: dict[tuple[str, ...], list[Batch]] = {}
-    order: list[Batch] | None = None
+    orders: dict[tuple[str, ...], list[RecordedBatch]] = {}
+    order: list[RecordedBatch] | None = None
     for number, row in lines:
         last = _checked(row, _kinds_of(row), path, number, last)
         if "steps" not in row:
@@ -116,7 +116,7 @@ def read_recording(path: Path) -> Recording:
             order = orders[tuple(map(str, row["begins"]))] = []
         if order is None:
             raise RecordingError(f"{path}: line {number}: begins: got None, expected the keys of the run's episodes")
-        order.append(Batch(_handed_out(row["steps"], path, number), row["under_way"]))
+        order.append(RecordedBatch(_handed_out(row["steps"], path, number), row["under_way"]))
     return Recording(Fingerprint.from_dict(header["fingerprint"]), rows, orders, last)
 
 

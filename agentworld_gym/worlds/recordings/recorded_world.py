@@ -12,7 +12,7 @@ from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
-    Batch,
+    RecordedBatch,
     next_key,
     outcome_key,
     read_recording,
@@ -42,7 +42,7 @@ class RecordedWorld:
     fingerprint: Fingerprint = field(init=False)
     """The fingerprint of the recorded world."""
 
-    orders: dict[tuple[str, ...], list[Batch]] = field(init=False)
+    orders: dict[tuple[str, ...], list[RecordedBatch]] = field(init=False)
     """The batches of each recorded run whose steps did not wait for each other; see `Recording.orders`."""
 
     begun: list[str] = field(default_factory=list, init=False)

@@ -15,11 +15,11 @@ from agentworld_gym.core.screens import screen_of
 from agentworld_gym.core.traces import read_trace
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.playground import Choice, Game
+from agentworld_gym.evaluation.playground import GameChoice, PlayedGame
 from agentworld_gym.evaluation.playground.game import AgentFailed
 from agentworld_gym.evaluation.playground.records import record
 
-Begin = Callable[..., Game]
+Begin = Callable[..., PlayedGame]
 
 
 def opened(domain: str, world: str, split: str) -> EpisodeRunner:
@@ -29,11 +29,11 @@ def opened(domain: str, world: str, split: str) -> EpisodeRunner:
 @pytest.fixture
 def begin() -> Iterator[Begin]:
     """Begins a game in a domain and some worlds."""
-    games: list[Game] = []
+    games: list[PlayedGame] = []
 
-    def begun(domain: str, *worlds: str, **choice: Any) -> Game:
-        games.append(Game(opened))
-        games[-1].begin(Choice(domain, worlds, **choice))
+    def begun(domain: str, *worlds: str, **choice: Any) -> PlayedGame:
+        games.append(PlayedGame(opened))
+        games[-1].begin(GameChoice(domain, worlds, **choice))
         return games[-1]
 
     yield begun
@@ -41,7 +41,7 @@ def begin() -> Iterator[Begin]:
         game.close()
 
 
-def shown(game: Game) -> list[str]:
+def shown(game: PlayedGame) -> list[str]:
     return [side.now.shown for side in game.sides]
 
 
@@ -125,9 +125,9 @@ def test_a_choice_that_does_not_fit_leaves_the_game_as_it_is(begin: Begin) -> No
     game = begin("terminal", "grounded", seed=3)
     game.act("pwd")
     with pytest.raises(SpecError, match="task"):
-        game.begin(Choice("terminal", ("grounded",), task="no-such-task"))
+        game.begin(GameChoice("terminal", ("grounded",), task="no-such-task"))
     with pytest.raises(AgentWorldError):
-        game.begin(Choice("terminal", ("grounded", "no-such-world")))
+        game.begin(GameChoice("terminal", ("grounded", "no-such-world")))
     assert game.turn == 1
     game.act("ls")
 

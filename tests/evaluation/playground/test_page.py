@@ -15,7 +15,7 @@ from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.playground import Choice, Desk, Game, PlayServer
+from agentworld_gym.evaluation.playground import GameChoice, PlayedGame, Playground, PlayServer
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("PIL")
@@ -54,10 +54,10 @@ def play(browser: Any, tmp_path: Path) -> Iterator[Open]:
     context = browser.new_context(viewport={"width": 1300, "height": 850})
     errors: list[str] = []
     asked: list[str] = []
-    running: list[tuple[PlayServer, Desk, threading.Thread]] = []
+    running: list[tuple[PlayServer, Playground, threading.Thread]] = []
 
     def opening(domain: str, *worlds: str, **choice: Any) -> Any:
-        desk = Desk(Game(opened), tmp_path, Choice(domain, worlds, **choice))
+        desk = Playground(PlayedGame(opened), tmp_path, GameChoice(domain, worlds, **choice))
         thread = threading.Thread(target=desk.run)
         thread.start()
         served = PlayServer(desk).__enter__()

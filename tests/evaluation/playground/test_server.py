@@ -20,7 +20,7 @@ import pytest
 
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.playground import Choice, Desk, Game, PlayServer
+from agentworld_gym.evaluation.playground import GameChoice, PlayedGame, Playground, PlayServer
 
 
 def opened(domain: str, world: str, split: str) -> EpisodeRunner:
@@ -29,7 +29,7 @@ def opened(domain: str, world: str, split: str) -> EpisodeRunner:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[PlayServer]:
-    desk = Desk(Game(opened), tmp_path, Choice("terminal", ("scripted",)))
+    desk = Playground(PlayedGame(opened), tmp_path, GameChoice("terminal", ("scripted",)))
     thread = threading.Thread(target=desk.run)
     thread.start()
     with PlayServer(desk) as served:
@@ -204,7 +204,7 @@ def test_a_lone_surrogate_of_a_world_does_not_break_the_answer(server: PlayServe
 
 
 def test_who_asks_when_the_desk_has_ended_is_told_so(tmp_path: Path) -> None:
-    desk = Desk(Game(opened), tmp_path, Choice("terminal", ("scripted",)))
+    desk = Playground(PlayedGame(opened), tmp_path, GameChoice("terminal", ("scripted",)))
     with PlayServer(desk) as served, ThreadPoolExecutor(1) as pool:
         desk.end()
         waiting = pool.submit(asked, served.address, "state", {})

@@ -28,7 +28,7 @@ _SUBSTITUTION = re.compile(r"[$<]\((?!\()|`[^`]*`|>\(")
 _NO_FILE = re.compile(r"/dev/null|&?\d|-")
 
 
-class Piece(NamedTuple):
+class ScriptPiece(NamedTuple):
     """A command at the top level of a list."""
 
     text: str
@@ -46,7 +46,7 @@ class Outline:
     ([('mkdir a', ';'), ('cd a', '&&')], ('$x.txt',))
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ScriptPiece, ...]
     """The commands at the top level."""
     commands: tuple[SimpleCommand, ...]
     """All simple commands, but those within words."""
@@ -67,7 +67,7 @@ class WordLoop(NamedTuple):
     """The commands of each round."""
 
 
-class Choice(NamedTuple):
+class ScriptChoice(NamedTuple):
     """A conditional."""
 
     condition: str
@@ -92,7 +92,7 @@ def outlined(script: str) -> Outline | None:
         return None
     commands, pieces = tuple(parser.commands), tuple(parser.pieces())
     if any("<<" in piece.text.replace("<<<", "") and "\n" not in piece.text for piece in pieces):
-        pieces = (Piece(script.strip()),)  # The text of the here-document stands behind other commands.
+        pieces = (ScriptPiece(script.strip()),)  # The text of the here-document stands behind other commands.
     background = any(command.background for command in commands)
     return Outline(pieces, commands, tuple(parser.targets), background)
 
@@ -124,11 +124,11 @@ def loop_of(text: str) -> WordLoop | None:
     return WordLoop(found[1], found[2].strip(), _ended(found[3]))
 
 
-def choice_of(text: str) -> Choice | None:
+def choice_of(text: str) -> ScriptChoice | None:
     """Return the conditional that a text is.
 
     >>> choice_of("if [ -f a ]; then rm a; else touch a; fi")
-    Choice(condition='[ -f a ]', then='rm a', otherwise='touch a')
+    ScriptChoice(condition='[ -f a ]', then='rm a', otherwise='touch a')
     """
     found = _IF.fullmatch(text.strip())
     if found is None or "<<" in text:
@@ -136,7 +136,7 @@ def choice_of(text: str) -> Choice | None:
     condition, *others = _THEN.split(found[1], maxsplit=1)
     then, *otherwise = map(_ended, _ELSE.split(others[0], maxsplit=1)) if others else ("",)
     scripts = (condition.rstrip(), then, *(otherwise or ("",)))
-    return Choice(*scripts) if then and all(outlined(script) for script in scripts if script) else None
+    return ScriptChoice(*scripts) if then and all(outlined(script) for script in scripts if script) else None
 
 
 def _ended(commands: str) -> str:
@@ -183,13 +183,13 @@ class _Outliner(Parser):
         """Read the whole script."""
         self.script()
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[ScriptPiece]:
         """Yield the commands at the top level. One with a here-document reaches to the next one."""
         link = ";"
         for number, (start, end, operator) in enumerate(self._marks):
             if operator in ("\n", ""):
                 end = self._marks[number + 1][0] if number + 1 < len(self._marks) else len(self.text)
-            yield Piece(self.text[start:end].strip(), link)
+            yield ScriptPiece(self.text[start:end].strip(), link)
             link = operator if operator in ("&&", "||") else ";"
 
     def _pipeline(self) -> None:

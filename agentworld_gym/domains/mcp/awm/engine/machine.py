@@ -16,9 +16,9 @@ from agentworld_gym.domains.mcp.awm.engine.server import (
     CALL_SECONDS,
     AwmAnswer,
     AwmCall,
-    Place,
     ScenarioProcess,
     ScenarioServer,
+    ServerPlace,
 )
 from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard
 
@@ -46,7 +46,7 @@ class AwmMachine:
         self.server, self.seed, self.meta = server, seed, meta
         self._calls: list[AwmCall] = []
         self._answers = hashlib.blake2b(digest_size=16)
-        self._place: Place | None = server.begin(seed)
+        self._place: ServerPlace | None = server.begin(seed)
         self._closed = False
         self._observation, self.refused = "", False
         self.raised = ""
@@ -100,7 +100,7 @@ class AwmMachine:
             return called if isinstance(called, AwmAnswer) else AwmCall(*called, check=True)
         return AwmCall(name, arguments, check or name in self.server.about.checked)
 
-    def place(self) -> Place:
+    def place(self) -> ServerPlace:
         """Return where the machine is played; if its process was lost, the calls so far are made again.
 
         Raises:
@@ -114,7 +114,7 @@ class AwmMachine:
         self.server.use(self._place)
         return self._place
 
-    def _played_again(self) -> Place:
+    def _played_again(self) -> ServerPlace:
         place, answers = self.server.begin(self.seed), hashlib.blake2b(digest_size=16)
         for call in self._calls:
             told = _exchanged(self.server, place, call)
@@ -228,7 +228,7 @@ def _round(
 ) -> None:
     """Make the calls that wait; those whose process is lost by the call of another session wait for the next round."""
     queues: dict[ScenarioProcess, list[int]] = {}
-    places: dict[int, Place] = {}
+    places: dict[int, ServerPlace] = {}
     for number in _at_once(machines, waiting):
         try:
             places[number] = machines[number].place()
@@ -271,7 +271,7 @@ def _at_once(machines: Sequence[AwmMachine], waiting: Sequence[int]) -> Iterator
         yield number
 
 
-def _message(place: Place, call: AwmCall) -> dict[str, Any]:
+def _message(place: ServerPlace, call: AwmCall) -> dict[str, Any]:
     return {"session": place.session, "name": call.name, "arguments": call.arguments, "check": call.check}
 
 
@@ -291,7 +291,7 @@ def _heard(server: ScenarioServer, worker: ScenarioProcess) -> AwmAnswer | Engin
     return AwmAnswer(str(told.get("text", "")), bool(told.get("refused")), str(told.get("raised", "")))
 
 
-def _exchanged(server: ScenarioServer, place: Place, call: AwmCall) -> AwmAnswer | EngineError:
+def _exchanged(server: ScenarioServer, place: ServerPlace, call: AwmCall) -> AwmAnswer | EngineError:
     try:
         server.tell(place.worker, {"do": "call", "calls": [_message(place, call)]})
     except EngineError as error:

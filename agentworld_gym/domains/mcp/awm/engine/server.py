@@ -117,7 +117,7 @@ class Stored(NamedTuple):
     """How many rows each table has."""
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """Where a session is played."""
 
     worker: ScenarioProcess
@@ -189,7 +189,7 @@ class ScenarioServer:
         self.leave(place)
         return Stored(str(told["schema"]), told["tables"], told["counts"])
 
-    def begin(self, seed: int) -> Place:
+    def begin(self, seed: int) -> ServerPlace:
         """Begin a session.
 
         Raises:
@@ -203,7 +203,7 @@ class ScenarioServer:
         fresh = None
         if worker is None:
             worker = fresh = self._another()
-        place = Place(worker, next(self._numbers))
+        place = ServerPlace(worker, next(self._numbers))
         worker.sessions.add(place.session)
         self.use(place)
         try:
@@ -214,18 +214,18 @@ class ScenarioServer:
             return self.begin(seed)  # The process had ended before; another one is made.
         return place
 
-    def fork(self, place: Place) -> Place | None:
+    def fork(self, place: ServerPlace) -> ServerPlace | None:
         """Return a copy of a session; None where only the same calls again can make one."""
         worker = place.worker
         if worker.dead:
             return None
-        twin = Place(worker, next(self._numbers))
+        twin = ServerPlace(worker, next(self._numbers))
         message = {"session": place.session, "twin": twin.session}
         if self.about.alone:
             if self._template is None or not self.ask(worker, {"do": "may copy"})[0]["copyable"]:
                 return None
             self.tell(worker, {"do": "copy", **message})
-            twin = Place(self._copied(worker), twin.session)
+            twin = ServerPlace(self._copied(worker), twin.session)
             try:
                 self.hear(worker, LOAD_SECONDS)
             except BaseException:
@@ -237,13 +237,13 @@ class ScenarioServer:
         self.use(twin)
         return twin
 
-    def use(self, place: Place) -> None:
+    def use(self, place: ServerPlace) -> None:
         """Note that a session acts. Where there are too many processes, those of the least recently used ones end."""
         self.limits.worlds.use(self, self._rest_all)
         if self.about.alone:
             self.limits.processes.use(place.worker, partial(self._lose_session, place.worker))
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: ServerPlace) -> None:
         """End a session."""
         worker = place.worker
         worker.sessions.discard(place.session)
