@@ -21,7 +21,7 @@ from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.domain.user import ASK, ASK_TOOL, Reply
 from agentworld_gym.core.tasks.family import COMPOSED, Family, TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
-from agentworld_gym.core.tasks.scene import NothingFits, Scene, Unfit
+from agentworld_gym.core.tasks.scene import NothingFits, Scene, SceneFamily, Unfit
 
 ATTEMPTS = 200
 """How many compositions are drawn before a task gives up."""
@@ -421,38 +421,34 @@ def instruction_of(task: Composition, orders: Orders, opening: str = "", closing
 
 
 def draft_of(
-    domain: str,
     task: Composition,
     instruction: str,
     state: Mapping[str, Any],
     jobs: Sequence[Job],
     first_observation: str | None = None,
-    proved: bool = True,
     tools: Sequence[dict[str, Any]] = (),
     **more: Any,
 ) -> TaskDraft:
     """Return the draft of a composed task.
 
     Args:
-        domain: The domain.
         task: The composition.
         instruction: The instruction.
         state: The state that all jobs share.
         jobs: The jobs that are done.
         first_observation: What is shown first.
-        proved: Whether the expert is played in the domain's engine.
         tools: The tools of the task, beside the one that asks the user.
         more: Further fields of the draft.
 
     Raises:
-        Unfit: The expert has too few or too many steps, or does not win.
+        Unfit: The expert has too few or too many steps.
     """
     if not STEPS[0] <= len(task.expert) + 1 <= STEPS[1]:
         raise Unfit(f"{len(task.expert) + 1} steps")
     answer = task.answer
     distractors = (*task.distractors, *_wrong_finishes(task))
     entries = (*task.expert, f"finish: {answer}", *distractors)
-    draft = TaskDraft(
+    return TaskDraft(
         instruction=instruction,
         state=state,
         success=tuple(task.success),
@@ -467,9 +463,6 @@ def draft_of(
         tools=(*tools, dict(ASK_TOOL)),
         **more,
     )
-    if proved:
-        Rehearsal(domain, draft).prove()
-    return draft
 
 
 def names_like(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
@@ -520,7 +513,8 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
     Args:
         compose: The function that composes a task; it may find that what it drew does not fit.
         domain: The domain.
-        faults: The faults of level 5, which a rehearsal lays over the task; None where `compose` does so itself.
+        faults: The faults of level 5, which a rehearsal lays over the task; that of level 4 is played in a calm world.
+            None where `compose` sees to both itself.
     """
 
     def of_family(name: str) -> Family:
@@ -529,8 +523,10 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
             for _ in range(ATTEMPTS):
                 try:
                     draft = compose(rng, level, split, name)
-                    if level > 4 and faults is not None:
+                    if faults is not None and level > 4:
                         draft = Rehearsal(domain, draft).disturbed(rng, faults)
+                    elif faults is not None:
+                        Rehearsal(domain, draft).prove()
                     if len(draft.expert) < STEPS[1]:
                         return draft
                 except Unfit:
@@ -560,8 +556,9 @@ def draft_on(family: Family, scene: Scene) -> TaskDraft:
     Raises:
         Unfit: The task does not fit into what is there.
     """
-    build: Callable[[Scene, int], TaskDraft] = family.__wrapped__  # type: ignore[attr-defined]
+    assert isinstance(family, SceneFamily)
     try:
-        return build(scene, 3)
+        draft: TaskDraft = family.build(scene, 3)
+        return draft
     except RuntimeError as error:
         raise Unfit(str(error)) from error

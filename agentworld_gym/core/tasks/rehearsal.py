@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.checks import output_of
-from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, collateral
+from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, changes_of, collateral
 from agentworld_gym.core.contracts import ActionKind
-from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Check, Task
-from agentworld_gym.core.engines import NO_CONTROLS, Controls, Engine, EngineError, Machine, Probed, last_state
+from agentworld_gym.core.engines import NO_CONTROLS, Controls, EngineError, Machine, Probed, last_state
+from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.core.engines.controls import suspended
-from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens.sight import Sight
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
@@ -61,7 +61,7 @@ class Rehearsal:
     def __init__(self, domain: str, draft: TaskDraft) -> None:
         self.spec, self.draft = load_spec(domain), draft
         self._parser = ActionParser(self.spec)
-        self._engine = engine_of(self.spec)
+        self._engine = load_engine(domain)
         pattern = self.spec.observation.output
         self._output = re.compile(pattern) if pattern else None
 
@@ -236,21 +236,10 @@ class _Stage:
         return copy
 
 
-def engine_of(spec: DomainSpec) -> Engine:
-    """Return the engine of a domain's default variant."""
-    domain = find_domain(spec.id)
-    assert domain is not None
-    engine: Engine = domain.part("engine")(domain.variants[0])
-    return engine
-
-
 def _apart(calm: Machine, machine: Machine, rules: Rules) -> set[str]:
     """Return the fields that count in which a machine under faults differs from a calm one."""
     with suspended():
         ours, theirs = calm.state(), machine.state()
-    names = {name for name in {*ours, *theirs} if ours.get(name, _GONE) != theirs.get(name, _GONE)}
+    names = set(changes_of(EpisodeStates(ours, theirs)))
     judged = {name for name in names if name in ours and name in theirs and rules.free_values.fullmatch(name)}
     return {name for name in names - judged if not rules.free.fullmatch(name)}
-
-
-_GONE = object()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from agentworld_gym.core.domain.task import Split
-from agentworld_gym.core.tasks.family import Family, TaskDraft
+from agentworld_gym.core.tasks.family import TaskDraft
 
 ATTEMPTS = 1000
 """The most scenes that a family draws before it gives up. Some levels need nine scenes for one that fits, so that 50
@@ -97,28 +98,40 @@ Build = Callable[[S, int], TaskDraft]
 """A function that makes a draft from a scene and a level."""
 
 
+@dataclass(frozen=True)
+class SceneFamily(Generic[S]):
+    """A family of tasks that draws scenes until one of them fits."""
+
+    build: Build[S]
+    """The function that makes a draft from a scene and a level."""
+
+    scene: Callable[[random.Random, int, Split], S]
+    """The function that makes a scene from random numbers, a level and a split."""
+
+    nothing: str
+    """The words for an error that no scene fits, such as `no phone`."""
+
+    @property
+    def __name__(self) -> str:
+        """The name of the family."""
+        return self.build.__name__
+
+    def __call__(self, rng: random.Random, level: int, split: Split) -> TaskDraft:
+        """Draft a task.
+
+        Raises:
+            NothingFits: No scene fits.
+        """
+        for _ in range(ATTEMPTS):
+            try:
+                return self.build(self.scene(rng, level, split), level)
+            except Unfit:
+                continue
+        raise NothingFits(f"{self.nothing} fits {self.__name__} at level {level}")
+
+
 def family_of(
     scene: Callable[[random.Random, int, Split], S], nothing: str = "nothing"
-) -> Callable[[Build[S]], Family]:
-    """Return the decorator that turns a function of a scene and a level into a family of tasks.
-
-    The family draws scenes until one of them fits.
-
-    Args:
-        scene: The function that makes a scene from random numbers, a level and a split.
-        nothing: The words for an error that no scene fits, such as `no phone`.
-    """
-
-    def family(build: Build[S]) -> Family:
-        @functools.wraps(build)
-        def draft(rng: random.Random, level: int, split: Split) -> TaskDraft:
-            for _ in range(ATTEMPTS):
-                try:
-                    return build(scene(rng, level, split), level)
-                except Unfit:
-                    continue
-            raise NothingFits(f"{nothing} fits {build.__name__} at level {level}")
-
-        return draft
-
-    return family
+) -> Callable[[Build[S]], SceneFamily[S]]:
+    """Return the decorator that turns a function of a scene and a level into a family of tasks; see `SceneFamily`."""
+    return partial(SceneFamily, scene=scene, nothing=nothing)

@@ -76,13 +76,11 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     if sites := {name: site for job in jobs for name, site in job.draft.state.get("sites", {}).items()}:
         state["sites"] = sites
     return draft_of(
-        "desktop",
         task,
         instruction_of(task, orders),
         state,
         jobs,
         first_observation=DesktopMachine.start(state, 0).observation,
-        proved=level == 4,
     )
 
 

@@ -121,14 +121,12 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     ]
     servers = [scene.state() for scene, _ in scenes.values()]
     return draft_of(
-        "mcp",
         task,
         instruction_of(task, orders),
         {"servers": servers},
         jobs,
         first_observation="\n".join(str(job.draft.first_observation) for _, job in scenes.values()),
         tools=tuple(tool for _, job in scenes.values() for tool in job.draft.tools),
-        proved=level == 4,
     )
 
 

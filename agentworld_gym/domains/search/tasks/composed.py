@@ -83,7 +83,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
         "proof": [stop.page.url for asked in chosen for stop in asked.stops],
         "wrong": [answer for asked in chosen for answer in asked.wrong[:1]],
     }
-    return draft_of("search", task, instruction_of(task, orders), state, jobs, hidden=hidden, proved=level == 4)
+    return draft_of(task, instruction_of(task, orders), state, jobs, hidden=hidden)
 
 
 def _kind(family: str) -> tuple[str, int]:

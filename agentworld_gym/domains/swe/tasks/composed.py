@@ -85,13 +85,11 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     }
     faults = sorted(rng.sample(sorted(FAULTS), 2)) if level == 5 else []
     return draft_of(
-        "swe",
         task,
         instruction_of(task, orders, f"The repository {ROOT} has several packages."),
         state,
         jobs,
         first_observation=listing(state["files"]),
-        proved=False,
         controls={name: FAULTS[name] for name in faults},
         control_seed=rng.getrandbits(31) if faults else None,
     )

@@ -76,7 +76,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     files |= {f"{base}/orders/{name}.txt": f"{text}\n" for name, text in task.orders.items()}
     state = {"user": "dev", "host": "box", "home": HOME, "cwd": base, "files": dict(sorted(files.items())), "dirs": []}
     instruction = instruction_of(task, orders)
-    return draft_of("terminal", task, instruction, state, jobs, proved=level == 4)
+    return draft_of(task, instruction, state, jobs)
 
 
 COMPOSITION = composing(compose, "terminal", FAULTS)

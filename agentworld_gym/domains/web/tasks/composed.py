@@ -120,9 +120,7 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     sites = ", ".join(f"http://{name}.example/" for name in sorted(scene.state["sites"]))
     access = f"(The sites are {sites}. Should one ask: you are {scene.me.username}, password {scene.password}.)"
     hidden = {key: value for job in jobs for key, value in job.draft.hidden.items()}
-    return draft_of(
-        "web", task, instruction_of(task, orders, closing=access), scene.state, jobs, hidden=hidden, proved=level == 4
-    )
+    return draft_of(task, instruction_of(task, orders, closing=access), scene.state, jobs, hidden=hidden)
 
 
 def _job(scene: _SharedScene, name: str) -> Job:
