@@ -178,6 +178,20 @@ def name_of(found: str) -> str:
     return _UNITS.sub("", found).strip()
 
 
+def _naming(job: Job) -> tuple[str, str]:
+    """Return the words for the thing found out in a job that names an order, and that name.
+
+    One of several things has to, in whatever order an agent finds them.
+    """
+    found = _entries(job)
+    if len(found) == 1:
+        return "what you found out", name_of(job.answer)
+    try:
+        return "the smallest number that you found out", min(found, key=float)
+    except ValueError:
+        return "the alphabetically first thing that you found out", min(found, key=str.casefold)
+
+
 def composed(
     rng: random.Random,
     level: int,
@@ -209,7 +223,7 @@ def composed(
         Unfit: Two jobs find the same.
     """
     task = Composition()
-    names = [name_of(job.answer) for job in jobs]
+    names = [_naming(job)[1] for job in jobs]
     folded = [name.casefold() for name in names]
     if len(set(folded)) < len(folded) or {MISSING, HELD, DECLINED, POLICY} & set(folded):
         raise Unfit("two jobs find the same")
@@ -223,8 +237,8 @@ def composed(
     slots = _slots(rng, len(jobs), undone, level, asked, absent is not None)
     told = [place for place, slot in enumerate(slots, start=1) if slot == "told"]
     open_number = None if asked or rng.random() < 0.25 else rng.choice(told)
-    free: list[tuple[str, int]] = []
-    """Findings that name no order yet, with the number of their job."""
+    free: list[tuple[str, str]] = []
+    """The names of orders that are found out, with the words for what names each; no job has used them yet."""
     left = list(zip(jobs, names, strict=True))
     spare, forbidden = list(strangers), list(barred)
     used = {name.casefold() for name in (*names, MISSING, HELD, DECLINED, POLICY)}
@@ -237,10 +251,10 @@ def composed(
             task.expert += [f"{ASK}: Which order from {giver} is job {number}?", *orders.look(order)]
             task.lines.append(f"Carry out the order that I agreed on with {giver}.")
         elif slot not in ("told", ABSENT):
-            order, place = free.pop()
+            order, finding = free.pop()
             look = orders.look_in_vain if slot == MISSING and orders.look_in_vain else orders.look
             task.expert += look(order)
-            task.lines.append(f"Carry out the order that has what you found out in {place} as its name.")
+            task.lines.append(f"Carry out the order that has {finding} as its name.")
         elif slot == ABSENT:
             assert absent is not None
             task.expert += absent.looks
@@ -263,10 +277,10 @@ def composed(
         else:
             task.orders[order] = people.signed(job.text, giver)
         _enter(task, job, number)
-        free.append((name, number))
+        free.append((name, f"{_naming(job)[0]} in {number}"))
     texts = [job.text for job in strangers]
     others = [
-        *zip((name_of(job.answer) for job in spare), (job.text for job in spare[1:]), strict=False),
+        *zip((_naming(job)[1] for job in spare), (job.text for job in spare[1:]), strict=False),
         *((name, rng.choice(texts)) for name in more),
     ]
     for name, text in others:
@@ -319,7 +333,7 @@ def _unused(spare: list[Job], used: set[str]) -> str:
         Unfit: There is none left.
     """
     while spare:
-        name = name_of(spare.pop().answer)
+        name = _naming(spare.pop())[1]
         if name.casefold() not in used and "/" not in name:
             used.add(name.casefold())
             return name

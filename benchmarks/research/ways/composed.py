@@ -27,10 +27,10 @@ from agentworld_gym.core.tasks.family import Family, TaskDraft
 from ways.playing import Way, Ways
 
 ALIKE = 0.75
-"""How much of the words of a job and of a family's task are the same, at least."""
+"""How many of the words of a family's task stand in a job, at least."""
 
 _JOB = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
-_ORDERED = re.compile(r"Carry out the order that has what you found out in (\d+) as its name\.$")
+_ORDERED = re.compile(r"Carry out the order that has (what|the .+ that) you found out in (\d+) as its name\.$")
 
 
 class Told(NamedTuple):
@@ -175,7 +175,7 @@ def _way(task: Task, told: Sequence[Told], place: Place, manner: Manner) -> Way:
                 yield from (look for look in place.looks)
             text = texts[number]
             if found := _ORDERED.match(text):
-                text = yield from place.order(name_of(said[int(found[1])][0]))
+                text = yield from place.order(_named(found[1], said[int(found[2])]))
             if place.last(text) and number != left[0]:
                 texts[number] = text
             elif not text:
@@ -190,6 +190,13 @@ def _way(task: Task, told: Sequence[Told], place: Place, manner: Manner) -> Way:
     return way
 
 
+def _named(words: str, entries: Sequence[str]) -> str:
+    """Return the name of the order that the entries of a job lead to."""
+    if "smallest" in words:
+        return min(entries, key=float)
+    return name_of(min(entries, key=str.casefold))
+
+
 def _next(
     texts: Mapping[int, str], said: Mapping[int, Sequence[str]], left: Sequence[int], place: Place, manner: Manner
 ) -> int:
@@ -197,14 +204,14 @@ def _next(
     ready = []
     for number in left:
         found = _ORDERED.match(texts[number])
-        if (found is None or int(found[1]) in said) and not (place.last(texts[number]) and number != left[0]):
+        if (found is None or int(found[2]) in said) and not (place.last(texts[number]) and number != left[0]):
             ready.append(number)
     return ready[-1 if manner.backwards else 0]
 
 
 def _job(text: str, expected: list[str], told: Sequence[Told], place: Place, manner: Manner) -> ActionStream:
     """Do a job; returns what is found out, entry by entry."""
-    drawn = drawn_as(text, told)
+    drawn = drawn_as(text, expected, told)
     screen = yield from place.begin(drawn, text)
     instruction = drawn.draft.instruction
     last = None
@@ -239,8 +246,8 @@ def _followed(stream: ActionStream, moved: Callable[[str], str]) -> ActionStream
     return action
 
 
-def drawn_as(text: str, told: Sequence[Told]) -> Told:
-    """Return the task that a job was made of.
+def drawn_as(text: str, expected: Sequence[str], told: Sequence[Told]) -> Told:
+    """Return the task that a job was made of: its words stand in the job, and what is found out is the same.
 
     Raises:
         ValueError: No family drew it.
@@ -248,12 +255,19 @@ def drawn_as(text: str, told: Sequence[Told]) -> Told:
     words = text.split()
     best, likeness = None, ALIKE
     for one in told:
-        match = SequenceMatcher(None, one.draft.instruction.split(), words, autojunk=False)
-        if match.quick_ratio() >= likeness and (ratio := match.ratio()) >= likeness:
-            best, likeness = one, ratio
+        own = one.draft.instruction.split()
+        matcher = SequenceMatcher(None, own, words, autojunk=False)
+        share = sum(block.size for block in matcher.get_matching_blocks()) / len(own)
+        if share >= likeness and _finds(one.draft, expected):
+            best, likeness = one, share
     if best is None:
         raise ValueError(f"no family drew the job {text!r}")
     return best
+
+
+def _finds(draft: TaskDraft, expected: Sequence[str]) -> bool:
+    answer = draft.answer if draft.found is None else draft.found.value
+    return answer == expected[0] or all(entry in str(answer) for entry in expected)
 
 
 def _expected(task: Task) -> dict[int, list[str]]:

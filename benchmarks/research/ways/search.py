@@ -143,7 +143,8 @@ def _way(habit: Habit) -> Way:
         if not addresses(shown):
             shown = yield call("web_search", query=question)
         found = None
-        for address in addresses(shown)[:2]:
+        pages = [address for address in addresses(shown) if "orders.example" not in address]
+        for address in pages[:2]:
             page = yield call("web_extractor", url=address)
             for asked in understood(instruction):
                 try:
