@@ -58,8 +58,8 @@ class Place:
     looks: tuple[str, ...]
     """Actions that only look, and are tried between jobs."""
 
-    moved: Callable[[str, str], str] = lambda action, job: action
-    """A function of an action and a job's text: the action at the place of the job."""
+    moved: Callable[[str, str], Sequence[str]] = lambda action, job: (action,)
+    """A function of an action and a job's text: what is done for it at the place of the job."""
 
     last: Callable[[str], bool] = lambda job: False
     """Whether a job has to wait for all jobs before it."""
@@ -230,13 +230,15 @@ def _job(text: str, expected: list[str], told: Sequence[Told], place: Place, man
     return expected
 
 
-def _followed(stream: ActionStream, moved: Callable[[str], str]) -> ActionStream:
+def _followed(stream: ActionStream, moved: Callable[[str], Sequence[str]]) -> ActionStream:
     """Carry out a way of a family up to its finish; returns that, or None where it does nothing."""
     action = next(stream, None)
     try:
         while action is not None and not finishes(action):
             try:
-                shown = yield moved(action)
+                shown = ""
+                for step in moved(action):
+                    shown = yield step
             except NotOnScreen as error:
                 action = stream.throw(error)
             else:

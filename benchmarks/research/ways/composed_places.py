@@ -7,7 +7,7 @@ import re
 
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.domains.android.tasks.actions import HOME, app, enter_text, tap
-from agentworld_gym.domains.desktop.tasks.actions import CLOSE
+from agentworld_gym.domains.desktop.tasks.actions import CLOSE, click, double, icon
 from agentworld_gym.domains.web.tasks.actions import go
 from ways import android, android_screens, desktop, desktop_screens, mcp, search, swe_calls, terminal, web, web_pages
 from ways.composed import Place, Told
@@ -119,8 +119,10 @@ REPOSITORIES = Place(
 
 def _order_in_the_wiki(name: str) -> ActionStream:
     page = yield go(f"wiki/wiki/Order_{name.replace(' ', '_')}")
-    said = web_pages.texts(page)
-    return next((text for text in said if text.startswith("On hold")), "") or max(said, key=len)
+    article = next(web_pages.groups(page, "article"), [])
+    end = next((place for place, text in enumerate(article) if text.startswith("Categories")), len(article))
+    start = article.index("Move") + 1 if article else 0
+    return " ".join(article[start:end])
 
 
 def _on_its_page(told: Told, job: str) -> ActionStream:
@@ -155,18 +157,24 @@ def _place_of(job: str) -> str:
 def _in_its_documents(told: Told, job: str) -> ActionStream:
     place, shown = _place_of(job), ""
     for window in told.draft.state["open"]:
-        arguments = [_at_its_documents(text, job) for text in window["arguments"]]
+        arguments = [_below(text, _place_of(job)) for text in window["arguments"]]
         shown = yield _popen(PROGRAMS[window["program"]], *arguments)
     return shown or (yield _popen("nautilus", f"{DOCUMENTS}/{place}".rstrip("/")))
 
 
-def _at_its_documents(action: str, job: str) -> str:
-    """Return an action with the documents of a job in place of all documents."""
-    place = _place_of(job)
+def _below(text: str, place: str) -> str:
+    """Return a text with the documents of a job in place of all documents."""
     if not place:
-        return action
-    action = action.replace(DOCUMENTS, f"{DOCUMENTS}/{place}")
-    return re.sub(r"(?<![\w/'])(~/)?Documents(?![\w'])", f"~/Documents/{place}", action)
+        return text
+    text = text.replace(DOCUMENTS, f"{DOCUMENTS}/{place}")
+    return re.sub(r"(?<![\w/'])(~/)?Documents(?![\w'])", f"~/Documents/{place}", text)
+
+
+def _at_its_documents(action: str, job: str) -> tuple[str, ...]:
+    place = _place_of(job)
+    if place and action == click("list-item 'Documents'"):
+        return action, double(icon(place))
+    return (_below(action, place),)
 
 
 DESKTOP = Place(

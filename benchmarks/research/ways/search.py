@@ -134,17 +134,23 @@ HABITS = (
 )
 
 
+def _pages(shown: str) -> list[str]:
+    """Return the addresses in results of searches, without the orders of composed tasks, which only ask."""
+    return [address for address in addresses(shown) if "orders.example" not in address]
+
+
 def _way(habit: Habit) -> Way:
     def way(instruction: str, screen: str) -> ActionStream:
         question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
         shown = ""
         for search in habit.queries(question, _names(instruction)):
             shown += yield search
-        if not addresses(shown):
+        if not _pages(shown):
             shown = yield call("web_search", query=question)
+        for name in _names(instruction) if not _pages(shown) else ():
+            shown += yield call("web_search", query=f'"{name}"')
         found = None
-        pages = [address for address in addresses(shown) if "orders.example" not in address]
-        for address in pages[:2]:
+        for address in _pages(shown)[:2]:
             page = yield call("web_extractor", url=address)
             for asked in understood(instruction):
                 try:

@@ -59,6 +59,9 @@ FAULTS = Faults(
 )
 
 
+_LINK = re.compile(r"\[\[.+?\]\]")
+
+
 class _SharedScene(WebScene):
     """The sites of all jobs; each of them belongs to one."""
 
@@ -160,7 +163,8 @@ def _write(scene: _SharedScene, orders: dict[str, str]) -> None:
     author = scene.rows("wiki", "users")[-1]["username"]
     page = max((row["page_id"] for row in scene.rows("wiki", "pages")), default=0)
     revision = max((row["revision_id"] for row in scene.rows("wiki", "revisions")), default=0)
-    for place, (name, text) in enumerate(scene.mixed(orders.items()), start=1):
+    for place, (name, order) in enumerate(scene.mixed(orders.items()), start=1):
+        text = _LINK.sub(r"`\g<0>`", order)  # As code, so that a reader sees what to write, and no link.
         scene.add("wiki", "pages", page_id=page + place, title=f"Order {name}")
         scene.add("wiki", "revisions", revision_id=revision + place, page_id=page + place, text=text,
                   summary="First version", username=author, edited_at=scene.moment(100 + place / 10))  # fmt: skip
