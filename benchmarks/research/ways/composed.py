@@ -25,6 +25,7 @@ from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.composition import HELD, MISSING, ON_HOLD, name_of
 from agentworld_gym.core.tasks.family import Family, TaskDraft
 from ways.playing import Way, Ways
+from ways.playing import name_of as way_name
 
 ALIKE = 0.75
 """How many of the words of a family's task stand in a job, at least."""
@@ -60,6 +61,9 @@ class Place:
 
     moved: Callable[[str, str], Sequence[str]] = lambda action, job: (action,)
     """A function of an action and a job's text: what is done for it at the place of the job."""
+
+    unfit: frozenset[str] = frozenset()
+    """The names of ways that go by more than the place of a job."""
 
     last: Callable[[str], bool] = lambda job: False
     """Whether a job has to wait for all jobs before it."""
@@ -215,7 +219,7 @@ def _job(text: str, expected: list[str], told: Sequence[Told], place: Place, man
     screen = yield from place.begin(drawn, text)
     instruction = drawn.draft.instruction
     last = None
-    ways = place.ways[drawn.family]
+    ways = [way for way in place.ways[drawn.family] if way_name(way) not in place.unfit]
     for turn in range(len(ways)):  # Some ways are none for a task of level 3.
         way = ways[(manner.number + turn) % len(ways)]
         last = yield from _followed(way(instruction, screen), lambda action: place.moved(action, text))

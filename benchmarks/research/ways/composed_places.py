@@ -172,8 +172,10 @@ def _below(text: str, place: str) -> str:
 
 def _at_its_documents(action: str, job: str) -> tuple[str, ...]:
     place = _place_of(job)
-    if place and action == click("list-item 'Documents'"):
+    if place and action in (click("list-item 'Documents'"), double(icon("Documents"))):
         return action, double(icon(place))
+    if action == desktop_screens.TERMINAL:  # It may be the window of an earlier job.
+        return action, desktop_screens.run("cd ~")
     return (_below(action, place),)
 
 
@@ -183,6 +185,7 @@ DESKTOP = Place(
     _in_its_documents,
     ("time.sleep(1)", _popen("nautilus", "/home/user/Archive"), CLOSE),
     _at_its_documents,
+    unfit=frozenset({"restore_and_drag"}),  # It drags what it restored by way of Documents.
 )
 
 
