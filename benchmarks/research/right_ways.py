@@ -2,6 +2,7 @@
 
     python benchmarks/research/right_ways.py [--domains NAME ...] [--families NAME ...] [--levels 1 2 3] [--seeds 3]
         [--world WORLD] [--show]
+    python benchmarks/research/right_ways.py --levels 4 5  # composed tasks, in the ways of their families
 
 A way (`ways.playing.Way`) is written from the instruction alone: other commands, another order, other tools, more than
 asked where the text allows it. Each one has to win: a check that refuses it punishes an agent for what it was told.
@@ -16,12 +17,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 
-from ways import android, desktop, mcp, search, swe, terminal, web
-from ways.playing import Played, Ways, play
+from ways import android, composed, desktop, mcp, search, swe, terminal, web, work
+from ways.composed_places import PLACES
+from ways.playing import Played, Way, Ways, play
 
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.tasks import families, generate
+from agentworld_gym.core.tasks.family import COMPOSED
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 
@@ -33,7 +37,9 @@ DOMAINS: dict[str, Ways] = {
     "swe": swe.WAYS,
     "terminal": terminal.WAYS,
     "web": web.WAYS,
+    "work": work.WAYS,
 }
+REPOSITORIES = ("swe", "work")
 LEVELS = (1, 2, 3)
 LEAST = 3
 """How many ways each level of a family has at least."""
@@ -41,17 +47,19 @@ LEAST = 3
 
 def tasks(
     runner: EpisodeRunner, names: Collection[str] | None, levels: Sequence[int], seeds: Sequence[int]
-) -> Iterator[tuple[str, Task]]:
-    """Return each task with the name under which its ways are found."""
+) -> Iterator[tuple[str, Task, Sequence[Way]]]:
+    """Return each task with the name of its family, or its own, and its ways."""
     domain = runner.spec.id
+    found = DOMAINS[domain]
     for family in sorted(families(domain)):
-        if names is None or family in names:
-            for level in levels:
-                for seed in seeds:
-                    yield family, generate(domain, family, level, seed)
-    for task in runner.spec.handwritten_tasks():
+        for level, seed in product(levels if names is None or family in names else (), seeds):
+            if level in LEVELS:
+                yield family, generate(domain, family, level, seed), found.get(family, ())
+            elif domain in PLACES:
+                yield (family, *composed.composed(domain, family, level, seed, PLACES[domain]))
+    for task in runner.spec.handwritten_tasks() if set(levels) & set(LEVELS) else ():
         if names is None or task.id in names:
-            yield task.id, task
+            yield task.id, task, found.get(task.id, ())
 
 
 class Tally:
@@ -92,10 +100,9 @@ def run(
     """
     tally = Tally()
     for domain in domains:
-        runner = EnvOptions(spec=domain, world=world if domain == "swe" else "grounded").runner()
+        runner = EnvOptions(spec=domain, world=world if domain in REPOSITORIES else "grounded").runner()
         began = time.perf_counter()
-        for name, task in tasks(runner, names, levels, seeds):
-            ways = DOMAINS[domain].get(name, ())
+        for name, task, ways in tasks(runner, names, levels, seeds):
             tally.add(domain, name, task, [play(runner, task, way) for way in ways])
         runner.close()
         print(f"{domain}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
@@ -107,7 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domains", nargs="+", default=sorted(DOMAINS), choices=sorted(DOMAINS))
     parser.add_argument("--families", nargs="+", metavar="NAME", help="only these families and hand-written tasks")
-    parser.add_argument("--levels", nargs="+", type=int, default=list(LEVELS), choices=LEVELS)
+    parser.add_argument("--levels", nargs="+", type=int, default=list(LEVELS), choices=(*LEVELS, *COMPOSED))
     parser.add_argument("--seeds", type=int, default=3, help="tasks of each family and level")
     parser.add_argument("--world", default="grounded:monty", help="of the repositories, such as grounded:bubblewrap")
     parser.add_argument("--show", action="store_true", help="print the actions of what did not win")

@@ -211,15 +211,16 @@ class _Ending:
     def _meant(self, key: str, value: Value) -> Value:
         """Return a value without white space at its ends, and with rows instead of their numbers."""
         if self._numbered and value is not None and self._rules.numbers.fullmatch(key):
-            rows = [row for row in self._numbered.get(str(value), ()) if self._is_meant(row, key, value)]
-            if rows:
+            if rows := self._rows_meant(key, value):
                 return " ".join(sorted(self.digests[row] for row in rows))
         return _plain(value)
 
-    def _is_meant(self, row: str, key: str, value: Value) -> bool:
-        """Whether a number in a field is the number of a row: a row of the same table, or one with a number of that
-        name."""
-        return key.startswith(f"{row.rpartition('/')[0]}/") or self.made[row].get(key.rpartition("/")[2]) == value
+    def _rows_meant(self, key: str, value: Value) -> list[str]:
+        """Return the rows that a number in a field may be that of: rows of other tables with a number of that name, or
+        else a row of the same table."""
+        rows, name = self._numbered.get(str(value), []), key.rpartition("/")[2]
+        own = [row for row in rows if key.startswith(f"{row.rpartition('/')[0]}/")]
+        return [row for row in rows if row not in own and self.made[row].get(name) == value] or own
 
 
 def _plain(value: Value) -> Value:

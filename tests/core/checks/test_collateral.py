@@ -146,6 +146,18 @@ def test_numbers_lead_to_the_rows_they_name() -> None:
     assert apart(ORDERS, wrong, expert) == ("payments/5", "payments/6")
 
 
+def test_a_number_that_another_table_knows_leads_there_and_not_to_a_row_of_its_own_table() -> None:
+    start: State = {"letters/1/letter_id": 1}
+
+    def sent(*to: str) -> State:
+        rows = {f"letters/{place}": {"letter_id": place, "to": name} for place, name in enumerate(to, start=2)}
+        rows |= {f"files/{place}": {"file_id": place, "letter_id": place + 1} for place in range(1, len(to) + 1)}
+        return start | {f"{row}/{name}": value for row, fields in rows.items() for name, value in fields.items()}
+
+    assert apart(start, sent("Cleo", "Ada", "Bo"), sent("Ada", "Bo", "Cleo")) == ()
+    assert apart(start, sent("Cleo", "Ada", "Ada"), sent("Ada", "Bo", "Cleo")) != ()
+
+
 def test_free_values_may_be_other_words_but_not_other_places() -> None:
     expert = {**ORDERS, "letters/3/text": "Dear Ada", "letters/3/to": "ada"}
     assert apart(ORDERS, {**expert, "letters/3/text": "Hello Ada"}, expert) == ()
