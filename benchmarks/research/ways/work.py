@@ -159,9 +159,9 @@ def _rate_told() -> ActionStream:
 
 def blame_the_line(instruction: str, screen: str) -> ActionStream:
     """Ask who wrote the line, and answer before the issue is given away."""
-    shown = output_of((yield shell("git blame -e till/prices.py | grep rate=")))
-    address = read(r"<([^>]+)>", shown)
-    subject = output_of((yield shell(f"git show -s --format=%s {shown.split()[0].lstrip('^')}"))).strip()
+    shown = output_of((yield shell("git blame till/prices.py | grep rate=")))
+    told = output_of((yield shell(f"git show -s --format='%ae|%s' {shown.split()[0]}"))).strip()
+    address, _, subject = told.partition("|")
     yield desk("reply", message_id=1, body=f'The commit says "{subject}". Its author is {address}.')
     yield desk("assign", issue_id=41, assignee=address)
     yield "finish"
