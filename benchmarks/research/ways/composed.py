@@ -8,6 +8,7 @@ asks for no answer, is taken from what the generator drew; what a way answers ha
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,12 +25,17 @@ from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks import generate
 from agentworld_gym.core.tasks.composition import HELD, MISSING, ON_HOLD, name_of
 from agentworld_gym.core.tasks.family import Family, TaskDraft
-from ways.playing import Way, Ways
+from ways.playing import Way, Ways, read
 from ways.playing import name_of as way_name
 
-ALIKE = 0.75
+ALIKE = 0.6
 """How many of the words of a family's task stand in a job, at least."""
 
+DECLINED, OPEN = "declined", "[left open]"
+
+_POLICY = re.compile(r"Orders from (.+?) must no longer be carried out")
+_AGREED = re.compile(r"Carry out the order that I agreed on with (.+)\.$")
+_SIGNED = re.compile(r"\s+From ([^.\n]+)\.\s*\Z")
 _JOB = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 _ORDERED = re.compile(r"Carry out the order that has (what|the .+ that) you found out in (\d+) as its name\.$")
 
@@ -93,6 +99,9 @@ class Manner:
     form: Callable[[Sequence[tuple[int, str]]], str]
     """How it writes the entries of its answer."""
 
+    asks: Callable[[str], str] = lambda question: f"ask: {question}"
+    """How it writes a question to the user."""
+
 
 def _in_a_line(entries: Sequence[tuple[int, str]]) -> str:
     return "; ".join(f"{number} | {said}" for number, said in entries)
@@ -106,9 +115,13 @@ def _as_a_table(entries: Sequence[tuple[int, str]]) -> str:
     return "\n".join(["| NUMBER | ANSWER |", "|---|---|", *(f"| {number} | {said} |" for number, said in entries)])
 
 
+def _as_a_call(question: str) -> str:
+    return json.dumps({"name": "ask", "arguments": {"question": question}})
+
+
 MANNERS = (
     Manner("in_order_with_looks", backwards=False, looks=True, number=0, form=_in_lines),
-    Manner("last_job_first", backwards=True, looks=False, number=1, form=_as_a_table),
+    Manner("last_job_first", backwards=True, looks=False, number=1, form=_as_a_table, asks=_as_a_call),
     Manner("last_job_first_with_looks", backwards=True, looks=True, number=2, form=_in_a_line),
 )
 
@@ -171,27 +184,57 @@ def _way(task: Task, told: Sequence[Told], place: Place, manner: Manner) -> Way:
     def way(instruction: str, screen: str) -> ActionStream:
         if place.start is not None:
             yield from place.start()
+        barred = yield from _barred(instruction, place)
         texts = {int(number): text for number, text in _JOB.findall(instruction)}
         said: dict[int, list[str]] = {}
         while left := [number for number in texts if number not in said]:
             number = _next(texts, said, left, place, manner)
             if manner.looks:
                 yield from (look for look in place.looks)
-            text = texts[number]
-            if found := _ORDERED.match(text):
-                text = yield from place.order(_named(found[1], said[int(found[2])]))
+            text = yield from _read(number, texts[number], said, place, manner)
+            text, giver = _unsigned(text)
             if place.last(text) and number != left[0]:
                 texts[number] = text
-            elif not text:
+            elif not text or (text == texts[number] and expected[number] == [MISSING]):
                 said[number] = [MISSING]
             elif text.startswith(ON_HOLD):
                 said[number] = [HELD]
+            elif giver in barred:
+                said[number] = [DECLINED]
             else:
                 said[number] = yield from _job(text, expected[number], told, place, manner)
         yield f"finish: {manner.form([(number, entry) for number in sorted(said) for entry in said[number]])}"
 
     way.__name__ = manner.name
     return way
+
+
+def _barred(instruction: str, place: Place) -> ActionStream:
+    """Return the people whose orders must not be carried out."""
+    told = instruction
+    if "The order named policy says" in instruction:
+        told = yield from place.order("policy")
+    found = _POLICY.search(told)
+    return found[1].split(" or ") if found else []
+
+
+def _read(number: int, text: str, said: Mapping[int, Sequence[str]], place: Place, manner: Manner) -> ActionStream:
+    """Return what a job is, with what its order and the user say."""
+    if found := _ORDERED.match(text):
+        text = yield from place.order(_named(found[1], said[int(found[2])]))
+    elif found := _AGREED.match(text):
+        answer = yield manner.asks(f"Which order is job {number}, the one from {found[1]}?")
+        text = yield from place.order(read(r"is the order (.+)\.$", answer))
+    if OPEN in text:
+        answer = yield manner.asks(f"What does job {number} leave open?")
+        text = text.replace(OPEN, read(r"it is '(.+)'\.$", answer))
+    return text
+
+
+def _unsigned(text: str) -> tuple[str, str]:
+    """Return the text of an order without its signature, and who gave it."""
+    found = _SIGNED.search(text)
+    return (text, "") if found is None else (text[: found.start()], found[1])
 
 
 def _named(words: str, entries: Sequence[str]) -> str:

@@ -105,9 +105,13 @@ def _native(found: Found) -> Any:
 
 
 def _told(found: Found) -> Any:
-    """Return what is to be noted in a sentence, or in bold."""
+    """Return what is to be noted in a sentence, or in bold.
+
+    A sentence is read by the words of the instruction, which has none of an order of a composed task.
+    """
     if found.wants_subject:
-        return f"The {found.key.replace('_', ' ')} is {found.subject}."
+        numbered = re.search(r"_\d+$", found.key)
+        return f"**{found.subject}**" if numbered else f"The {found.key.replace('_', ' ')} is {found.subject}."
     return f"**{_bare(found)}**" if found.form in ("text", "number") else _bare(found).replace("; ", "\n")
 
 
@@ -139,24 +143,32 @@ def _pages(shown: str) -> list[str]:
     return [address for address in addresses(shown) if "orders.example" not in address]
 
 
+def _found(instruction: str, page: str) -> Found | None:
+    """Return what the world that a page comes from knows of what an instruction asks."""
+    for asked in understood(instruction):
+        try:
+            found = answered(instruction, world_of(asked.theme, page), asked)
+        except ValueError:
+            continue
+        if found is not None:
+            return found
+    return None
+
+
 def _way(habit: Habit) -> Way:
     def way(instruction: str, screen: str) -> ActionStream:
         question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
-        shown = ""
-        for search in habit.queries(question, _names(instruction)):
-            shown += yield search
-        if not _pages(shown):
-            shown = yield call("web_search", query=question)
-        for name in _names(instruction) if not _pages(shown) else ():
-            shown += yield call("web_search", query=f'"{name}"')
+        names = _names(instruction)
+        searches = [*habit.queries(question, names), call("web_search", query=question)]
+        searches += [call("web_search", query=f'"{name}"') for name in names]
+        read: list[str] = []
         found = None
-        for address in _pages(shown)[:2]:
-            page = yield call("web_extractor", url=address)
-            for asked in understood(instruction):
-                try:
-                    found = found or answered(instruction, world_of(asked.theme, page), asked)
-                except ValueError:
-                    continue
+        for search in searches:
+            for address in [one for one in _pages((yield search)) if one not in read][:2]:
+                read.append(address)
+                found = _found(instruction, (yield call("web_extractor", url=address)))
+                if found is not None:
+                    break
             if found is not None:
                 break
         if found is None:
