@@ -87,7 +87,7 @@ SEARCH = Place(
     search.WAYS,
     _order_on_a_page,
     _stays,
-    (search_call("web_search", query="orders that nobody asks for"), search_call("dict_memory", operation="list")),
+    (search_call("web_search", query="orders that nobody asks for"), search_call("dict_memory", operation="retrieve_all")),
     made_by=("drafted", "lookup"),
 )
 

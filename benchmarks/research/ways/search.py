@@ -160,7 +160,8 @@ def _way(habit: Habit) -> Way:
         question = re.split(r" (?:Keep|Note|Answer) ", instruction)[0]
         names = _names(instruction)
         searches = [*habit.queries(question, names), call("web_search", query=question)]
-        searches += [call("web_search", query=f'"{name}"') for name in names]
+        for name in [*names, *re.findall(r"\b[a-z]+ \d{4,}\b", question)]:
+            searches += [call("web_search", query=one) for one in (f'"{name}"', f'"{" ".join(name.split()[:2])}"', name)]
         read: list[str] = []
         found = None
         for search in searches:
