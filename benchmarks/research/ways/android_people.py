@@ -10,6 +10,7 @@ from ways.android_screens import (
     SAVE,
     SEND,
     conversation,
+    new_chat,
     said_by,
     texts,
 )
@@ -66,8 +67,7 @@ def code_after_the_note(instruction: str, screen: str) -> ActionStream:
         yield enter_text("Note", corrected, clear=True)
         yield BACK
     yield app("Messages")
-    yield tap("Start chat")
-    yield tap(asker)
+    yield from new_chat(asker)
     yield enter_text("Text message", code)
     yield SEND
     yield _told(instruction, code)

@@ -92,9 +92,19 @@ def said_by(screen: str, person: str) -> list[str]:
 def conversation(person: str) -> ActionStream:
     """Open the conversation with somebody, or begin one; returns what it shows."""
     screen = yield app("Messages")
+    if person in texts(screen):
+        return (yield tap(person))
+    return (yield from new_chat(person))
+
+
+def new_chat(person: str) -> ActionStream:
+    """Begin a chat with somebody, given by name or number, whose name is typed where the list is long; returns what it
+    shows."""
+    screen = yield tap("Start chat")
     if person not in texts(screen):
-        yield tap("Start chat")
-    return (yield tap(person))
+        screen = yield enter_text("Type a name or phone number", person)
+    to = f"Send to {person}"
+    return (yield tap(to if to in texts(screen) else person, "TextView"))
 
 
 def schedule(screen: str) -> list[tuple[str, str, str]]:

@@ -77,6 +77,9 @@ class Place:
     start: Callable[[], ActionStream] | None = None
     """What an agent does first."""
 
+    seek: tuple[str, ...] = ()
+    """What is tried where an element is not on the screen, one after the other: lists are longer than a screen."""
+
     made_by: tuple[str, str] | None = None
     """Where one set of ways serves all jobs: the function of the composing module that makes or takes the draft of a
     job, and the name of the set."""
@@ -265,7 +268,7 @@ def _job(text: str, expected: list[str], told: Sequence[Told], place: Place, man
     ways = [way for way in place.ways[drawn.family] if way_name(way) not in place.unfit]
     for turn in range(len(ways)):  # Some ways are none for a task of level 3.
         way = ways[(manner.number + turn) % len(ways)]
-        last = yield from _followed(way(instruction, screen), lambda action: place.moved(action, text))
+        last = yield from _followed(way(instruction, screen), lambda action: place.moved(action, text), place.seek)
         if last is not None:
             break
     if last is None:
@@ -277,7 +280,7 @@ def _job(text: str, expected: list[str], told: Sequence[Told], place: Place, man
     return expected
 
 
-def _followed(stream: ActionStream, moved: Callable[[str], Sequence[str]]) -> ActionStream:
+def _followed(stream: ActionStream, moved: Callable[[str], Sequence[str]], seek: Sequence[str]) -> ActionStream:
     """Carry out a way of a family up to its finish; returns that, or None where it does nothing."""
     action = next(stream, None)
     try:
@@ -285,7 +288,7 @@ def _followed(stream: ActionStream, moved: Callable[[str], Sequence[str]]) -> Ac
             try:
                 shown = ""
                 for step in moved(action):
-                    shown = yield step
+                    shown = yield from _sought(step, seek)
             except NotOnScreen as error:
                 action = stream.throw(error)
             else:
@@ -293,6 +296,16 @@ def _followed(stream: ActionStream, moved: Callable[[str], Sequence[str]]) -> Ac
     except StopIteration:
         raise ValueError("the way of a family ends without a finish") from None
     return action
+
+
+def _sought(step: str, seek: Sequence[str]) -> ActionStream:
+    """Carry out an action, and look further down for an element that is not on the screen."""
+    for look in seek:
+        try:
+            return (yield step)
+        except NotOnScreen:
+            yield look
+    return (yield step)
 
 
 def drawn_as(text: str, expected: Sequence[str], told: Sequence[Told]) -> Told:

@@ -191,6 +191,8 @@ DESKTOP = Place(
 
 # Phone
 
+DOWN = '{"action_type": "scroll", "direction": "down"}'
+
 
 def _order_in_a_note(name: str) -> ActionStream:
     yield HOME
@@ -206,7 +208,11 @@ def _from_the_home_screen(told: Told, job: str) -> ActionStream:
 
 
 PHONE = Place(
-    android.WAYS, _order_in_a_note, _from_the_home_screen, (app("Calendar"), HOME, app("Settings"), HOME)
+    android.WAYS,
+    _order_in_a_note,
+    _from_the_home_screen,
+    (app("Calendar"), HOME, app("Settings"), HOME),
+    seek=(DOWN,) * 3,
 )
 
 PLACES = {

@@ -23,6 +23,7 @@ from agentworld_gym.core.tasks.composition import (
 )
 from agentworld_gym.core.tasks.family import TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults
+from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
 from agentworld_gym.domains.android.tasks import FAMILIES
 from agentworld_gym.domains.android.tasks.actions import WAIT, app, enter_text, tap
@@ -34,6 +35,9 @@ STRANGERS = 16
 
 DAYS = ("answer_question", "book_slot", "change_settings", "move_event", "order_goods", "pass_on", "set_alarms")
 """The families that read the calendar of the next days; two of them on one phone would contradict each other."""
+
+MISSED = {"pass_on", "return_calls"}
+"""The families that write missed calls into the log; one of them wants to know whose call was missed."""
 
 OTHERS = tuple(name for name in FAMILIES if name not in DAYS)
 FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
@@ -53,6 +57,8 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
     # More than four jobs seldom fit on one phone. One of them may be for an order that must not be carried out.
     names = families_of(rng, lead if lead in OTHERS else rng.choice(OTHERS), OTHERS, 3)
     count = 2 if level == 4 else rng.choice((2, 3))
+    if {day, *names} >= MISSED:
+        raise Unfit("two jobs about missed calls")
     # A family that empties the list of messages comes first.
     drafts = {name: draft_on(FAMILIES[name], scene) for name in (day, *names)}
     barred = [job_of(drafts.pop(name)) for name in names[count:]]
