@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentworld_gym.core.screens.sight import ActionStream
-from agentworld_gym.core.tasks import generate
+from agentworld_gym.core.tasks import families, generate
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import Transition
@@ -18,6 +18,7 @@ from agentworld_gym.envs.options import EnvOptions
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks" / "research"))
 
 import right_ways
+from ways.composed_places import PLACES
 from ways.playing import fixed, play, read
 
 
@@ -33,7 +34,15 @@ def test_every_way_wins_and_every_level_has_three(domain: str) -> None:
     tally = right_ways.run([domain], seeds=(1,))
     assert [(task.id, played.way, played.refused, played.actions) for _, task, played in tally.lost] == []
     assert tally.few == {}
-    assert tally.plays[domain] > 100
+    assert tally.plays[domain] > (30 if domain == "work" else 100)
+
+
+@pytest.mark.parametrize("domain", sorted(PLACES))
+def test_ways_of_the_families_win_in_composed_tasks(domain: str) -> None:
+    family = sorted(families(domain))[2]
+    tally = right_ways.run([domain], names=[family], levels=(4 + (family < "e"),), seeds=(1,))
+    assert [(task.id, played.way, played.refused, played.actions) for _, task, played in tally.lost] == []
+    assert tally.few == {} and tally.plays[domain] == 3
 
 
 def test_a_way_that_a_check_refuses_is_named_with_the_check(terminal: EpisodeRunner) -> None:

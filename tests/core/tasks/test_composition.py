@@ -256,6 +256,21 @@ def test_every_job_has_the_same_share_and_keeps_its_checks(
     assert not answer.answer.holds(task.answer.rpartition("; ")[0])
 
 
+@pytest.mark.parametrize(
+    ("found", "words", "name"),
+    [
+        (("amber", "Birch", "alder"), "the alphabetically first thing that you found out", "alder"),
+        (("40", "7.5", "100"), "the smallest number that you found out", "7.5"),
+    ],
+)
+def test_an_order_has_the_name_of_one_of_several_things(found: tuple[str, ...], words: str, name: str) -> None:
+    several = job(9)._replace(answer="; ".join(found), items=found)
+    # The first job names an order, whatever the others are.
+    task = composed(random.Random(0), 5, [several, job(1), job(2)], [job(11), job(12)], ORDERS, 1)
+    assert any(line == f"Carry out the order that has {words} in 1 as its name." for line in task.lines)
+    assert f"read {name}" in task.expert
+
+
 def test_two_jobs_that_find_the_same_do_not_compose() -> None:
     with pytest.raises(Unfit, match="find the same"):
         composed(random.Random(0), 4, [job(1), job(1), job(2)], [], ORDERS, 0)

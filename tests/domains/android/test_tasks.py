@@ -25,6 +25,7 @@ from agentworld_gym.core.tasks.family import MENU_MIN, TaskDraft
 from agentworld_gym.core.tasks.locators import locator
 from agentworld_gym.core.tasks.scene import Unfit
 from agentworld_gym.domains.android.engine.machine import AndroidMachine
+from agentworld_gym.domains.android.tasks import composed
 from agentworld_gym.domains.android.tasks.actions import app, enter_text, hold, tap
 from agentworld_gym.domains.android.tasks.control_cases import CASES
 from agentworld_gym.domains.android.tasks.scene import AndroidScene, family, line
@@ -338,3 +339,9 @@ def test_any_name_can_be_locator(name: str) -> None:
     nodes: Sequence[Any] = read_screen("android", machine.observation)
     index = resolve_if_shown(f'{{"index": {locator(f"a{text}b")}}}', nodes)
     assert index is not None and nodes[json.loads(index)["index"]].text == f"a{text}b"
+
+
+def test_no_two_jobs_are_about_missed_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composed, "families_of", lambda *names: ["return_calls", "tick_list"])
+    with pytest.raises(Unfit, match="missed calls"):
+        composed.compose(random.Random(1), 4, "test", "pass_on")

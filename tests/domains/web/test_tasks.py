@@ -443,3 +443,18 @@ def test_any_name_can_be_named_and_any_text_typed(name: str, text: str) -> None:
         told = found.get("arguments", found)
         assert told.get("ref", "e7") == "e7" and told.get("text", text) == text
         assert all((row["ref"], row["value"]) == ("e7", text) for row in told.get("fields", ()))
+
+
+def test_an_order_in_the_wiki_shows_the_links_that_are_to_be_written() -> None:
+    tasks = (generate("web", "moderate", 4, seed) for seed in range(1, 50))
+    wikis = ((task, task.state["sites"]["wiki"]) for task in tasks)
+    task, order = next(
+        (task, row["title"])
+        for task, tables in wikis
+        for row in tables["pages"]
+        if row["title"].startswith("Order ")
+        and any(one["page_id"] == row["page_id"] and "[[" in one["text"] for one in tables["revisions"])
+    )
+    machine = WebMachine.start(task.state, 0)
+    shown = machine.act(PARSER.parse(go(f"wiki/wiki/{order.replace(' ', '_')}")).parsed)
+    assert re.search(r"code .*: \"?\[\[.+ day\]\]", shown)
