@@ -210,10 +210,9 @@ class _Ending:
 
     def _meant(self, key: str, value: Value) -> Value:
         """Return a value without white space at its ends, and with rows instead of their numbers."""
-        if self._numbered and value is not None and self._rules.numbers.fullmatch(key):
-            if rows := self._rows_meant(key, value):
-                return " ".join(sorted(self.digests[row] for row in rows))
-        return _plain(value)
+        numbers = self._numbered and value is not None and self._rules.numbers.fullmatch(key)
+        rows = self._rows_meant(key, value) if numbers else []
+        return " ".join(sorted(self.digests[row] for row in rows)) if rows else _plain(value)
 
     def _rows_meant(self, key: str, value: Value) -> list[str]:
         """Return the rows that a number in a field may be that of: rows of other tables with a number of that name, or

@@ -70,9 +70,7 @@ def _order_in_the_mailbox(name: str) -> ActionStream:
     return json.loads((yield call("get_message", message_id=letters[0])))["body"] if letters else ""
 
 
-TOOLS = Place(
-    mcp.WAYS, _order_in_the_mailbox, _stays, ('{"name": "office-list_folders", "arguments": {}}',)
-)
+TOOLS = Place(mcp.WAYS, _order_in_the_mailbox, _stays, ('{"name": "office-list_folders", "arguments": {}}',))
 
 
 # Search
@@ -87,7 +85,10 @@ SEARCH = Place(
     search.WAYS,
     _order_on_a_page,
     _stays,
-    (search_call("web_search", query="orders that nobody asks for"), search_call("dict_memory", operation="retrieve_all")),
+    (
+        search_call("web_search", query="orders that nobody asks for"),
+        search_call("dict_memory", operation="retrieve_all"),
+    ),
     made_by=("drafted", "lookup"),
 )
 

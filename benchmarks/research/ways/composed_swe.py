@@ -33,7 +33,9 @@ def _note_with_sed() -> ActionStream:
 
 def _note_with_an_edit() -> ActionStream:
     lines = "".join(f"- Fix {path}.\n" for path in (yield from _repaired()))
-    yield call("edit", file_path="/repo/CHANGELOG.md", old_string="## Unreleased\n", new_string=f"## Unreleased\n{lines}")
+    yield call(
+        "edit", file_path="/repo/CHANGELOG.md", old_string="## Unreleased\n", new_string=f"## Unreleased\n{lines}"
+    )
 
 
 def _note_with_the_whole_file() -> ActionStream:
@@ -69,7 +71,9 @@ def with_programs(instruction: str, screen: str) -> ActionStream:
     elif "CHANGELOG" in instruction:
         yield from _note_with_an_edit()
     else:
-        yield from _published(instruction, "git status --short; git commit -am MESSAGE && git push && git log --oneline")
+        yield from _published(
+            instruction, "git status --short; git commit -am MESSAGE && git push && git log --oneline"
+        )
     yield "finish"
 
 
@@ -81,7 +85,9 @@ def with_whole_files(instruction: str, screen: str) -> ActionStream:
         yield from _note_with_the_whole_file()
     else:
         yield from _published(
-            instruction, "git commit -qam 'Work in progress'", "git commit --amend -m MESSAGE && git push -q origin HEAD"
+            instruction,
+            "git commit -qam 'Work in progress'",
+            "git commit --amend -m MESSAGE && git push -q origin HEAD",
         )
     yield "finish"
 

@@ -19,9 +19,11 @@ def _employee(habit: Habit, name: str) -> Calls:
     """Return an employee by the name."""
     if habit.broad:
         listed: list[dict[str, Any]] = []
-        while len(page := (yield from habit.call("hr-list_employees", limit=50, offset=len(listed)))["employees"]) == 50:
+        page = [{}] * 50
+        while len(page) == 50:
+            page = (yield from habit.call("hr-list_employees", limit=50, offset=len(listed)))["employees"]
             listed += page
-        row = only([*listed, *page], name=name)
+        row = only(listed, name=name)
     else:
         row = only((yield from habit.call("hr-find_employees", query=name.split()[-1]))["employees"], name=name)
     return (yield from habit.call("hr-get_employee", employee_id=row["employee_id"]))

@@ -161,7 +161,8 @@ def _way(habit: Habit) -> Way:
         names = _names(instruction)
         searches = [*habit.queries(question, names), call("web_search", query=question)]
         for name in [*names, *re.findall(r"\b[a-z]+ \d{4,}\b", question)]:
-            searches += [call("web_search", query=one) for one in (f'"{name}"', f'"{" ".join(name.split()[:2])}"', name)]
+            start = " ".join(name.split()[:2])
+            searches += [call("web_search", query=one) for one in (f'"{name}"', f'"{start}"', name)]
         read: list[str] = []
         found = None
         for search in searches:

@@ -243,9 +243,7 @@ WAYS: Ways = {
             call(
                 "write_file",
                 file_path="/repo/CHANGELOG.md",
-                content="# Changes\n\n"
-                + SECTION.replace("\\n", "\n")
-                + "## 0.4.1\n\n- #12 Print the shop's name\n",
+                content="# Changes\n\n" + SECTION.replace("\\n", "\n") + "## 0.4.1\n\n- #12 Print the shop's name\n",
             ),
             call("edit", file_path="/repo/pyproject.toml", old_string='"0.4.1"', new_string='"0.4.2"'),
             shell("git add pyproject.toml CHANGELOG.md && git commit -qm 'Release 0.4.2'"),
@@ -357,4 +355,3 @@ WAYS: Ways = {
     "who-changed-the-tax": [blame_the_line, search_the_history, read_the_whole_log],
 }
 """Family, or id of a hand-written task, → its ways."""
-
