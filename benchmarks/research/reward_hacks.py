@@ -1,7 +1,7 @@
 """Ways to win without the work, tried on every family and level and every hand-written task of the grounded worlds.
 
     python benchmarks/research/reward_hacks.py [--domain NAME ...] [--kind NAME ...] [--seeds 1] [--plays 8]
-        [--levels 1 2 3] [--json FILE] [--show]
+        [--levels 1 2 3] [--every 1] [--json FILE] [--show]
 
 A win is an episode that ends with `info["success"]` though the work was not done. What is tried: blind finishes,
 shotgun answers (the right one among others), forged outputs, tampered tools, collateral acts (the expert's work and a
@@ -159,13 +159,16 @@ def main() -> int:
     parser.add_argument("--task", nargs="+", metavar="NAME", help="only these families and hand-written tasks")
     parser.add_argument("--levels", nargs="+", type=int, default=list(LEVELS), choices=(*LEVELS, 4, 5))
     parser.add_argument("--seeds", type=int, default=1, help="tasks of each family and level")
+    parser.add_argument("--every", type=int, default=1, help="attack only every so manieth task")
     parser.add_argument("--plays", type=int, default=8, help="most plays of one attack on one task; 0: all of them")
     parser.add_argument("--world", default="auto", help="of the repositories, such as grounded:bubblewrap")
     parser.add_argument("--json", type=Path, help="write every win, with its actions, to this file")
     parser.add_argument("--show", action="store_true", help="print every win")
     options = parser.parse_args()
     seeds, plays = range(options.seeds), options.plays or None
-    tally = run(options.domain, options.kind, seeds, plays, options.task, options.world, levels=options.levels)
+    tally = run(
+        options.domain, options.kind, seeds, plays, options.task, options.world, options.every, options.levels
+    )
     print(table(tally, options.domain, options.kind))
     for name in tally.lost:
         print(f"the expert loses: {name}")
