@@ -196,14 +196,14 @@ def _way(task: Task, told: Sequence[Told], place: Place, manner: Manner) -> Way:
                 yield from (look for look in place.looks)
             text = yield from _read(number, texts[number], said, place, manner)
             text, giver = _unsigned(text)
-            if place.last(text) and number != left[0]:
-                texts[number] = text
-            elif not text or (text == texts[number] and expected[number] == [MISSING]):
+            if not text or (text == texts[number] and expected[number] == [MISSING]):
                 said[number] = [MISSING]
             elif text.startswith(ON_HOLD):
                 said[number] = [HELD]
             elif giver in barred:
                 said[number] = [DECLINED]
+            elif place.last(text) and number != left[0]:
+                texts[number] = text
             else:
                 said[number] = yield from _job(text, expected[number], told, place, manner)
         yield f"finish: {manner.form([(number, entry) for number in sorted(said) for entry in said[number]])}"
