@@ -2,11 +2,13 @@
 
     python benchmarks/research/reference_agents.py --out runs/reference  # expert, menu and nothing, grounded and tiny
     python benchmarks/research/reference_agents.py --out runs/reference --agents expert --worlds tiny --tasks 20
+    python benchmarks/research/reference_agents.py --out runs/reference --worlds grounded --levels 4 5 --tasks 15
     python benchmarks/research/ppo.py --seeds 0 --no-twin --save runs/ppo  # the PPO of the demo, for longer
     python benchmarks/research/reference_agents.py --out runs/reference --agents runs/ppo/ppo-0.zip --domains terminal
 
-Each agent, world and level is a result of its own in the folder, beside its episodes, so that a run that was stopped
-goes on with the same command.
+At levels 4 and 5 `menu` draws from all actions that such a task lists, which are too many for menus of vectors, and so
+for PPO. Each agent, world and level is a result of its own in the folder, beside its episodes, so that a run that was
+stopped goes on with the same command.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def main() -> None:
                 name = f"{Path(agent).stem}-{world.replace('/', '-')}-{level}"
                 result = evaluate_agent(setup, asked.tasks, asked.out / f"{name}.episodes.jsonl")
                 result.write(asked.out / f"{name}.json")
-                for domain, cell in result.domains.items():
+                for domain, cell in {**result.domains, "all": result.whole}.items():
                     print(f"| `{agent}` | {world} | {domain} | {level} | {shown(cell)} |", flush=True)
 
 
