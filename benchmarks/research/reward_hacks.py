@@ -166,9 +166,7 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print every win")
     options = parser.parse_args()
     seeds, plays = range(options.seeds), options.plays or None
-    tally = run(
-        options.domain, options.kind, seeds, plays, options.task, options.world, options.every, options.levels
-    )
+    tally = run(options.domain, options.kind, seeds, plays, options.task, options.world, options.every, options.levels)
     print(table(tally, options.domain, options.kind))
     for name in tally.lost:
         print(f"the expert loses: {name}")
