@@ -66,6 +66,7 @@ def main(arguments: list[str] | None = None) -> list[Share]:
     parser.add_argument("--levels", nargs="+", type=int, default=[1])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=128, help="episodes of a round")
+    parser.add_argument("--turns", type=int, help="actions of an episode at most; else those of the domain")
     parser.add_argument("--temperature", type=float, default=1.0, help="how freely the agent samples")
     parser.add_argument("--tokens", type=int, default=256, help="tokens of an action at most")
     parser.add_argument("--rate", type=float, default=5e-5, help="the learning rate")
@@ -73,6 +74,8 @@ def main(arguments: list[str] | None = None) -> list[Share]:
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first task; the others count up")
     parser.add_argument("--out", type=Path, required=True, help="a folder for the rounds")
     chosen = parser.parse_args(arguments)
+    if chosen.out.exists():
+        parser.error(f"{chosen.out} is there already, and its episodes would be learned as well")
 
     model, shares = model_source(chosen.model), []
     sampling = {"temperature": chosen.temperature, "max_tokens": chosen.tokens}
@@ -82,6 +85,7 @@ def main(arguments: list[str] | None = None) -> list[Share]:
             spec=chosen.domain,
             families=chosen.families,
             levels=chosen.levels,
+            max_steps=chosen.turns,
             traces=str(folder / "traces"),
             **world(chosen.where, chosen.dream, chosen.least),
         )
