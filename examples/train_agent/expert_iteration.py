@@ -42,12 +42,12 @@ def world(where: str, dream: str, least: float) -> dict[str, Any]:
     return {"world": dream, **(guard if where == "guarded" else {})}
 
 
-def sample(options: EnvOptions, agent: str, seeds: range, sampling: dict[str, Any], draw: int) -> Share:
+def sample(options: EnvOptions, agent: str, seeds: range, sampling: dict[str, Any], draw: int, width: int) -> Share:
     """Let an agent play one episode for each seed, into the traces that the options name; return its success."""
     runner = options.runner()
     try:
         with opened_policy(agent, runner.spec, draw, sampling) as policy:
-            played = list(play(runner, policy, seeds))
+            played = list(play(runner, policy, seeds, wave=width))
     finally:
         runner.close()
     return proportion([one.success for one in played if one.success is not None])
@@ -66,13 +66,18 @@ def main(arguments: list[str] | None = None) -> list[Share]:
     parser.add_argument("--levels", nargs="+", type=int, default=[1])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=128, help="episodes of a round")
+    parser.add_argument("--width", type=int, default=64, help="episodes that run at a time")
+    parser.add_argument("--turns", type=int, help="actions of an episode at most; else those of the domain")
     parser.add_argument("--temperature", type=float, default=1.0, help="how freely the agent samples")
     parser.add_argument("--tokens", type=int, default=256, help="tokens of an action at most")
     parser.add_argument("--rate", type=float, default=5e-5, help="the learning rate")
+    parser.add_argument("--batch", type=int, default=8, help="sessions of a step")
     parser.add_argument("--lora", type=int, default=0, help="the rank of LoRA; 0 trains all weights")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first task; the others count up")
     parser.add_argument("--out", type=Path, required=True, help="a folder for the rounds")
     chosen = parser.parse_args(arguments)
+    if chosen.out.exists():
+        parser.error(f"{chosen.out} is there already, and its episodes would be learned as well")
 
     model, shares = model_source(chosen.model), []
     sampling = {"temperature": chosen.temperature, "max_tokens": chosen.tokens}
@@ -82,19 +87,21 @@ def main(arguments: list[str] | None = None) -> list[Share]:
             spec=chosen.domain,
             families=chosen.families,
             levels=chosen.levels,
+            max_steps=chosen.turns,
             traces=str(folder / "traces"),
             **world(chosen.where, chosen.dream, chosen.least),
         )
         first = chosen.seed + number * chosen.episodes
         seeds = range(first, first + chosen.episodes)
-        shares.append(sample(options, f"{chosen.engine}:{model}", seeds, sampling, number))
+        shares.append(sample(options, f"{chosen.engine}:{model}", seeds, sampling, number, chosen.width))
         kept = export(recordings([folder / "traces"]), "chat", folder / "chat").kept
         print(f"round {number}: success {shares[-1]}, {kept} sessions to learn from", flush=True)
         if not kept:
             print("nothing won: begin with easier tasks, or with a model that has imitated some sessions (sft.py)")
             break
-        fine_tune(model, folder / "chat", folder / "model", rate=chosen.rate, lora=chosen.lora, seed=number)
-        model = str(folder / "model")
+        data, trained = folder / "chat", folder / "model"
+        fine_tune(model, data, trained, rate=chosen.rate, batch=chosen.batch, lora=chosen.lora, seed=number)
+        model = str(trained)
     return shares
 
 

@@ -34,12 +34,12 @@ from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.generators.pretrained.loading import load_model, load_tokenizer
 
 
-def vllm_of(handle: str | None) -> dict[str, Any]:
+def vllm_of(handle: str | None, longest: int) -> dict[str, Any]:
     """Return the settings of who writes the actions: transformers, vLLM in this process, or a server of it."""
     if handle is None:
         return {"use_vllm": False}
     if handle == "colocate":
-        return {"use_vllm": True, "vllm_mode": "colocate"}
+        return {"use_vllm": True, "vllm_mode": "colocate", "vllm_max_model_length": longest}
     return {"use_vllm": True, "vllm_mode": "server", "vllm_server_base_url": handle}
 
 
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
         prompts = rollout.dataset(range(chosen.seed, chosen.seed + chosen.tasks * chosen.steps))
     adapter = LoraConfig(r=chosen.lora, lora_alpha=2 * chosen.lora, target_modules="all-linear")
     trainer: Any = GRPOTrainer(
-        model=load_model(source, dtype=torch.bfloat16 if gpu else torch.float32),
+        model=load_model(source, dtype=torch.float32),  # bfloat16 would round most of so small steps away.
         processing_class=load_tokenizer(source),
         train_dataset=prompts,
         rollout_func=rollout,
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
             report_to="none",
             logging_steps=1,
             seed=chosen.seed,
-            **vllm_of(chosen.vllm),
+            **vllm_of(chosen.vllm, chosen.context + chosen.tokens),
         ),
     )
     trainer.train()

@@ -57,8 +57,7 @@ def fine_tune(
     """
     source, gpu = model_source(model), torch.cuda.is_available()
     tokenizer = load_tokenizer(source)
-    # Many CPUs multiply bfloat16 far more slowly.
-    started = load_model(source, dtype=torch.bfloat16 if gpu else torch.float32)
+    started = load_model(source, dtype=torch.float32)  # bfloat16 would round most of so small steps away.
     rows = [session_tokens(tokenizer, session["messages"]) for session in read_jsonl(data / "train.jsonl")]
     kept = [row for row in rows if len(row["input_ids"]) <= longest]
     print(

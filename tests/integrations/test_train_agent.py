@@ -114,17 +114,25 @@ class TestExpertIteration:
             yield open_policy("mixed", spec, draw)
 
         monkeypatch.setattr(loop, "opened_policy", errs)
-        shares = self.run(loop, model, tmp_path)
-        assert asked == [f"transformers:{model}", f"transformers:{tmp_path / '0' / 'model'}"]
+        out = tmp_path / "loop"
+        shares = self.run(loop, model, out)
+        assert asked == [f"transformers:{model}", f"transformers:{out / '0' / 'model'}"]
         for number, share in enumerate(shares):
-            kept = (tmp_path / str(number) / "chat" / "train.jsonl").read_text(encoding="utf-8").splitlines()
+            kept = (out / str(number) / "chat" / "train.jsonl").read_text(encoding="utf-8").splitlines()
             assert len(kept) == round(4 * share.share) > 0
-        assert played(tmp_path / "1" / "model")
+        assert played(out / "1" / "model")
 
     def test_ends_where_nothing_won(self, loop: Any, model: Path, tmp_path: Path) -> None:
-        [share] = self.run(loop, model, tmp_path, "--where", "dream", "--dream", "scripted")
+        [share] = self.run(loop, model, tmp_path / "loop", "--where", "dream", "--dream", "scripted")
         assert share.share == 0.0
-        assert sorted(path.name for path in (tmp_path / "0").iterdir()) == ["traces"]
+        assert sorted(path.name for path in (tmp_path / "loop" / "0").iterdir()) == ["traces"]
+
+    def test_refuses_a_folder_with_episodes_of_before(
+        self, loop: Any, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SystemExit):
+            self.run(loop, model, tmp_path)
+        assert f"{tmp_path} is there already" in capsys.readouterr().err
 
     def test_plays_grounded_dreamt_and_guarded_worlds(self, loop: Any) -> None:
         for where, world in (("grounded", "grounded"), ("dream", "tiny"), ("guarded", "tiny")):
@@ -135,6 +143,8 @@ class TestExpertIteration:
 @pytest.mark.slow
 def test_the_script_for_one_gpu_runs_without_one(model: Path, tmp_path: Path) -> None:
     few = {"MODEL": str(model), "ENGINE": "transformers", "SESSIONS": "4", "STEPS": "1", "TASKS": "2"}
+    few |= {"FAMILY": "permissions", "SFT": "--batch 2", "GRPO": "--group 2 --tasks 1 --turns 2 --tokens 4"}
+    few |= {"EVAL": "--sampling max_tokens=4 --world-option max_steps=2"}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = {**os.environ, **few, "PATH": path, "PYTHONPATH": str(ROOT)}
     subprocess.run([FOLDER / "run.sh", tmp_path / "out"], env=env, check=True)
