@@ -70,6 +70,32 @@ class AnswerSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a world says of a step that pays for steps and ends its episodes itself, as a game does.
+
+    >>> Verdict(reward=1.0, terminated=True, success=True).over
+    True
+    """
+
+    reward: float = 0.0
+    """What the world pays for the step."""
+
+    terminated: bool = False
+    """Whether the episode ended by what the agent did."""
+
+    truncated: bool = False
+    """Whether the world broke the episode off, as at a limit of its own."""
+
+    success: bool | None = None
+    """Whether the world's own goal is reached; None where it does not tell."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.terminated or self.truncated
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What a world shows after an action, with what it cost.
 
@@ -116,6 +142,12 @@ class Observation:
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
+
+    verdict: Verdict | None = None
+    """What the world says of the step, where it pays and ends episodes itself."""
+
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done next, where the world tells them."""
 
     @property
     def probability(self) -> float | None:
