@@ -316,9 +316,9 @@ class EpisodeRunner:
         verdict = None if answer is None else answer.verdict
         if action.kind is ActionKind.FINISH or (verdict is not None and verdict.terminated):
             step.moment = Moment.FINISH
-        elif verdict is not None and verdict.truncated:
-            step.moment = Moment.END
-        elif len(episode.actions) >= self.limit(episode.task) * episode.agents:
+        elif (verdict is not None and verdict.truncated) or (
+            len(episode.actions) >= self.limit(episode.task) * episode.agents
+        ):
             step.moment = Moment.END
         else:
             step.moment = Moment.STEP

@@ -44,7 +44,8 @@ class RecordedSession:
     def probe(self) -> RecordedSession:
         """Return a copy to test success on; its transitions have other keys, because its answers may differ."""
         inner = None if self.inner is None else self.inner.probe()
-        return RecordedSession(digest_of([self.key, "probe"]), self.observation, self.system, inner, self.turn, self.offers)
+        key = digest_of([self.key, "probe"])
+        return RecordedSession(key, self.observation, self.system, inner, self.turn, self.offers)
 
     def close(self) -> None:
         """Free the session of the recorded world."""
