@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
@@ -59,4 +60,10 @@ class Corridor:
 
 def make(length: int = 2) -> Corridor:
     """Make a corridor."""
+    return Corridor(length)
+
+
+def threaded(length: int = 2) -> Corridor:
+    """Make a corridor beside a thread, so that its process cannot be copied."""
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     return Corridor(length)
