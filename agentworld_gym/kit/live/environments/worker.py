@@ -217,10 +217,10 @@ class TextWorldGame(Game):
         return self._said(state, reward, done)
 
     def _said(self, state: Any, reward: int | None, done: bool) -> dict[str, Any]:
-        text = state.feedback.rstrip()
-        lines = text.split("\n")
+        lines = state.feedback.rstrip().split("\n")
         while lines and lines[-1].startswith(">"):  # The prompt of the interpreter, with its status line.
             lines.pop()
+        lines = [line for line in lines if not line.strip() or set(line) - set(r" _|\/$")]  # The picture of its name.
         told = {"won": state.won, "admissible_commands": [] if done else state.admissible_commands}
         return self.told("\n".join(lines).strip(), told, reward, done)
 
