@@ -194,7 +194,6 @@ class EnvironmentSession(LiveSession):
                 line.answer(seconds, "copy")
                 twin = EnvironmentSession(self._engine, self._process, line, self._opened, copied=True)
                 twin.verdict, twin.offers, twin._text = self.verdict, self.offers, self._text
-                self._engine.exact_forks = True
                 return twin
         except BaseException as error:
             line.close()
