@@ -135,14 +135,11 @@ class TextEncoder:
         [['ls'], ['cp', 'a.txt', 'b.txt']]
         """
         action = _words_of(entry)
-        for values, value in (
-            (memory.menu, action),
-            (memory.sets, frozenset(action)),
-            (memory.arguments, _arguments(action)),
-            (memory.slots, _slots(action)),
-            (memory.executed, 0),
-        ):
-            values[place : place + 1] = [value]  # type: ignore[index]
+        memory.menu[place : place + 1] = [action]
+        memory.sets[place : place + 1] = [frozenset(action)]
+        memory.arguments[place : place + 1] = [_arguments(action)]
+        memory.slots[place : place + 1] = [_slots(action)]
+        memory.executed[place : place + 1] = [0]
         if memory.last == place:
             memory.last = -1
         memory.noted = {note for note in memory.noted if note[0] != place}

@@ -233,12 +233,18 @@ class ScienceWorldGame(Game):
         settings: `simplification`, a text as in `load`, and `steps`, its own limit.
     """
 
+    ordered = "-XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
+    """The options with which Java gives all objects the same hash. Elsewhere ScienceWorld lists what lies in a room in
+    another order each time, and names other things of the same kind."""
+
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         from scienceworld import ScienceWorldEnv
 
         unknown = set(settings) - {"simplification", "steps"}
         if unknown:
             raise ValueError(f"settings: no {sorted(unknown)[0]}; expected simplification, steps")
+        options = os.environ.get("JAVA_TOOL_OPTIONS", "")
+        os.environ["JAVA_TOOL_OPTIONS"] = f"{options} {self.ordered}".strip()
         self.env, self._name = ScienceWorldEnv("", envStepLimit=settings.get("steps", 100)), name
         self._simplification, self.actions = str(settings.get("simplification", "")), []
         self.parts = {"scienceworld": importlib.metadata.version("scienceworld")}
