@@ -70,8 +70,8 @@ def _page(path: Path, url: str) -> WebPage | None:
         title, body = markdown_of(path.read_text(encoding="utf-8", errors="replace"), url)
         return WebPage(url, title or path.stem, None, "document", body)
     if kind == PDF:
-        body = _text_of_pdf(path)
-        return None if body is None else WebPage(url, path.stem, None, "document", body)
+        text = _text_of_pdf(path)
+        return None if text is None else WebPage(url, path.stem, None, "document", text)
     if kind not in TEXTS:
         return None
     body = path.read_text(encoding="utf-8", errors="replace")

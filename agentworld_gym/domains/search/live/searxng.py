@@ -110,7 +110,7 @@ class Searxng:
     def _may_open(self, host: str) -> bool:
         """Return whether agents may open pages of a host. This machine is none, unless it is named."""
         network = self.config.network
-        return network is True or (bool(network) and any(host == one or host.endswith(f".{one}") for one in network))
+        return network is True or any(host == one or host.endswith(f".{one}") for one in network or ())
 
     def _fetched(self, url: str) -> tuple[int, Mapping[str, str], bytes]:
         parts = urlsplit(url)

@@ -178,7 +178,7 @@ class EnvironmentProcess:
             with theirs:
                 self._process = subprocess.Popen(
                     [*words],
-                    stdin=theirs,
+                    stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                     env=dict(env),

@@ -47,7 +47,7 @@ class Game:
 
     def __init__(self, make: Callable[[], Any], actions: Sequence[str] = ()) -> None:
         self.env, self.actions = make(), list(actions)
-        space = getattr(self.env, "action_space", None)
+        space: Any = getattr(self.env, "action_space", None)
         if type(space).__name__ == "Discrete" and not self.actions:
             start = int(getattr(space, "start", 0))
             self.actions = [str(number) for number in range(start, start + int(space.n))]
@@ -350,7 +350,8 @@ class Worker:
     """
 
     def __init__(self, line: Line) -> None:
-        self._line, self._game, self._begun = line, None, dict[str, Any]()
+        self._line, self._begun = line, dict[str, Any]()
+        self._game: Game | None = None
         self._forks = self._in_fork = False
         self._first: dict[str, Any] = {}
 
