@@ -313,7 +313,7 @@ class _OwnTasksRecorder(_DomainRecorder):
 
     def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
         """Draw a task and who plays it."""
-        pool = self._runner.source.pool
+        pool: object = self._runner.source.pool
         if isinstance(pool, DrawsSplits):
             pool.draw_from(split)
         seed = rng.randrange(TASK_SEEDS)

@@ -14,7 +14,8 @@ from agentworld_gym.core.contracts.generator import (
     Message,
     ToolCall,
 )
-from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage, Verdict
+from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
+from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
 
 __all__ = [

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agentworld_gym.core.contracts.verdict import Verdict
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -67,32 +69,6 @@ class AnswerSource(StrEnum):
 
     STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
     GROUNDED = "grounded"  # The grounded world of a guard.
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a world says of a step that pays for steps and ends its episodes itself, as a game does.
-
-    >>> Verdict(reward=1.0, terminated=True, success=True).over
-    True
-    """
-
-    reward: float = 0.0
-    """What the world pays for the step."""
-
-    terminated: bool = False
-    """Whether the episode ended by what the agent did."""
-
-    truncated: bool = False
-    """Whether the world broke the episode off, as at a limit of its own."""
-
-    success: bool | None = None
-    """Whether the world's own goal is reached; None where it does not tell."""
-
-    @property
-    def over(self) -> bool:
-        """Whether the episode has ended."""
-        return self.terminated or self.truncated
 
 
 @dataclass(frozen=True, slots=True)

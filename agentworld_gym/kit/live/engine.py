@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
-from agentworld_gym.core.contracts import Verdict
-from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.domain.splits import Split
 from agentworld_gym.core.engines import (
     NO_CONTROLS,
     NOTHING,

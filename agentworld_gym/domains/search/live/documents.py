@@ -80,7 +80,7 @@ def _page(path: Path, url: str) -> WebPage | None:
 
 
 def _text_of_pdf(path: Path) -> str | None:
-    from pypdf import PdfReader  # type: ignore[import-not-found]
+    from pypdf import PdfReader
 
     try:
         return "\n\n".join(page.extract_text() for page in PdfReader(path).pages)

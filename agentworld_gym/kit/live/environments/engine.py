@@ -15,8 +15,8 @@ from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
-from agentworld_gym.core.contracts import Verdict
-from agentworld_gym.core.domain.task import split_seed
+from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.kit.live.config import LiveSource
 from agentworld_gym.kit.live.confinement import HOME, Confinement
