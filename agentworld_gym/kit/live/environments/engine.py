@@ -77,9 +77,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         read = [*config.read, *self._path, str(WORKER.parent)]
         if not config.trusted:
             read += _prefixes(self._python, file)
-            if self._environment != config.environment:
-                files = glob.glob(self._environment.partition(":")[2], recursive=True)
-                read += dict.fromkeys(str(Path(file).parent) for file in files)
+            read += dict.fromkeys(str(Path(game).parent) for game in _games(self._environment))
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
         super().__init__(config)
 
@@ -238,6 +236,12 @@ def _located(environment: str, folder: Path) -> str:
     if scheme == "textworld" and rest.endswith(".z8"):
         return f"{scheme}:{folder.absolute() / Path(rest).expanduser()}"
     return environment
+
+
+def _games(environment: str) -> list[str]:
+    """Return the files of games that the name of an environment means; there are none where it is a challenge."""
+    scheme, _, pattern = environment.partition(":")
+    return sorted(glob.glob(pattern, recursive=True)) if scheme == "textworld" and pattern.endswith(".z8") else []
 
 
 def _prefixes(python: str, file: str) -> list[str]:

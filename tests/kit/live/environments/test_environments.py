@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -16,9 +17,13 @@ import numpy as np
 import pytest
 
 from agentworld_gym import SpecError, WorldNotConfigured
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
+from agentworld_gym.recipe.collect.config import CollectConfig
+from agentworld_gym.recipe.collect.recorder import Recorder
 
 HELPERS = Path(__file__).parents[3] / "helpers"
 CORRIDOR: dict[str, Any] = {"env": "python:live_environment:make", "path": [str(HELPERS)], "ahead": 0}
@@ -213,6 +218,20 @@ def test_an_environment_of_gymnasium_is_played_by_the_names_of_its_actions() -> 
     assert env.reset(seed=1)[1]["admissible"] == names
     assert [env.step(action)[0] for action in ("down", "right")] == ["4", "5"]
     env.close()
+
+
+def test_an_explorer_of_admissible_commands_records_sessions_without_tasks(tmp_path: Path) -> None:
+    config = tmp_path / "corridor.yaml"
+    config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
+    recorder = Recorder([load_spec(ENVIRONMENT_SPEC)], CollectConfig(world=f"live:{config}"), 0, "test")
+    try:
+        rows = [row for row in recorder.rows(range(3)) if row is not None]
+    finally:
+        recorder.close()
+    assert len({row.first_observation for row in rows}) == 3
+    assert all(" " in row.first_observation and int(row.first_observation.split()[1][:-1]) % 10 == 9 for row in rows)
+    assert {action for row in rows for action in row.actions} <= {"east", "west", "take lamp"}
+    assert {row.success for row in rows if row.actions[-1] == "take lamp"} <= {True}
 
 
 def test_errors_name_the_key_and_what_was_expected() -> None:
