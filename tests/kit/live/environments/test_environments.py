@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from agentworld_gym import SpecError, WorldNotConfigured
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
-from agentworld_gym.recipe.collect.config import CollectConfig
-from agentworld_gym.recipe.collect.recorder import Recorder
 
 HELPERS = Path(__file__).parents[3] / "helpers"
 CORRIDOR: dict[str, Any] = {"env": "python:live_environment:make", "path": [str(HELPERS)], "ahead": 0}
