@@ -17,6 +17,7 @@ import json
 import math
 import os
 import random
+import re
 import socket
 import sys
 import tempfile
@@ -212,7 +213,11 @@ class TextWorldGame(Game):
 
     def act(self, action: str) -> dict[str, Any]:
         """Do an action."""
-        state, _, done = self.env.step(action)
+        # At a zero byte the interpreter waits for ever, and a backslash begins a command to itself.
+        typed = re.sub(r"[^ -\[\]-~]+", " ", action)[:200].strip() or "wait"
+        state, _, done = self.env.step(typed)
+        if state.feedback is None:
+            raise RuntimeError("the interpreter of the game ended")
         reward, self._score = state.score - self._score, state.score
         return self._said(state, reward, done)
 
