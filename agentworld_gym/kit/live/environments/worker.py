@@ -35,7 +35,7 @@ WON = ("won", "success", "is_success")
 """The keys under which they tell whether their goal is reached."""
 
 
-class Game:
+class PlayedEnvironment:
     """An environment as this program plays it; it speaks that of Gymnasium.
 
     Args:
@@ -88,7 +88,7 @@ class Game:
         name = action.strip()
         if name in self.actions:
             return self.actions.index(name) + self._start
-        raise Refused(f"There is no action {name!r}. The actions are: {', '.join(self.actions[:50])}")
+        raise UnknownCommand(f"There is no action {name!r}. The actions are: {', '.join(self.actions[:50])}")
 
     def told(
         self, text: Any, info: Any, reward: Any = None, terminated: Any = False, truncated: Any = False
@@ -107,7 +107,7 @@ class Game:
         }
 
 
-class Refused(Exception):
+class UnknownCommand(Exception):
     """An action that the environment does not have; the agent is told so, and nothing happens."""
 
 
@@ -136,7 +136,7 @@ def _text(shown: Any) -> str:
         return str(shown)
 
 
-class TextWorldGame(Game):
+class TextWorldGame(PlayedEnvironment):
     """Games of TextWorld: those of a challenge, or files.
 
     Args:
@@ -169,7 +169,7 @@ class TextWorldGame(Game):
         self.parts = {one: importlib.metadata.version(one) for one in ("textworld", "jericho")}
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin an episode; see `Game.begin`."""
+        """Begin an episode; see `PlayedEnvironment.begin`."""
         path = self._file(index, split) if self._files else self._made(seed, split)
         if self.env is not None:
             self.env.close()
@@ -230,7 +230,7 @@ class TextWorldGame(Game):
         return self.told("\n".join(lines).strip(), told, reward, done)
 
 
-class ScienceWorldGame(Game):
+class ScienceWorldGame(PlayedEnvironment):
     """A task of ScienceWorld, which runs on Java: its variations are the episodes, in the splits that it has itself.
 
     Args:
@@ -256,7 +256,7 @@ class ScienceWorldGame(Game):
         self.env.load(name, 0, self._simplification)
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin an episode; see `Game.begin`."""
+        """Begin an episode; see `PlayedEnvironment.begin`."""
         kind = {"validation": "dev"}.get(split, split)
         variations = getattr(self.env, f"get_variations_{kind}")()
         self.env.load(self._name, state.get("variation", variations[index % len(variations)]), self._simplification)
@@ -273,7 +273,7 @@ class ScienceWorldGame(Game):
         return {**told, "terminated": done and not over, "truncated": over, "offers": offers}
 
 
-class TextArenaGame(Game):
+class TextArenaGame(PlayedEnvironment):
     """A game of TextArena for one player.
 
     Args:
@@ -288,7 +288,7 @@ class TextArenaGame(Game):
         self.parts = {"textarena": importlib.metadata.version("textarena")}
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin an episode; see `Game.begin`."""
+        """Begin an episode; see `PlayedEnvironment.begin`."""
         self.env.reset(num_players=1, seed=seed)
         return self.told(self.env.get_observation()[1], {})
 
@@ -303,7 +303,7 @@ class TextArenaGame(Game):
         return self.told(reason, {"won": reward >= 1}, reward, True)
 
 
-def open_game(environment: str, settings: Mapping[str, Any], actions: Sequence[str]) -> Game:
+def open_game(environment: str, settings: Mapping[str, Any], actions: Sequence[str]) -> PlayedEnvironment:
     """Open the environment of a name: `textworld:`, `scienceworld:`, `textarena:`, `python:MODULE:FACTORY`, or the id
     of a Gymnasium environment.
     """
@@ -314,10 +314,10 @@ def open_game(environment: str, settings: Mapping[str, Any], actions: Sequence[s
     if scheme == "python":
         module, _, name = rest.partition(":")
         factory = getattr(importlib.import_module(module), name)
-        return Game(lambda: factory(**settings), actions)
+        return PlayedEnvironment(lambda: factory(**settings), actions)
     import gymnasium
 
-    game = Game(lambda: gymnasium.make(environment, disable_env_checker=True, **settings), actions)
+    game = PlayedEnvironment(lambda: gymnasium.make(environment, disable_env_checker=True, **settings), actions)
     game.parts = {"gymnasium": gymnasium.__version__}
     return game
 
@@ -356,7 +356,7 @@ class Worker:
 
     def __init__(self, line: Line) -> None:
         self._line, self._begun = line, dict[str, Any]()
-        self._game: Game | None = None
+        self._game: PlayedEnvironment | None = None
         self._forks = self._in_fork = False
         self._first: dict[str, Any] = {}
 
@@ -432,7 +432,7 @@ class Worker:
         assert self._game is not None
         try:
             told = self._game.act(action)
-        except Refused as refused:
+        except UnknownCommand as refused:
             return self._game.told(str(refused), {}, 0.0)
         if told["reward"] is not None and not math.isfinite(told["reward"]):
             raise ValueError(f"a reward of {told['reward']}")
