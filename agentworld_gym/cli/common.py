@@ -314,7 +314,8 @@ def examples(*lines: str) -> str:
 
 
 def spec_source(name: str) -> str:
-    """Return the value of an environment's `spec` option: the domain's name, or the path of a custom spec.
+    """Return the value of an environment's `spec` option: the domain's name, or the path of a custom spec. `custom` is
+    the spec of a text environment of which nothing more is known.
 
     Raises:
         SpecError: Nothing has that name.
@@ -324,10 +325,13 @@ def spec_source(name: str) -> str:
     >>> spec_source("AgentWorld/Android-v0:droidrun")
     'android:droidrun'
     """
-    from agentworld_gym.core.registration import all_domains
+    from agentworld_gym.core.registration import CUSTOM_ID, all_domains
+    from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 
     if name.endswith((".yaml", ".yml")):
         return name
+    if CUSTOM_ID.lower() in (name.lower(), f"agentworld/{name.lower()}", f"agentworld/{name.lower()}-v0"):
+        return ENVIRONMENT_SPEC
     name, colon, dialect = name.partition(":")
     if colon:
         return f"{spec_source(name)}:{dialect}"

@@ -244,7 +244,7 @@ class _Registry:
         others = self.domains.values()
         if domain.id in {name for one in others for name in (one.id, one.official_name)}:
             raise SpecError("register_domain", "id", domain.id, "a name that no other domain has")
-        taken = {CUSTOM_ID, *(env_id for one in others for env_id in (one.env_id, one.menu_id))}
+        taken = {CUSTOM_ID, menu_id_of(CUSTOM_ID), *(env_id for one in others for env_id in (one.env_id, one.menu_id))}
         if not taken.isdisjoint((domain.env_id, domain.menu_id)):
             raise SpecError("register_domain", "env_id", domain.env_id, "an id that no other domain has")
         if domain.official_name in {one.official_name for one in others if one.official_name}:
@@ -406,9 +406,10 @@ def official_name(domain: str) -> str:
 
 
 def register_envs() -> None:
-    """Register the domains that ship, the same with menus, and the custom one. A second call does nothing."""
+    """Register the domains that ship and the custom one, and the same with menus. A second call does nothing."""
     _REGISTRY.read_shipped()
     _register(CUSTOM_ID, None, _TEXTS)
+    _register(menu_id_of(CUSTOM_ID), None, _MENUS)
 
 
 def _register(env_id: str, domain: str | None, entries: tuple[str, str]) -> None:

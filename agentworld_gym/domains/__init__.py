@@ -6,5 +6,5 @@ COMPOSED = ("work",)
 DOMAINS = ("mcp", "search", "terminal", "swe", "web", "desktop", "android")
 """The names of the folders, each with a module `domain` that defines `DOMAIN`."""
 
-LIVE_OF_SPECS: str | None = None
+LIVE_OF_SPECS: str | None = "agentworld_gym.kit.live.environments:open_live"
 """What `Domain.live` is to a domain, for the specs of users that are no domain: `AgentWorld/Custom-v0`."""

@@ -78,7 +78,7 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         """Begin an episode; see `AgentWorldEnv.reset`."""
         text, info = self.env.reset(seed=seed, options=options)
         core: Any = self.env.unwrapped
-        self._menu = Menu(self.encoder, core.domain, core.task, text)
+        self._menu = Menu(self.encoder, core.domain, core.task, text, info.get("admissible"))
         return self._observation(text, info)
 
     def step(self, action: int) -> tuple[VectorObservation, float, bool, bool, dict[str, Any]]:
@@ -99,7 +99,7 @@ class MenuEnv(AnyWrapper, RecordConstructorArgs):
         entry = self.menu.entry(int(choice.item()))
         text, reward, terminated, truncated, info = self.env.step(self.menu.action(entry))
         if "failure" not in info:
-            self.menu.observe(entry, text)
+            self.menu.observe(entry, text, info.get("admissible"))
         vector, info = self._observation(text, info)
         if (terminated or truncated) and "success" in info:
             info["is_success"] = info["success"]
@@ -195,11 +195,12 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
         for index, menu in enumerate(self._menus):
             if self._core.episodes[index] is before[index]:
                 if not _has(infos, "failure", index):
-                    menu.observe(entries[index], texts[index])
+                    menu.observe(entries[index], texts[index], _of(infos, index))
                 continue
             if _has(infos, "final_obs", index):
                 if not _has(infos["final_info"], "failure", index):
-                    menu.observe(entries[index], infos["final_obs"][index])
+                    offered = _of(infos["final_info"], index)
+                    menu.observe(entries[index], infos["final_obs"][index], offered)
                 infos["final_obs"][index] = named(self.dict_keys, menu.vector(), menu.masks().astype(np.int8))
             self._menus[index] = self._begin(index)
         vectors, infos = self._observation(texts, infos)
@@ -252,7 +253,7 @@ class MenuVectorEnv(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def _begin(self, index: int) -> Menu:
         episode = self._core.episodes[index]
-        return Menu(self.encoder, self._core.runner.spec, episode.task, episode.observation)
+        return Menu(self.encoder, self._core.runner.spec, episode.task, episode.observation, episode.offers)
 
     def _observation(self, texts: Sequence[str], infos: dict[str, Any]) -> tuple[VectorObservation, dict[str, Any]]:
         masks, everyone = self.action_masks().astype(np.int8), np.ones(self.num_envs, bool)
@@ -371,3 +372,8 @@ def checked_keys(keys: Sequence[str] | None) -> tuple[str, str] | None:
 def _has(infos: dict[str, Any], key: str, index: int) -> bool:
     mask = infos.get(f"_{key}")
     return mask is not None and bool(mask[index])
+
+
+def _of(infos: dict[str, Any], index: int) -> Sequence[str] | None:
+    """Return the actions that a member can do, where its world tells them."""
+    return infos["admissible"][index] if _has(infos, "admissible", index) else None

@@ -25,6 +25,7 @@ from agentworld_gym.core.tasks.source import TaskPool, TaskSource
 from agentworld_gym.core.traces.log import TraceLogs
 from agentworld_gym.envs.episodes.function_judge import FunctionJudge
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.judging.rubric import EpisodeJudge, JudgedEpisode, RubricJudge
 from agentworld_gym.worlds.grounded import GroundedWorld
@@ -176,6 +177,8 @@ class EnvOptions(Options):
             SpecError: A value does not fit, or a custom environment has no spec.
         """
         _check_names(owner, options, ["render_mode"])
+        if "spec" not in options and options.get("live") is not None:
+            options = {**options, "spec": ENVIRONMENT_SPEC}
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")
         return cls(**options)

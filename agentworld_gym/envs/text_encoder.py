@@ -106,14 +106,14 @@ class TextEncoder:
         if not 1 <= len(menu) <= self.max_menu:
             raise SpecError("task", "menu", len(menu), f"between 1 and {self.max_menu} entries (TextEncoder.max_menu)")
         words = atoms(instruction)
-        actions = [atoms(entry) or [entry] for entry in menu]
+        actions = [_words_of(entry) for entry in menu]
         verbs = [action[0] for action in actions]
         memory = Memory(
             instruction={word: place for place, word in reversed(list(enumerate(words)))},
             words=words,
             menu=actions,
             sets=[frozenset(action) for action in actions],
-            arguments=[frozenset(a for a in action[1:] if a[0] not in "-|<>&;") for action in actions],
+            arguments=[_arguments(action) for action in actions],
             slots=[_slots(action) for action in actions],
             context=np.zeros(self.context_size, np.float32),
             entries=np.zeros((self.max_menu, self.entry_size), np.float32),
@@ -124,6 +124,30 @@ class TextEncoder:
             self._describe(memory)
             self._read(memory, observation, producer=None)
         return memory
+
+    def place(self, memory: Memory, place: int, entry: str) -> None:
+        """Put an entry at a place of the menu, instead of what stood there, or behind all others.
+
+        >>> encoder = TextEncoder(max_menu=4)
+        >>> memory = encoder.begin("Copy a.txt", ["ls"])
+        >>> encoder.place(memory, 1, "cp a.txt b.txt")
+        >>> memory.menu
+        [['ls'], ['cp', 'a.txt', 'b.txt']]
+        """
+        action = _words_of(entry)
+        memory.menu[place : place + 1] = [action]
+        memory.sets[place : place + 1] = [frozenset(action)]
+        memory.arguments[place : place + 1] = [_arguments(action)]
+        memory.slots[place : place + 1] = [_slots(action)]
+        memory.executed[place : place + 1] = [0]
+        if memory.last == place:
+            memory.last = -1
+        memory.noted = {note for note in memory.noted if note[0] != place}
+        verbs = [one[0] for one in memory.menu]
+        memory.verbs = [verbs.count(verb) for verb in verbs]
+        memory.entries[place] = 0.0
+        if not self.blind:
+            self._describe_entry(memory, place)
 
     def update(self, memory: Memory, choice: int, output: str) -> None:
         """Take in that an entry was chosen and what it printed."""
@@ -158,21 +182,26 @@ class TextEncoder:
 
     def _describe(self, memory: Memory) -> None:
         """Compute what holds for a whole episode: the instruction, the entries, and where their words stand in it."""
-        size, roles = self.word_buckets, NUMBERS + self.word_buckets
         lowered = [word.lower() for word in memory.words]
-        _add(memory.context[: 2 * size], [*lowered, *(f"{a} {b}" for a, b in pairwise(lowered))])
-        for row, action, slots in zip(memory.entries, memory.menu, memory.slots, strict=False):
-            _add(row[NUMBERS:roles], action)
-            features = []
-            for word, slot in slots:
-                place = memory.instruction.get(word)
-                if place is None:
-                    features.append(f"{slot} absent")
-                    continue
-                before = lowered[place - 1] if place else "^"
-                after = lowered[place + 1] if place + 1 < len(lowered) else "$"
-                features += [f"{slot} after {before}", f"{slot} before {after}"]
-            _add(row[roles : roles + self.role_buckets], features)
+        pairs = (f"{a} {b}" for a, b in pairwise(lowered))
+        _add(memory.context[: 2 * self.word_buckets], [*lowered, *pairs])
+        for number in range(len(memory.menu)):
+            self._describe_entry(memory, number)
+
+    def _describe_entry(self, memory: Memory, number: int) -> None:
+        """Compute what holds for an entry as long as it has its place."""
+        roles, row = NUMBERS + self.word_buckets, memory.entries[number]
+        _add(row[NUMBERS:roles], memory.menu[number])
+        features = []
+        for word, slot in memory.slots[number]:
+            place = memory.instruction.get(word)
+            if place is None:
+                features.append(f"{slot} absent")
+                continue
+            before = memory.words[place - 1].lower() if place else "^"
+            after = memory.words[place + 1].lower() if place + 1 < len(memory.words) else "$"
+            features += [f"{slot} after {before}", f"{slot} before {after}"]
+        _add(row[roles : roles + self.role_buckets], features)
 
     def _read(self, memory: Memory, output: str, producer: int | None) -> None:
         """Note where the words of the menu stand in an output, and which action printed it."""
@@ -256,6 +285,15 @@ class TextEncoder:
                 ]
             )
         return rows
+
+
+def _words_of(entry: str) -> list[str]:
+    return atoms(entry) or [entry]
+
+
+def _arguments(action: Sequence[str]) -> frozenset[str]:
+    """Return the words of an action that are neither its verb, nor flags or operators."""
+    return frozenset(word for word in action[1:] if word[0] not in "-|<>&;")
 
 
 def _slots(action: Sequence[str]) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, changes_of, collateral
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import compact
@@ -68,6 +68,11 @@ class GroundedSession:
     def in_first_dialect(self) -> str:
         """What the machine shows at this moment, in the first dialect of the domain."""
         return self.machine.observation if self.dialect else self.observation
+
+    @property
+    def offers(self) -> tuple[str, ...] | None:
+        """The actions that can be done at this moment; None where the machine does not tell them."""
+        return self.machine.offers if isinstance(self.machine, Offering) else None
 
     @property
     def visible_state(self) -> str | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import random
 from dataclasses import replace
 from typing import Any, Protocol
 
+from agentworld_gym.agents.policies.exploring import OfferedExplorer
 from agentworld_gym.agents.policies.language_agent import AgentLost, Dialogue, LanguageAgent
 from agentworld_gym.agents.policies.playing import Policy
 from agentworld_gym.core.contracts import Action, ActionKind, Failure
@@ -48,6 +50,25 @@ class Script:
             return next(self._resolved)
         except StopIteration:
             return None
+
+
+class Explored:
+    """Acts as an explorer of a world that tells which actions can be done, for some actions.
+
+    Args:
+        rng: The source of all random draws.
+        turns: How many actions it takes.
+    """
+
+    def __init__(self, rng: random.Random, turns: int) -> None:
+        self._explorer, self._left = OfferedExplorer(rng), turns
+
+    def act(self, episode: Episode) -> Work[str | None]:
+        """Choose the next action; None where there is none, or enough were taken."""
+        yield from ()
+        self._left -= 1
+        offers = episode.offers
+        return self._explorer.choose(episode.observation, offers) if offers and self._left >= 0 else None
 
 
 class Player:

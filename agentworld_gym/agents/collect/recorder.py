@@ -6,14 +6,15 @@ import logging
 import random
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
-from agentworld_gym.agents.collect.acting import Acting, Player, Script
+from agentworld_gym.agents.collect.acting import Acting, Explored, Player, Script
 from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
 from agentworld_gym.agents.collect.policies import AWARE, policy_actions, policy_shares, solver_cases
 from agentworld_gym.agents.collect.session_recording import SessionRecording
+from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
@@ -23,8 +24,8 @@ from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
 from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of
 from agentworld_gym.core.flow import Flow, Work
-from agentworld_gym.core.registration import official_name
-from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.core.registration import find_domain, official_name
+from agentworld_gym.core.tasks.source import DrawsSplits, TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
@@ -42,6 +43,9 @@ AHEAD = 4
 
 MOST_LOST = 8
 """How many sessions in a row the server of the model that plays may lose before the recording ends."""
+
+EXPLORE: PolicyName = "explore"
+"""The name of the policy of an explorer."""
 
 TASK_SEEDS = 1_000_000
 STRENGTHS = (0.1, 0.2, 0.3, 0.5)
@@ -178,13 +182,15 @@ class _Assignment:
     task: Task
     policy: str
     agent: Acting
+    seed: int | None = None
+    """The seed of the episode; None takes that of the task."""
 
 
 class _DomainRecorder:
     """One domain, ready to be played."""
 
     def __init__(self, spec: DomainSpec, config: CollectConfig) -> None:
-        if not has_engine(spec.id):
+        if config.world == "grounded" and not has_engine(spec.id):
             raise SpecError(spec.path, "id", spec.id, f"a domain with a grounded world: {', '.join(engine_names())}")
         self.spec, self._config = spec, config
         self._choose()
@@ -257,7 +263,7 @@ class _DomainRecorder:
 
     def playing(self, assignment: _Assignment, rng: random.Random) -> Work[SessionRecording]:
         """Play a task to its end, and at times look at the state with the task's probes."""
-        session = SessionRecording(self._runner, self.prompts, assignment.task)
+        session = SessionRecording(self._runner, self.prompts, assignment.task, assignment.seed)
         try:
             able = yield from session.playing(assignment.agent)
             if able and rng.random() < self._config.probe_share:
@@ -307,8 +313,15 @@ class _OwnTasksRecorder(_DomainRecorder):
 
     def assign(self, rng: random.Random, disturbance: random.Random, split: Split) -> _Assignment:
         """Draw a task and who plays it."""
-        task = self._runner.source.pick(rng.randrange(TASK_SEEDS), {})
-        return self._assigned(task, _draw(rng, self._policies), rng)
+        pool: object = self._runner.source.pool
+        if isinstance(pool, DrawsSplits):
+            pool.draw_from(split)
+        seed = rng.randrange(TASK_SEEDS)
+        task = self._runner.source.pick(seed, {})
+        policy = _draw(rng, self._policies)
+        if self._agent is None and find_domain(self.spec.id) is None:
+            return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION)), seed)
+        return replace(self._assigned(task, policy, rng), seed=seed)
 
 
 def _recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:

@@ -18,11 +18,18 @@ from agentworld_gym.llm.rows.row import ContentSpan, StateChange, changes_betwee
 
 
 class SessionRecording:
-    """Starts a task's episode and keeps what each action shows and changes."""
+    """Starts a task's episode and keeps what each action shows and changes.
 
-    def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task) -> None:
+    Args:
+        runner: The runner of the world.
+        prompts: The prompts of the rows.
+        task: The task.
+        seed: The seed of the episode; None takes that of the task.
+    """
+
+    def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task, seed: int | None = None) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
-        ((self._episode, _, _),) = runner.start([task.seed or 0], {"task": task})
+        ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
         self._before = self._state = self.initial_state = dict(self._machine.state())
         self.prompts: list[str] = []

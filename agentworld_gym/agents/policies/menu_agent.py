@@ -86,7 +86,7 @@ class MenuAgent:
 
         An episode that is begun again draws anew, as a planner wants that draws several actions.
         """
-        menu = Menu(self._encoder, self._spec, episode.task, episode.shown[0])
+        menu = Menu(self._encoder, self._spec, episode.task, episode.shown[0], episode.offers)
         for action, shown in zip(episode.actions, episode.shown[1:], strict=True):
             menu.observe(menu.offers.index(action) if action in menu.offers else 0, shown)
         again = self._begun.get(episode, 0)
@@ -97,7 +97,7 @@ class MenuAgent:
         """Choose the next action of every episode, with one prediction for all of them."""
         for episode, one in zip(episodes, kept, strict=True):
             if one.choice is not None:
-                one.menu.observe(one.choice, episode.observation)
+                one.menu.observe(one.choice, episode.observation, episode.offers)
         actions = []
         for one, choice in zip(kept, self._predict(kept) if kept else (), strict=True):
             one.choice = one.menu.entry(int(choice))

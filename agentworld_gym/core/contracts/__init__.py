@@ -15,7 +15,8 @@ from agentworld_gym.core.contracts.generator import (
     ToolCall,
 )
 from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
-from agentworld_gym.core.contracts.world import Action, ActionKind, Session, Teachable, World
+from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
 
 __all__ = [
     "PIECE",
@@ -31,9 +32,11 @@ __all__ = [
     "Generator",
     "Message",
     "Observation",
+    "Offering",
     "Session",
     "Teachable",
     "ToolCall",
     "Usage",
+    "Verdict",
     "World",
 ]

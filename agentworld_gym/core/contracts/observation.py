@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agentworld_gym.core.contracts.verdict import Verdict
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -116,6 +118,12 @@ class Observation:
     in_first_dialect: str | None = None
     """The same observation in the first dialect of its domain, in which checks and screens are read; None where `text`
     is in it already, or where the world cannot tell."""
+
+    verdict: Verdict | None = None
+    """What the world says of the step, where it pays and ends episodes itself."""
+
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done next, where the world tells them."""
 
     @property
     def probability(self) -> float | None:

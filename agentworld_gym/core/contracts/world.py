@@ -87,6 +87,16 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
+class Offering(Protocol):
+    """A session whose world may tell which actions can be done."""
+
+    @property
+    def offers(self) -> tuple[str, ...] | None:
+        """The actions that can be done at this moment; None where the world does not tell them."""
+        ...
+
+
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 

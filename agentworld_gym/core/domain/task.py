@@ -22,11 +22,13 @@ from agentworld_gym.base.documents.plain_yaml import check_plain
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.core.domain.answer_readings import readings
 from agentworld_gym.core.domain.answer_scoring import close, is_hedged, item_f1, plain_text, row_f1
+from agentworld_gym.core.domain.splits import Split as Split
+from agentworld_gym.core.domain.splits import split_of as split_of
+from agentworld_gym.core.domain.splits import split_seed as split_seed
 from agentworld_gym.core.domain.user import ASK_TOOL, Reply
 from agentworld_gym.core.screens import has_locator, is_graphical
 from agentworld_gym.core.screens.locate import compiled
 
-Split = Literal["train", "validation", "test"]
 When = Literal["finish", "end", "step"]
 T = TypeVar("T")
 
@@ -432,27 +434,6 @@ def load_task(path: Path, domain: str) -> Task:
     if isinstance(data, dict):
         data = {"id": path.stem, "domain": domain, **data}
     return validated(Task, data, path)
-
-
-def split_seed(split: Split, index: int) -> int:
-    """Return the seed of a task of a split, counted from 0: of every ten seeds eight train, one validates, one tests.
-
-    >>> [split_seed("train", i) for i in (0, 7, 8)], split_seed("validation", 3), split_seed("test", 3)
-    ([0, 7, 10], 38, 39)
-    """
-    if split == "train":
-        return 10 * (index // 8) + index % 8
-    return 10 * index + (8 if split == "validation" else 9)
-
-
-def split_of(seed: int) -> Split:
-    """Return the split that the seed of a task belongs to.
-
-    >>> [split_of(s) for s in (10, 38, 39)]
-    ['train', 'validation', 'test']
-    """
-    last = seed % 10
-    return "test" if last == 9 else "validation" if last == 8 else "train"
 
 
 def total_weight(checks: Sequence[Check]) -> float:

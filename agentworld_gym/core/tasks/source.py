@@ -53,6 +53,15 @@ class CompletesTasks(Protocol):
         ...
 
 
+@runtime_checkable
+class DrawsSplits(Protocol):
+    """A pool that may have other episodes in each split, as a live environment draws them by seed."""
+
+    def draw_from(self, split: Split) -> bool:
+        """Draw from a split from now on; false where the pool knows no splits."""
+        ...
+
+
 class TaskSource:
     """A source that picks the task of an episode by the seed of the episode.
 
@@ -67,7 +76,8 @@ class TaskSource:
         task: The one task of all episodes: the id of a hand-written or generated task, or the path of a YAML file.
             Seeds walk through a list of them.
         controls: The strengths of controls by their names, for every task.
-        pool: The tasks that the world brings, to draw from instead of all others; they know no levels and splits.
+        pool: The tasks that the world brings, to draw from instead of all others; they know no levels, and splits only
+            where the pool `DrawsSplits`.
 
     Raises:
         SpecError: an unknown family, level, split, task or control.
@@ -88,10 +98,11 @@ class TaskSource:
         self.spec, self.split, self.levels = spec, split, tuple(levels)
         self.names = tuple(spec.tasks.families if names is None else names)
         if pool is not None:
+            drawn = "train" if isinstance(pool, DrawsSplits) and split in SPLITS and pool.draw_from(split) else split
             for option, value, default in (
                 ("families", names, None),
                 ("levels", self.levels, (1,)),
-                ("split", split, "train"),
+                ("split", drawn, "train"),
             ):
                 if value != default:
                     raise SpecError("options", option, value, "its default: the world brings its tasks")

@@ -38,6 +38,7 @@ DOMAIN = Domain(
     libraries=("bm25s", "numpy"),
     versions="agentworld_gym.kit.tables.database:sqlite_version",
     index="agentworld_gym.domains.search.engine.web_index:SearchIndex",
+    live="agentworld_gym.domains.search.live:open_live",
     observations="agentworld_gym.domains.search.observations:SearchObservations",
     families="agentworld_gym.domains.search.tasks:FAMILIES",
     composition="agentworld_gym.domains.search.tasks.composed:COMPOSITION",

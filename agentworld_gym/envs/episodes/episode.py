@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from agentworld_gym.base.errors import UnderWayError
 from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.tolerant import Reading
-from agentworld_gym.core.contracts import Action, Message, Session
+from agentworld_gym.core.contracts import Action, Message, Offering, Session
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import Sight
@@ -54,15 +54,18 @@ class Info(TypedDict, total=False):
     check_tokens: dict[str, int]
     """The tokens that probes and judges cost; empty where a server does not tell."""
 
+    admissible: list[str]
+    """The actions that can be done next, where the world tells them."""
+
     reward_parts: dict[str, float]
-    """The parts of the reward by name."""
+    """The parts of the reward by name; `environment` is what a world pays itself, as a game does."""
 
     untested: str
     """Why the end of an episode has no `success`: its task tests nothing."""
 
     success: bool
     """Whether the task is solved. It is there once the task's checks were tested, always on `finish`, and never where
-    the world or a judge failed."""
+    the world or a judge failed. Where a task tests nothing, it is what the world says of its own goal, if it does."""
 
     score: float
     """The weighted share of the checks that pass, from 0 to 1."""
@@ -140,6 +143,9 @@ class Episode:
     paid: float = 0.0
     """The score that was paid as reward so far."""
 
+    won: bool | None = None
+    """Whether the world's own goal is reached; None where it does not tell."""
+
     over: bool = False
     """Whether the episode has ended."""
 
@@ -180,8 +186,18 @@ class Episode:
         return -(-len(self.actions) // self.agents)
 
     @property
+    def offers(self) -> tuple[str, ...] | None:
+        """The actions that can be done, where the world tells them; None elsewhere."""
+        return self.session.offers if isinstance(self.session, Offering) else None
+
+    @property
     def menu(self) -> tuple[str | None, ...]:
-        """The entries of the task's menu as actions for the last screen; None for those whose element is not there."""
+        """The entries of the task's menu as actions for the last screen; None for those whose element is not there.
+
+        Where the world tells which actions can be done, they are the menu.
+        """
+        if (offers := self.offers) is not None:
+            return offers
         return Sight(self.task.domain, self.observations).offers(self.task.menu)
 
     def fork(self, name: str) -> Episode:

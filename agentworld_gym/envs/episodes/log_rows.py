@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observation
@@ -89,6 +90,8 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
     if isinstance(answer, Failure):
         return {"failure": answer.as_dict(), "tokens": answer.spent.as_dict()}
     row: dict[str, Any] = {"observation": answer.text, "tokens": answer.spent.as_dict()}
+    if answer.verdict is not None:
+        row["verdict"] = asdict(answer.verdict)
     if answer.repairs:
         row["repairs"] = answer.repairs
     if answer.confidence is not None:

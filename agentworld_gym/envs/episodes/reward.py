@@ -29,6 +29,8 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
     if answer is not None:
         info["tokens"] = answer.spent.as_dict()
     if isinstance(answer, Observation):
+        if answer.offers is not None:
+            info["admissible"] = list(answer.offers)
         if answer.repairs:
             info["repairs"] = answer.repairs
         if answer.confidence is not None:
@@ -52,6 +54,10 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
         return Transition(episode.observation, 0.0, False, True, info, answered)
     parts = {"step_cost": 0.0 - weights.step_cost / episode.agents}  # It is never -0.0.
     solved = False
+    verdict = answer.verdict if isinstance(answer, Observation) else None
+    if verdict is not None:
+        parts["environment"] = verdict.reward
+        episode.won = episode.won if verdict.success is None else verdict.success
     if results is not None:
         reached = score(episode.task, results.passed)
         if results.collateral is not None:
@@ -65,8 +71,11 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
         info["score"] = reached
         if solved or step.moment is not Moment.STEP:
             info["success"] = solved
-    if not episode.task.success and step.moment is not Moment.STEP:
-        info["untested"] = FREE_PLAY
+    if not episode.task.success:
+        if episode.won is not None and (episode.won or step.moment is not Moment.STEP):
+            info["success"] = episode.won
+        elif step.moment is not Moment.STEP:
+            info["untested"] = FREE_PLAY
     info["reward_parts"] = parts
     terminated = step.moment is Moment.FINISH or (solved and step.moment is Moment.STEP)
     truncated = step.moment is Moment.END

@@ -154,14 +154,17 @@ class EpisodeRunner:
             )
         if self.traces:
             log_starts(self.traces, episodes)
-        return [(episode, episode.observation, self._first_info(episode.task)) for episode in episodes]
+        return [(episode, episode.observation, self._first_info(episode)) for episode in episodes]
 
-    def _first_info(self, task: Task) -> Info:
+    def _first_info(self, episode: Episode) -> Info:
+        task = episode.task
         info = Info(
             task_id=task.id, instruction=task.instruction, fingerprint=self.fingerprint, steps=0, tokens=no_tokens()
         )
         if tools := self.tools(task):
             info["tools"] = _copied(tools)
+        if episode.offers is not None:
+            info["admissible"] = list(episode.offers)
         return info
 
     def tools(self, task: Task) -> tuple[dict[str, Any], ...]:
@@ -170,7 +173,7 @@ class EpisodeRunner:
 
     def offers(self, episode: Episode) -> tuple[str, ...]:
         """Return actions that make sense in an episode, to draw from: its menu, or else a call of each tool."""
-        if episode.task.menu:
+        if episode.task.menu or episode.offers:
             return tuple(entry for entry in episode.menu if entry is not None)
         if TOOL_CALLS.isdisjoint(self.spec.action.syntax):
             return ()
@@ -310,9 +313,12 @@ class EpisodeRunner:
             episode.observations.append(
                 session.in_first_dialect if isinstance(session, Translated) else session.observation
             )
-        if action.kind is ActionKind.FINISH:
+        verdict = None if answer is None else answer.verdict
+        if action.kind is ActionKind.FINISH or (verdict is not None and verdict.terminated):
             step.moment = Moment.FINISH
-        elif len(episode.actions) >= self.limit(episode.task) * episode.agents:
+        elif (verdict is not None and verdict.truncated) or (
+            len(episode.actions) >= self.limit(episode.task) * episode.agents
+        ):
             step.moment = Moment.END
         else:
             step.moment = Moment.STEP

@@ -14,8 +14,8 @@ class Moment(StrEnum):
     """The moment that a step is for the checks of its task."""
 
     STEP = "step"  # The episode goes on, as far as the step limit is concerned.
-    END = "end"  # The step limit is reached.
-    FINISH = "finish"  # The agent said that it is done.
+    END = "end"  # The step limit is reached, or the world broke the episode off.
+    FINISH = "finish"  # The agent said that it is done, or the world ended the episode.
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Transition:
     """The reward of the step."""
 
     terminated: bool
-    """Whether the episode ended by `finish` or by success."""
+    """Whether the episode ended by `finish`, by success, or by the world's own rules."""
 
     truncated: bool
     """Whether the episode ended by the step limit or by a failure of the world."""

@@ -14,6 +14,8 @@ from typing import Any
 
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.policies import policy_actions, policy_shares
+from agentworld_gym.agents.policies.exploring import OfferedExplorer
+from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.domain.task import Task
@@ -164,15 +166,28 @@ class _Check:
         if session is None:
             return play
         try:
-            actions = on_screen(stream, play.task.domain, play.shown[0])
-            with suppress(StopIteration):
-                text = next(actions)
-                while self._act(play, session, self._runner.parser.parse(text, play.task.tools)):
-                    text = actions.send(play.shown[-1])
+            if session.offers is not None:
+                self._explore_offers(play, session, rng)
+            else:
+                actions = on_screen(stream, play.task.domain, play.shown[0])
+                with suppress(StopIteration):
+                    text = next(actions)
+                    while self._act(play, session, self._runner.parser.parse(text, play.task.tools)):
+                        text = actions.send(play.shown[-1])
             self._memory += _memory_of(session)
         finally:
             session.close()
         return play
+
+    def _explore_offers(self, play: Play, session: Any, rng: random.Random) -> None:
+        """Take some of the actions of which the world tells that they can be done."""
+        explorer = OfferedExplorer(rng)
+        for _ in range(rng.randint(*SESSION)):
+            if not session.offers:
+                return
+            text = explorer.choose(play.shown[-1], session.offers)
+            if not self._act(play, session, self._runner.parser.parse(text, play.task.tools)):
+                return
 
     def _stream(self, task: Task, rng: random.Random) -> ActionStream:
         (policy,) = policy_shares(task.domain, {"explore": 1.0}) or {"menu": 1.0}
@@ -200,7 +215,7 @@ class _Check:
             play.failure = answer
             return False
         play.shown.append(answer.text)
-        return True
+        return answer.verdict is None or not answer.verdict.over
 
     def _replayed(self, told: Play) -> Play:
         play = Play(told.task, told.seed)

@@ -188,7 +188,7 @@ class AgentWorldVecEnv(VecEnv):
         for index, transition, done in zip(members, transitions, dones, strict=True):
             menu = self._menus[index]
             if "failure" not in transition.info:
-                menu.observe(self._choices[index], transition.observation)
+                menu.observe(self._choices[index], transition.observation, transition.info.get("admissible"))
             menu.vector(self._vectors[index])
             self._returns[index] += transition.reward
             self._lengths[index] += 1
@@ -221,7 +221,7 @@ class AgentWorldVecEnv(VecEnv):
             if index in self._episodes:
                 self._episodes[index].session.close()
             self._episodes[index], self.reset_infos[index] = episode, {**info}
-            self._menus[index] = Menu(self.encoder, self.runner.spec, episode.task, text)
+            self._menus[index] = Menu(self.encoder, self.runner.spec, episode.task, text, episode.offers)
             self._returns[index], self._lengths[index], self._ahead[index] = 0.0, 0, 0
         ended = self._play_ahead(list(begun)) if ahead and self.backplay else []
         for index in begun:
@@ -244,7 +244,7 @@ class AgentWorldVecEnv(VecEnv):
                 if "failure" in transition.info:
                     ways[index].clear()
                     continue
-                self._menus[index].observe(choice, transition.observation)
+                self._menus[index].observe(choice, transition.observation, transition.info.get("admissible"))
                 self._ahead[index] += 1
                 if transition.terminated or transition.truncated:
                     ways[index].clear()

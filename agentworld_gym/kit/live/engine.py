@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.domain.splits import Split
 from agentworld_gym.core.engines import (
     NO_CONTROLS,
     NOTHING,
@@ -48,6 +50,9 @@ class LiveStart:
     hidden: Mapping[str, Any] = field(default_factory=dict)
     """What the world knows and the agent is never shown."""
 
+    split: Split = "train"
+    """The split of the task; a system that draws its episodes by seed draws other ones in each split."""
+
 
 @dataclass(frozen=True, slots=True)
 class LiveAbout:
@@ -67,6 +72,12 @@ class LiveSession(ABC):
     All methods raise an `EngineError` where the system cannot go on: `SystemLost` where it ended, `SystemLate` where it
     does not answer in time. They may be called from any thread, but by one at a time.
     """
+
+    verdict: Verdict | None = None
+    """What the system says of the last action, where it pays for steps and ends its episodes itself."""
+
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done next, where the system tells them."""
 
     @abstractmethod
     def about(self) -> LiveAbout:
@@ -131,6 +142,9 @@ class LiveEngine(ABC, Generic[C]):
     controls: ClassVar[frozenset[str]] = frozenset()
     """The controls that its sessions act out."""
 
+    splits: ClassVar[bool] = False
+    """Whether its sessions draw their episodes by seed, other ones in each split."""
+
     def __init__(self, config: C) -> None:
         self.config, self.masks = config, Masks(config.masks)
         self.exact_forks: bool | None = None if config.forks else False
@@ -179,6 +193,7 @@ class LiveEngine(ABC, Generic[C]):
         seed: int,
         controls: Controls = NO_CONTROLS,
         hidden: Mapping[str, Any] = NOTHING,
+        split: Split = "train",
     ) -> LiveMachine:
         """Start an episode.
 
@@ -190,7 +205,7 @@ class LiveEngine(ABC, Generic[C]):
         if unknown:
             expected = f"some of {', '.join(sorted(self.controls)) or 'none'}: a live system acts out no others"
             raise SpecError("task controls", unknown[0], controls.strengths[unknown[0]], expected)
-        start = LiveStart(state, seed, controls, hidden)
+        start = LiveStart(state, seed, controls, hidden, split)
         return LiveMachine(self, start, *self._begun(start))
 
     def _begun(self, start: LiveStart) -> tuple[LiveSession, str]:
@@ -217,7 +232,7 @@ class LiveEngine(ABC, Generic[C]):
         try:
             for turn, (action, told) in enumerate(turns):
                 text = text if turn == 0 else self.bounded(session.act(action))
-                if self.digest(text) != told:
+                if self.digest(text, session) != told:
                     self.exact_forks = False
                     raise InexactFork(
                         f"the live system does not repeat itself: played again, turn {turn} shows {text[:200]!r}; "
@@ -255,9 +270,13 @@ class LiveEngine(ABC, Generic[C]):
         head, tail = most * 3 // 4, most // 8
         return f"{text[:head]}\n[... {len(text) - head - tail} characters are left out ...]\n{text[-tail:]}"
 
-    def digest(self, text: str) -> str:
-        """Return the digest of an answer, without what varies."""
-        return digest_of(self.masks.without(text))
+    def digest(self, text: str, session: LiveSession) -> str:
+        """Return the digest of an answer of a session, and of what it says of its episode, without what varies."""
+        told = self.masks.without(text)
+        if session.verdict is None and session.offers is None:
+            return digest_of(told)
+        verdict = None if session.verdict is None else asdict(session.verdict)
+        return digest_of([told, verdict, session.offers])
 
     def close(self) -> None:
         """End all sessions; a second call does nothing."""
@@ -282,7 +301,11 @@ class LiveMachine(BaseMachine[LiveSession]):
     def __init__(self, engine: LiveEngine[Any], start: LiveStart, session: LiveSession, observation: str) -> None:
         super().__init__(session, observation)
         self._engine, self._start = engine, start
-        self._turns: tuple[tuple[Any, str], ...] = ((None, engine.digest(observation)),)
+        self._turns: tuple[tuple[Any, str], ...] = ((None, engine.digest(observation, session)),)
+        self.verdict: Verdict | None = None
+        """What the system says of the last action, where it pays for steps and ends its episodes itself."""
+        self.offers: tuple[str, ...] | None = session.offers
+        """The actions that can be done next, where the system tells them."""
         self._spans = engine.masks.spans(observation)
         self._lost = ""
 
@@ -308,7 +331,8 @@ class LiveMachine(BaseMachine[LiveSession]):
         except BaseException as error:
             self._lost = str(error) or type(error).__name__  # What it did is not known, so that it cannot go on.
             raise
-        self._turns += ((action, self._engine.digest(text)),)
+        self._turns += ((action, self._engine.digest(text, session)),)
+        self.verdict, self.offers = session.verdict, session.offers
         self._observation, self._spans = text, self._engine.masks.spans(text)
         return text
 

@@ -11,7 +11,7 @@ from agentworld_gym.base.documents.strict import read_yaml, validated
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import DomainSpec
-from agentworld_gym.core.domain.task import FREE_PLAY, Task
+from agentworld_gym.core.domain.task import FREE_PLAY, Split, Task
 from agentworld_gym.core.tasks.source import check_actions, with_usable_tools
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.worlds.live.engines import LiveEngines, located
@@ -31,6 +31,7 @@ class LiveTasks:
     def __init__(self, engines: LiveEngines, spec: DomainSpec) -> None:
         self._engines, self._spec, self._parser = engines, spec, ActionParser(spec)
         self._judged = True
+        self._split: Split = "train"
         self._whole: dict[str, Task] = {}
 
     @cached_property
@@ -83,12 +84,23 @@ class LiveTasks:
         ]
         if not names:
             raise SpecError("options", "task", None, "a task, as the configuration of the live system names none")
-        return self.complete(self._written[names[seed % len(names)]])
+        return self.complete(self._in_split(self._written[names[seed % len(names)]]))
 
     def find(self, name: str) -> Task | None:
         """Return the task of an id; None where there is none."""
         task = self._written.get(name)
-        return None if task is None else self.complete(task)
+        return None if task is None else self.complete(self._in_split(task))
+
+    def draw_from(self, split: Split) -> bool:
+        """Draw from a split from now on; false where the system knows no splits."""
+        engine = self._engines.usual
+        if engine is None or not engine.splits:
+            return False
+        self._split = split
+        return True
+
+    def _in_split(self, task: Task) -> Task:
+        return task if self._split == task.split else task.model_copy(update={"split": self._split})
 
     def without_judge(self) -> None:
         """Leave out the tasks that only a judge can decide: there is none."""

@@ -89,7 +89,8 @@ class LiveWorld(GroundedWorld):
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         engine = self.engines.of(task)
-        return self._started(task, partial(engine.start, state_of(task), seed, self._controls(task, seed), task.hidden))
+        controls = self._controls(task, seed)
+        return self._started(task, partial(engine.start, state_of(task), seed, controls, task.hidden, task.split))
 
     def answering(self, session: GroundedSession, action: Action) -> Work[Observation | Failure]:
         """Answer one action as a piece of work, so that no member waits for a slow one."""
@@ -105,7 +106,14 @@ class LiveWorld(GroundedWorld):
             meant = self.engines.of(session.task).misread(action.raw)
             if meant is not None:  # The system's own words tell what is wrong.
                 action = replace(action, parsed=meant, error=None)
-        return super()._step(session, action)
+        answer = super()._step(session, action)
+        return answer if isinstance(answer, Failure) else replace(answer, offers=session.offers)
+
+    def _act(self, machine: Machine, action: Action) -> Observation | Failure:
+        answer = super()._act(machine, action)
+        if isinstance(answer, Failure) or not isinstance(machine, LiveMachine):
+            return answer
+        return replace(answer, verdict=machine.verdict)
 
     def verify(
         self, sessions: Sequence[GroundedSession], verifiers: Sequence[str], answers: Sequence[str | None]

@@ -15,7 +15,7 @@ never observed, and lines that are missing at the end leave no mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from agentworld_gym.base.documents.json_lines import check_fields, is_whole, rea
 from agentworld_gym.base.errors import MissingFile, RecordingError, TraceError
 from agentworld_gym.base.fingerprint import Fingerprint, digest_of
 from agentworld_gym.base.text.escaping import escape, unescape
-from agentworld_gym.core.contracts import Action, AnswerSource, Observation, Usage
+from agentworld_gym.core.contracts import Action, AnswerSource, Observation, Usage, Verdict
 from agentworld_gym.core.domain.task import Task
 
 FORMAT = "agentworld-recording-3"
@@ -175,7 +175,19 @@ def packed(observed: Observation) -> dict[str, Any]:
         "seed": observed.seed,
         **sure,
         **_stood_in(observed),
+        **_said(observed),
     }
+
+
+def _said(observed: Observation) -> dict[str, Any]:
+    """Return what the world itself said of the step, and of the actions that can be done next."""
+    said: dict[str, Any] = {} if observed.verdict is None else {"verdict": asdict(observed.verdict)}
+    return said if observed.offers is None else {**said, "offers": [escape(offer) for offer in observed.offers]}
+
+
+def offers_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the actions of a row that could be done next; None where the world did not tell them."""
+    return tuple(map(unescape, row["offers"])) if "offers" in row else None
 
 
 def _stood_in(observed: Observation) -> dict[str, Any]:
@@ -198,4 +210,6 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row.get("confidence"),
         row.get("state"),
         AnswerSource(row["source"]) if "source" in row else None,
+        verdict=Verdict(**row["verdict"]) if "verdict" in row else None,
+        offers=offers_in(row),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.fingerprint import digest_of
-from agentworld_gym.core.contracts import Session
+from agentworld_gym.core.contracts import Observation, Session
 
 
 @dataclass
@@ -28,19 +28,24 @@ class RecordedSession:
     turn: int = 0
     """The number of transitions so far."""
 
-    def go_on(self, key: str, observation: str) -> None:
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done at this moment; None where the recorded world does not tell them."""
+
+    def go_on(self, key: str, observed: Observation) -> None:
         """Take the step that leads to another key."""
-        self.key, self.observation, self.turn = key, observation, self.turn + 1
+        self.key, self.observation, self.turn = key, observed.text, self.turn + 1
+        self.offers = observed.offers
 
     def fork(self) -> RecordedSession:
         """Return an exact copy."""
         inner = None if self.inner is None else self.inner.fork()
-        return RecordedSession(self.key, self.observation, self.system, inner, self.turn)
+        return RecordedSession(self.key, self.observation, self.system, inner, self.turn, self.offers)
 
     def probe(self) -> RecordedSession:
         """Return a copy to test success on; its transitions have other keys, because its answers may differ."""
         inner = None if self.inner is None else self.inner.probe()
-        return RecordedSession(digest_of([self.key, "probe"]), self.observation, self.system, inner, self.turn)
+        key = digest_of([self.key, "probe"])
+        return RecordedSession(key, self.observation, self.system, inner, self.turn, self.offers)
 
     def close(self) -> None:
         """Free the session of the recorded world."""

@@ -14,6 +14,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.worlds.recordings.format import (
     RecordedBatch,
     next_key,
+    offers_in,
     outcome_key,
     read_recording,
     start_key,
@@ -65,7 +66,7 @@ class RecordedWorld:
         row = self._rows.get(key)
         if row is not None:
             self.begun.append(key)
-            return RecordedSession(key, unescape(row["text"]), row.get("system", ""))
+            return RecordedSession(key, unescape(row["text"]), row.get("system", ""), offers=offers_in(row))
         return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
 
     def _what_differs(self, task: Task, seed: int) -> str:
@@ -93,7 +94,7 @@ class RecordedWorld:
                 f"recorded here: {', '.join(repr(a[:80]) for a in actions[:5]) or 'nothing'}",
             )
         observed = unpacked(row)
-        session.go_on(key, observed.text)
+        session.go_on(key, observed)
         return observed
 
     def passes(

@@ -13,7 +13,7 @@ from agentworld_gym.base.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, RunsTests, SuccessFinding
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Teachable, World
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering, Teachable, World
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.worlds.concurrency import in_rounds
@@ -79,10 +79,10 @@ class RecordingWorld:
             key = start_key(self.fingerprint.digest, task, seed)
             if self._begun is not None:
                 self._begun.append(key)
-            session = RecordedSession(key, inner.observation, inner.system, inner)
-            sessions.append(session)
+            offers = inner.offers if isinstance(inner, Offering) else None
+            sessions.append(RecordedSession(key, inner.observation, inner.system, inner, offers=offers))
             row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
-            rows += self._keep(row)
+            rows += self._keep(row if offers is None else {**row, "offers": [escape(offer) for offer in offers]})
         self._write(rows)
         return sessions
 
@@ -107,7 +107,7 @@ class RecordingWorld:
             answer = yield from self._inner_answering(inner, action)
         if isinstance(answer, Observation):
             self._write(self._keep({"key": key, "parent": session.key, "action": action.raw, **packed(answer)}))
-            session.go_on(key, answer.text)
+            session.go_on(key, answer)
         return answer
 
     def record_order(self, steps: Sequence[HandedOut], under_way: int) -> None:

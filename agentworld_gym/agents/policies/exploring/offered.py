@@ -1,0 +1,45 @@
+"""An explorer of worlds that tell which actions can be done."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from agentworld_gym.base.fingerprint import digest_of
+
+
+class OfferedExplorer:
+    """Chooses among the actions that can be done, rarely one that was done before where the same was shown.
+
+    Args:
+        rng: The source of all its random draws.
+
+    >>> explorer = OfferedExplorer(random.Random(0))
+    >>> sorted(explorer.choose("a hall", ["go east", "go west"]) for _ in range(2))
+    ['go east', 'go west']
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._done: Counter[tuple[str, str]] = Counter()
+        self._ever: Counter[str] = Counter()
+
+    def choose(self, shown: str, offers: Sequence[str]) -> str:
+        """Return the next action.
+
+        Args:
+            shown: What the world shows.
+            offers: The actions that can be done; at least one.
+        """
+        place = digest_of(shown)
+        fewest = min(self._done[place, action] for action in offers)
+        fresh = [action for action in offers if self._done[place, action] == fewest]
+        # Beside what is new at this place, what was never done at all comes first more often than not.
+        newest = min(self._ever[action] for action in fresh)
+        if self._rng.random() < 0.7:
+            fresh = [action for action in fresh if self._ever[action] == newest]
+        action = self._rng.choice(fresh)
+        self._done[place, action] += 1
+        self._ever[action] += 1
+        return action

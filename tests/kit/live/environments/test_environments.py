@@ -1,0 +1,243 @@
+"""Text environments as live worlds, with a small one that lies in `tests/helpers/live_environment.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from agentworld_gym import SpecError, WorldNotConfigured
+from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import split_seed
+from agentworld_gym.envs.env import AgentWorldEnv
+from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
+
+HELPERS = Path(__file__).parents[3] / "helpers"
+CORRIDOR: dict[str, Any] = {"env": "python:live_environment:make", "path": [str(HELPERS)], "ahead": 0}
+sandboxed = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = sandboxed
+
+
+@contextmanager
+def opened(seed: int = 1, **changes: Any) -> Iterator[AgentWorldEnv]:
+    """Open the corridor, and begin an episode."""
+    given = {key: changes.pop(key) for key in ("split", "task", "traces", "world") if key in changes}
+    env = gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, **changes}, reading="exact", **given)
+    try:
+        env.reset(seed=seed)
+        core: Any = env.unwrapped
+        yield core
+    finally:
+        env.close()
+
+
+def east_of(env: AgentWorldEnv) -> str:
+    """Return the way to the lamp, which the seed of the episode decides."""
+    return "east" if split_seed("train", env.episode.seed) % 2 else "west"
+
+
+def test_rewards_ends_and_success_are_those_of_the_environment() -> None:
+    with opened() as env:
+        way = east_of(env)
+        for _ in range(2):
+            _, reward, terminated, _, info = env.step(way)
+            assert (reward, terminated) == (0.0, False)
+        assert info["admissible"] == ["east", "west", "take lamp"]
+        text, reward, terminated, truncated, info = env.step("take lamp")
+        assert (text, reward, terminated, truncated) == ("You have the lamp.", 1.0, True, False)
+        assert info["success"] is True and info["reward_parts"]["environment"] == 1.0
+
+
+def test_a_lost_game_ends_without_success_and_may_cost_something() -> None:
+    with opened() as env:
+        _, reward, terminated, _, info = env.step("fall")
+        assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_nothing_of_an_episode_is_left_in_the_next_one() -> None:
+    with opened(seed=1) as env:
+        assert env.episode.observation.endswith("Episode 1.")
+        env.reset(seed=2)
+        assert env.episode.observation.endswith("Episode 1.")
+
+
+def test_the_splits_share_no_seed() -> None:
+    seeds = {}
+    for split in ("train", "test"):
+        with opened(split=split) as env:
+            texts = [env.reset(seed=seed)[0] for seed in range(3)]
+        seeds[split] = {text.split("Corridor ")[1].split(".")[0] for text in texts}
+    assert seeds["train"] == {"0", "1", "2"} and seeds["test"] == {"9", "19", "29"}
+
+
+def test_a_fork_is_exact_and_goes_its_own_way() -> None:
+    with opened() as env:
+        env.step("write a")
+        twin = env.fork()
+        assert env.world.engines.usual.exact_forks is None  # type: ignore[attr-defined]  # Nothing was played again.
+        assert env.step("write b")[0].endswith("Notes: a b.") and twin.step("write c")[0].endswith("Notes: a c.")
+        env.reset(seed=5)
+        assert twin.step("write d")[0].endswith("Notes: a c d.")
+        twin.close()
+
+
+def test_an_episode_is_played_again_for_a_fork_where_its_process_cannot_be_copied() -> None:
+    given = {**CORRIDOR, "env": "python:live_environment:threaded"}
+    with opened(**given) as env:
+        env.step("write a")
+        twin = env.fork()
+        assert env.step("write b")[0].endswith("Notes: a b.") and twin.step("write c")[0].endswith("Notes: a c.")
+        twin.close()
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"), [("raise", "engine"), ("die", "connection"), ("infinity", "engine"), ("hang", "timeout")]
+)
+def test_an_environment_that_breaks_fails_alone(action: str, kind: str) -> None:
+    limits = {"step_seconds": 1.0}
+    live = {**CORRIDOR, "limits": limits}
+    envs = gym.make_vec("AgentWorld/Custom-v0", num_envs=2, live=live, vector_kwargs=None, reading="exact")
+    try:
+        envs.reset(seed=1)
+        texts, _, _, truncated, infos = envs.step([action, "write a"])
+        assert list(truncated) == [True, False] and texts[1].endswith("Notes: a.")
+        assert infos["failure"]["kind"][0] == kind
+        assert envs.step(["east", "write b"])[0][1].endswith("Notes: a b.")
+    finally:
+        envs.close()
+
+
+def test_an_environment_that_takes_too_much_memory_is_ended() -> None:
+    with opened(limits={"memory_mb": 100}) as env:
+        _, _, _, truncated, info = env.step("eat")
+        assert truncated and "limits.memory_mb" in info["failure"]["message"]
+
+
+def test_a_killed_process_is_no_loss_for_the_next_episode() -> None:
+    with opened() as env:
+        machine: Any = env.episode.session.machine  # type: ignore[attr-defined]
+        os.kill(machine._session().pids[0], signal.SIGKILL)
+        infos = (env.step("write")[4] for _ in range(1000) if not env.episode.over)
+        # The sandbox ends a moment after the process around it.
+        assert next(info["failure"]["kind"] for info in infos if "failure" in info) == "connection"
+        assert env.reset(seed=3)[0] and env.step("east")[1] == 0.0
+
+
+def test_what_it_prints_is_none_of_its_answers_and_host_files_are_hidden(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    with opened() as env:
+        assert env.step("print")[0].startswith("Place 0")
+        assert env.step(f"read {secret}")[0] == "no" and env.step("read /usr/bin/env")[0] == "yes"
+
+
+def test_no_process_is_left(tmp_path: Path) -> None:
+    with opened() as env:
+        machine: Any = env.episode.session.machine  # type: ignore[attr-defined]
+        (pid,) = machine._session().pids
+        twin = env.fork()
+        twin.step("east")
+        twin.close()
+    until = time.monotonic() + 5
+    while os.path.exists(f"/proc/{pid}") and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_menus_hold_the_actions_that_can_be_done() -> None:
+    live = {**CORRIDOR, "menu": ["west", "east"]}
+    env = gym.make("AgentWorld/CustomMenu-v0", live=live)
+    _, info = env.reset(seed=1)
+    core: Any = env.unwrapped
+    way = ["west", "east"].index(east_of(core))
+    assert info["action_mask"].tolist()[:3] == [1, 1, 0]
+    env.step(way)
+    _, _, _, _, info = env.step(way)
+    assert info["action_mask"].tolist()[:3] == [1, 1, 1]
+    _, reward, terminated, _, info = env.step(2)
+    assert (reward, terminated, info["is_success"]) == (1.0, True, True)
+    env.close()
+
+
+def test_a_vector_of_menus_is_reset_where_its_members_end() -> None:
+    envs = gym.make_vec("AgentWorld/CustomMenu-v0", num_envs=2, live={**CORRIDOR, "menu": ["east", "west"]})
+    _, infos = envs.reset(seed=1)
+    rewards = 0.0
+    for _ in range(40):
+        choices = [int(np.flatnonzero(row)[-1]) for row in infos["action_mask"]]
+        _, paid, _, _, infos = envs.step(np.array(choices))
+        rewards += float(paid.sum())
+    envs.close()
+    assert rewards > 0
+
+
+def test_traces_and_recordings_hold_what_the_environment_said(tmp_path: Path) -> None:
+    file, folder = tmp_path / "r.jsonl", tmp_path / "traces"
+    actions = ["east", "write a", "fall"]
+    with opened(world=f"record:{file}+live", traces=str(folder)) as env:
+        played = [env.step(action)[:4] for action in actions]
+        task = env.task.model_dump(mode="json")
+    with opened() as env:
+        (differences,) = replay(folder, env.runner)
+        assert differences.agreed
+    with opened(world=f"recorded:{file}", task=task) as env:
+        assert env.reset(seed=1)[1]["admissible"] == ["east", "west"]
+        assert [env.step(action)[:4] for action in actions] == played
+
+
+def test_tasks_name_seeds_and_options_and_test_what_they_want() -> None:
+    task = {
+        "id": "greet",
+        "instruction": "Write hello.",
+        "state": {"seed": 3, "options": {"greeting": "Good day."}},
+        "success": [{"observation": {"contains": "hello"}, "when": "step"}],
+    }
+    with opened(tasks=[task]) as env:
+        assert env.episode.observation == "Write hello.\n\nGood day."
+        _, reward, terminated, _, info = env.step("write hello")
+        assert (reward, terminated, info["success"]) == (1.0, True, True)
+
+
+def test_an_environment_of_gymnasium_is_played_by_the_names_of_its_actions() -> None:
+    names = ["left", "down", "right", "up"]
+    live = {"env": "FrozenLake-v1", "settings": {"is_slippery": False}, "actions": names}
+    env = gym.make("AgentWorld/Custom-v0", live=live)
+    assert env.reset(seed=1)[1]["admissible"] == names
+    assert [env.step(action)[0] for action in ("down", "right")] == ["4", "5"]
+    env.close()
+
+
+def test_an_explorer_of_admissible_commands_records_sessions_without_tasks(tmp_path: Path) -> None:
+    config = tmp_path / "corridor.yaml"
+    config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
+    recorder = Recorder([load_spec(ENVIRONMENT_SPEC)], CollectConfig(world=f"live:{config}"), 0, "test")
+    try:
+        rows = [row for row in recorder.rows(range(3)) if row is not None]
+    finally:
+        recorder.close()
+    assert len({row.first_observation for row in rows}) == 3
+    assert all(" " in row.first_observation and int(row.first_observation.split()[1][:-1]) % 10 == 9 for row in rows)
+    assert {action for row in rows for action in row.actions} <= {"east", "west", "take lamp"}
+    assert {row.success for row in rows if row.actions[-1] == "take lamp"} <= {True}
+
+
+def test_errors_name_the_key_and_what_was_expected() -> None:
+    with pytest.raises(WorldNotConfigured, match="no_such_module"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "python:no_such_module:make"})
+    with pytest.raises(SpecError, match="sitings"):
+        gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "sitings": {}})
+    with pytest.raises(SpecError, match="path of a YAML spec"):
+        gym.make("AgentWorld/Custom-v0")
