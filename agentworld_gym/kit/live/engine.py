@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -92,6 +93,12 @@ class LiveSession(ABC):
         """Return an exact copy; None where the system cannot be copied, and the episode has to be played again.
 
         It is called on a thread of the engine, so that a process which it starts may die with its parent.
+        """
+        return None
+
+    def probe(self) -> LiveSession | None:
+        """Return a copy of all that the system holds in which an action means what it meant at the start, as in a fresh
+        shell over the same files; None where every copy is one. It is called as `copy` is.
         """
         return None
 
@@ -240,6 +247,14 @@ class LiveEngine(ABC, Generic[C]):
             raise InexactFork("this live world is not forked: its configuration says forks: false")
         return self._pool.copied(session.copy)
 
+    def probe(self, session: LiveSession) -> LiveSession | None:
+        """Return a copy of a session for the probe of a check; None where a fork will do.
+
+        Raises:
+            EngineError: The system cannot be copied now.
+        """
+        return self._pool.copied(session.probe)
+
     def free(self, session: LiveSession) -> None:
         """Take back a session whose episode is over: it is reset, or ended, in the background."""
         self._pool.free(session)
@@ -335,7 +350,22 @@ class LiveMachine(BaseMachine[LiveSession]):
         if self._lost:
             raise SystemLost(f"the live system is lost: {self._lost}")
         twin = self._engine.copy(system)
+        if twin is None and not self._turns:
+            raise InexactFork("a probe of a live system is not played again")
         self._system = self._engine.again(self._start, self._turns) if twin is None else twin
+
+    def probe(self) -> LiveMachine:
+        """Return a copy for a check, in which an action means what it meant at the start.
+
+        Raises:
+            EngineError: The system cannot be copied, or does not repeat itself.
+        """
+        fresh = self._engine.probe(self._session())
+        if fresh is None:
+            return self.fork()
+        twin = copy(self)
+        twin._system, twin._turns = fresh, ()
+        return twin
 
     def _free(self, system: LiveSession) -> None:
         self._engine.free(system)
