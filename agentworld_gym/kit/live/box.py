@@ -34,26 +34,37 @@ _PROGRAMS = ("bash", "base64", "setsid", "tar", "timeout")
 """What an image needs."""
 
 _FIRST = r"""
-exec 20<&"$1" 21>&"$2" 22<&"$3"
-tty=$4
+exec {jobs}<&"$1" {answers}>&"$2" {archive}<&"$3"
 eval "exec $1<&- $2>&- $3<&-"
-if [ "$tty" = 1 ]; then exec 23<>/dev/console; exec </dev/null >/dev/null 2>&1; fi
+if [ "$4" = 1 ]; then exec {terminal}<>/dev/console; else exec {terminal}</dev/null; fi
+exec </dev/null >/dev/null 2>&1
 umask 022
-tell() { base64 -w0 >&21; printf '\n' >&21; }
-if tar -C / -xpf - <&22 2>/dev/shm/.said; then s=0; else s=$?; fi
-exec 22<&-
+tell() { base64 -w0 >&$answers; printf '\n' >&$answers; }
+if tar -C / -xpf - <&$archive 2>/dev/shm/.said; then s=0; else s=$?; fi
+exec {archive}<&-
 head -c 2000 /dev/shm/.said | tell
 rm -f /dev/shm/.said
-echo "$s" >&21
-while IFS= read -r -u 20 job; do
+echo "$s" >&$answers
+while IFS= read -r -u $jobs job; do
   eval "$(base64 -d <<<"$job")" || true
 done
 """
 """The first process: it unpacks the archive behind a descriptor, and then does jobs, each a line of Base64."""
 
 _FILES = r"""
-tar -C / --one-file-system --sort=name -cf - {names} 2>/dev/null | base64 -w0 >&21
-printf '\n%s\n' "${{PIPESTATUS[0]}}" >&21
+tar -C / --one-file-system --sort=name -cf - {names} 2>/dev/null | base64 -w0 >&$answers
+printf '\n%s\n' "${{PIPESTATUS[0]}}" >&$answers
+"""
+
+_READ = r"""
+s=0 gap=
+for path in {paths}; do
+  printf %s "$gap" >&$answers
+  base64 -w0 "$path" >&$answers || s=1
+  gap=' '
+done
+rm -f {paths}
+printf '\n%s\n' "$s" >&$answers
 """
 
 _ADD = r"""
@@ -61,14 +72,14 @@ base64 -d <<<'{archive}' | tar -C / -xpf - 2>/dev/shm/.said
 s=${{PIPESTATUS[1]}}
 head -c 2000 /dev/shm/.said | tell
 rm -f /dev/shm/.said
-echo "$s" >&21
+echo "$s" >&$answers
 """
 
 _RUN = r"""
 out=/dev/shm/.out
 if cd {cwd} 2>$out; then
   timeout --kill-after=1 {seconds} env -i {env} bash --noprofile --norc -c {command} \
-    </dev/null >$out 2>&1 20<&- 21>&- 23<&-
+    </dev/null >$out 2>&1 {{jobs}}<&- {{answers}}>&- {{terminal}}<&-
   s=$?
 else
   s=1
@@ -79,7 +90,7 @@ size=$(stat -c %s $out)
    head -c {half} $out; printf '\n[... %s bytes are left out ...]\n' $((size - 2 * {half})); tail -c {half} $out; fi
 }} | tell
 rm -f $out
-echo "$s" >&21
+echo "$s" >&$answers
 """
 
 
@@ -225,6 +236,19 @@ class Box:
         )
         told = self._do(job, seconds + 5.0)
         return Ran(told.status, told.output)
+
+    def read(self, paths: Sequence[str]) -> list[str] | None:
+        """Return the texts of some files, which are removed; None where one cannot be read.
+
+        Raises:
+            EngineError: The sandbox ended, or does not answer.
+        """
+        told = self._do(_READ.format(paths=" ".join(map(shlex.quote, paths))), self.limits.start_seconds)
+        try:
+            texts = [base64.b64decode(part).decode("utf-8", "surrogateescape") for part in told.encoded.split(b" ")]
+        except ValueError:
+            return None
+        return None if told.status or len(texts) != len(paths) else texts
 
     def add(self, files: FileArchive) -> None:
         """Lay out further files.

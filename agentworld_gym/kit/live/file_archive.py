@@ -17,6 +17,7 @@ from agentworld_gym.core.engines import EngineError, Scalar
 LONGEST_TEXT = 100_000
 """How many bytes of a file are told as its text; of a longer one only its size and a digest."""
 
+
 class ArchivedFile(NamedTuple):
     """One file, folder or link of an archive."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import time
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ _VARIABLES = {"TERM": "screen", "LESSHISTFILE": "-", "COLUMNS": "", "LINES": ""}
 """What a shell sees beside the variables of all commands; an empty one is not set."""
 
 _START = """
-HISTFILE= HISTCONTROL=
+HISTFILE= HISTCONTROL= RANDOM=1
 umask 022
 {restored}
 {marked}
@@ -40,8 +41,11 @@ rm -f /dev/shm/.start
 _SHELL = r"""
 printf %s {start} >/dev/shm/.start
 ( cd {cwd} 2>/dev/null || cd /; exec env -i {env} setsid --ctty bash --noprofile --rcfile /dev/shm/.start -i \
-  <&23 >&23 2>&23 20<&- 21>&- 23<&- ) &
+  <&$terminal >&$terminal 2>&$terminal {{jobs}}<&- {{answers}}>&- {{terminal}}<&- ) &
 """
+
+_UNTOLD = re.compile(r"RANDOM|\bbind\b|INPUTRC")
+"""What a shell does not tell of itself: its random numbers, and what keys do."""
 
 _TOLD_CHARS = 60_000
 """How many characters of files are told to a language world that plays the system."""
@@ -75,6 +79,8 @@ class ShellSession(LiveSession):
         self._terminal = PseudoTerminal()
         self._box: Box | None = None
         self._files = files
+        self._tells_all = True
+        """Whether the shell can tell all that it knows."""
         try:
             self._box = Box(confinement, files, image, self._terminal.slave)
             self._start_shell(memory)
@@ -134,7 +140,9 @@ class ShellSession(LiveSession):
                 continue
             left = max(until - time.monotonic(), 0.0)
             seconds = min(max(_seconds(entry.get("duration", 1.0)), self._config.wait_seconds), left)
-            self._terminal.type(str(entry.get("keystrokes", "")), seconds)
+            keys = str(entry.get("keystrokes", ""))
+            self._tells_all = self._tells_all and _UNTOLD.search(keys) is None
+            self._terminal.type(keys, seconds)
             self._open().check()
             if not self._terminal.is_there:
                 self._terminal.screen.leave_whole()
@@ -156,15 +164,13 @@ class ShellSession(LiveSession):
     def _memory(self) -> ShellMemory | None:
         """Return what the shell knows; None where that is not all that there is to copy."""
         box, shell = self._open(), self._terminal.shell
-        if not self._terminal.fresh or not self._terminal.is_there or box.inside() != [shell]:
+        if not self._tells_all or not self._terminal.fresh or not self._terminal.is_there or box.inside() != [shell]:
             return None
         try:
             if {*os.listdir(f"/proc/{shell}/fd")} != {"0", "1", "2", "255"}:
                 return None
-            with open(f"/proc/{shell}/limits", encoding="ascii") as own:
-                with open(f"/proc/{box.first}/limits", encoding="ascii") as usual:
-                    if own.read() != usual.read():
-                        return None
+            if limits_of(shell) != limits_of(box.first):
+                return None
         except OSError:
             return None
         box.begin(dump_job())
@@ -229,11 +235,15 @@ def told_files(files: FileArchive) -> dict[str, str]:
     return told
 
 
+def limits_of(pid: int) -> str:
+    """Return the limits of a process, as the kernel tells them."""
+    with open(f"/proc/{pid}/limits", encoding="ascii") as file:
+        return file.read()
+
+
 def _seconds(duration: Any) -> float:
     try:
         seconds = float(duration)
     except (TypeError, ValueError, OverflowError):
         return 0.0
     return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
-
-

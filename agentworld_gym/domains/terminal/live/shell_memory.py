@@ -21,10 +21,11 @@ builtin declare -p >/dev/shm/.variables
 { builtin declare -f; builtin declare -fx; builtin alias -p; } >/dev/shm/.functions
 { builtin trap -p; builtin umask -p; builtin shopt -p; builtin set +o; } >/dev/shm/.options
 builtin history -w /dev/shm/.history
-{ builtin bind -p; builtin bind -v; builtin bind -s; } >/dev/shm/.keys
 builtin printf '\e]7771;A\a'
 """
 """What the shell does at that key."""
+
+_NAMES = ("status", "cwd", "variables", "functions", "options", "history")
 
 _OWN = re.compile(
     r"declare -\S+ (?:BASH\w*|SHELLOPTS|EUID|PPID|UID|DIRSTACK|FUNCNAME|GROUPS|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH\w*"
@@ -57,15 +58,10 @@ def memory_of(box: Box) -> ShellMemory | None:
     Raises:
         EngineError: The sandbox does not answer.
     """
-    names = ("status", "cwd", "variables", "functions", "options", "history", "keys")
-    told = []
-    for name in names:
-        read = box.run(f"cat /dev/shm/.{name}", "/")
-        if read.status or "bytes are left out" in read.output:
-            return None
-        told.append(read.output)
-    box.run("rm -f " + " ".join(f"/dev/shm/.{name}" for name in (*names, "dump")), "/")
-    status, cwd, variables, functions, options, history, keys = told
+    told = box.read([f"/dev/shm/.{name}" for name in _NAMES])
+    if told is None:
+        return None
+    status, cwd, variables, functions, options, history = told
     if not status.isdigit():
         raise EngineError(f"the shell tells what is no status: {status[:80]!r}")
     script = "\n".join(
@@ -74,7 +70,6 @@ def memory_of(box: Box) -> ShellMemory | None:
             functions,
             f"{{ {options}\n}} 2>/dev/null",
             f"history -c; history -r /dev/stdin <<'END OF HISTORY'\n{history}END OF HISTORY",
-            f"bind -f /dev/stdin <<'END OF KEYS' 2>/dev/null\n{keys}END OF KEYS",
         ]
     )
     return ShellMemory(script, cwd, int(status))
