@@ -138,6 +138,9 @@ class LiveEngine(ABC, Generic[C]):
     controls: ClassVar[frozenset[str]] = frozenset()
     """The controls that its sessions act out."""
 
+    machine: ClassVar[type[LiveMachine]]
+    """The class of its machines."""
+
     def __init__(self, config: C) -> None:
         self.config, self.masks = config, Masks(config.masks)
         self.exact_forks: bool | None = None if config.forks else False
@@ -198,7 +201,7 @@ class LiveEngine(ABC, Generic[C]):
             expected = f"some of {', '.join(sorted(self.controls)) or 'none'}: a live system acts out no others"
             raise SpecError("task controls", unknown[0], controls.strengths[unknown[0]], expected)
         start = LiveStart(state, seed, controls, hidden)
-        return LiveMachine(self, start, *self._begun(start))
+        return self.machine(self, start, *self._begun(start))
 
     def _begun(self, start: LiveStart) -> tuple[LiveSession, str]:
         """Begin an episode in a session of the pool, and return what it shows."""
@@ -369,3 +372,6 @@ class LiveMachine(BaseMachine[LiveSession]):
 
     def _free(self, system: LiveSession) -> None:
         self._engine.free(system)
+
+
+LiveEngine.machine = LiveMachine

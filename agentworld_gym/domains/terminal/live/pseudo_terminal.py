@@ -66,6 +66,7 @@ class PseudoTerminal:
         self._marks = 0
         self._unread = b""
         self._unseen = False
+        self._latest = 0.0
         self._open = True
 
     def started(self, seconds: float, alive: Callable[[], bool]) -> None:
@@ -83,9 +84,16 @@ class PseudoTerminal:
                 raise EngineError(f"the shell showed no prompt within {seconds:g} s")
         self.shell = os.tcgetpgrp(self._keys)
 
-    def type(self, keystrokes: str, seconds: float) -> None:
-        """Type keys, and wait until the shell or a program waits for more, but no longer than some seconds."""
+    def type(self, keystrokes: str, seconds: float, most: float) -> None:
+        """Type keys, and wait until the shell or a program waits for more.
+
+        Args:
+            keystrokes: The keys.
+            seconds: How long is waited for a program that waits for something else.
+            most: How long is waited for one that computes, so that a busy machine shows what an idle one does.
+        """
         until = time.monotonic() + seconds
+        self._latest = max(time.monotonic() + most, until)
         text = characters_of(keystrokes).replace("\r\n", "\n").replace("\n", "\r").replace("\x1b\t", "\t")
         pieces = [piece for piece in re.split(r"(?<=\r)", text) if piece]
         for place, piece in enumerate(pieces):
@@ -170,8 +178,8 @@ class PseudoTerminal:
     def _wait(self, until: float, typed: bool = False) -> None:
         """Read until the shell is at its prompt, a program waits for keys, or the time is over."""
         quiet, look = time.monotonic(), _LOOK
-        while (now := time.monotonic()) < until:
-            if self._read(min(look, max(until - now, 0.0))):
+        while (now := time.monotonic()) < until or (now < self._latest and self._computes()):
+            if self._read(min(look, max(until - now, _LOOK))):
                 quiet, look = time.monotonic(), _LOOK
                 continue
             look = min(2 * look, _LOOK_LONG)
@@ -204,6 +212,15 @@ class PseudoTerminal:
                         return not self.screen.whole or still >= _QUIET_WHOLE
                 elif raw and words[0].isdigit() and int(words[0]) in waits and still >= _QUIET_WHOLE:
                     return True
+        return False
+
+    def _computes(self) -> bool:
+        """Return whether a program in the foreground, or the shell, has something to do."""
+        with suppress(OSError):
+            for pid in {self.shell, *self._foreground(os.tcgetpgrp(self._keys))}:
+                with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+                    if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                        return True
         return False
 
     def _foreground(self, group: int) -> list[int]:

@@ -142,7 +142,7 @@ class ShellSession(LiveSession):
             seconds = min(max(_seconds(entry.get("duration", 1.0)), self._config.wait_seconds), left)
             keys = str(entry.get("keystrokes", ""))
             self._tells_all = self._tells_all and _UNTOLD.search(keys) is None
-            self._terminal.type(keys, seconds)
+            self._terminal.type(keys, seconds, left)
             self._open().check()
             if not self._terminal.is_there:
                 self._terminal.screen.leave_whole()
