@@ -198,8 +198,13 @@ class Confinement:
         return line
 
     def _word(self, word: str) -> str:
+        if "/" not in word or word.startswith("/"):
+            return word
         place = self.folder / word
-        return str(place) if "/" in word and not word.startswith("/") and place.exists() else word
+        try:
+            return str(place) if place.exists() else word
+        except (OSError, ValueError):  # It is no path, as a script is none.
+            return word
 
     def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment in which `command` is started: bubblewrap's own, or all of that of a trusted one."""
