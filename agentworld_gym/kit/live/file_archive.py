@@ -6,7 +6,8 @@ import hashlib
 import io
 import os
 import tarfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -51,12 +52,16 @@ class FileArchive:
     @classmethod
     def of(cls, texts: dict[str, str]) -> FileArchive:
         """Return an archive of some texts by their absolute paths."""
-        held = io.BytesIO()
+        return cls.of_files({path: (text.encode("utf-8", "surrogateescape"), 0o644) for path, text in texts.items()})
+
+    @classmethod
+    def of_files(cls, files: Mapping[str, tuple[bytes, int]]) -> FileArchive:
+        """Return an archive of some files by their absolute paths: the content and the permissions of each."""
+        held, now = io.BytesIO(), int(time.time())
         with tarfile.open(fileobj=held, mode="w", format=tarfile.GNU_FORMAT) as archive:
-            for path, text in texts.items():
-                data = text.encode("utf-8", "surrogateescape")
+            for path, (data, mode) in files.items():
                 info = tarfile.TarInfo(path.lstrip("/"))
-                info.size, info.mode = len(data), 0o644
+                info.size, info.mode, info.mtime = len(data), mode, now
                 archive.addfile(info, io.BytesIO(data))
         return cls(held.getvalue())
 

@@ -12,6 +12,7 @@ import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from agentworld_gym.core.engines import EngineError, SystemLost
 from agentworld_gym.domains.terminal.engine.keyboard import characters_of
@@ -102,7 +103,7 @@ class PseudoTerminal:
             before = self._marks
             self._write(piece, until)
             if entered:
-                self._until(lambda before=before: self._marks > before, min(until, time.monotonic() + _ACCEPT))
+                self._until(partial(self._marked, before), min(until, time.monotonic() + _ACCEPT))
                 if not self.at_prompt:
                     self._wait(until if last else min(until, time.monotonic() + _AHEAD))
             elif last or not self.at_prompt:
@@ -115,7 +116,7 @@ class PseudoTerminal:
         before, self._unseen = self._marks, True
         try:
             os.write(self._keys, key)
-            self._until(lambda: self._marks > before, time.monotonic() + seconds)
+            self._until(partial(self._marked, before), time.monotonic() + seconds)
             while self._read(_QUIET):
                 pass
         except OSError:
@@ -165,6 +166,9 @@ class PseudoTerminal:
         if not self._unseen:
             self.screen.feed(_MARK.sub(b"", data))
         return True
+
+    def _marked(self, before: int) -> bool:
+        return self._marks > before
 
     def _until(self, holds: Callable[[], bool], until: float) -> None:
         while not holds() and time.monotonic() < until and self.is_there:
@@ -224,7 +228,7 @@ class PseudoTerminal:
         return False
 
     def _foreground(self, group: int) -> list[int]:
-        found, waiting = [], [self.shell]
+        found, waiting = list[int](), [self.shell]
         while waiting and len(found) < 64:
             pid = waiting.pop()
             with suppress(OSError, ValueError):

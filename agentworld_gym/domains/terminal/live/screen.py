@@ -31,7 +31,7 @@ class _Row(NamedTuple):
     goes_on: bool
 
 
-class _Screen(pyte.Screen):  # type: ignore[misc]
+class _Screen(pyte.Screen):
     """A screen that knows which rows go on, what has scrolled off, and where a capture begins."""
 
     def __init__(self, columns: int, rows: int) -> None:
