@@ -6,6 +6,8 @@ bubblewrap makes the sandbox, where the configuration does not say `trusted: tru
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -41,6 +43,9 @@ _USERS = {
     "passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n",
     "group": "root:x:0:\nuser:x:1000:\n",
 }
+
+THREADS = 4
+"""How many threads a process counts for where the kernel bounds both."""
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are looked for, inside a sandbox."""
@@ -170,7 +175,9 @@ class Confinement:
         line += ["--remount-ro", "/"]  # What lies between the folders has no bound.
         for name, value in {**self.variables(), **(env or {}), **config.env}.items():
             line += ["--setenv", name, value]
-        bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
+        # The kernel counts the processes of a sandbox by itself where this user is not root.
+        counted = [f"--nproc={THREADS * limits.processes}"] if os.getuid() and _counts_apart() else []
+        bound = [*counted, f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
         limiter = shutil.which("prlimit")
         limited = [limiter, *bound, "--"] if limiter else []
         return [*line, "--chdir", cwd, "--", *limited, *words]
@@ -232,6 +239,16 @@ class Confinement:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _counts_apart() -> bool:
+    """Return whether the kernel counts a user's processes in each namespace apart, as Linux does since 5.14.
+
+    >>> _counts_apart() in (True, False)
+    True
+    """
+    version = re.match(r"(\d+)\.(\d+)", platform.release())
+    return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
 
 
 def _root_of(image: Path) -> list[str]:
