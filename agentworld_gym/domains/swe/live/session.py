@@ -88,7 +88,8 @@ class RepositorySession(LiveSession):
         if commit != self._commit:
             box = Box(self._engine.confinement, self._engine.files_at(commit))
             self._box.close()
-            self._box, self._commit, self.episode = box, commit, self._begun()
+            self._box, self._commit = box, commit
+            self.episode = self._begun()
         for path, text in wanted.files.items():
             self.episode.files.write(absolute(path, self._engine.root), text, 0)
         if wanted.setup:
@@ -183,7 +184,7 @@ class RepositorySession(LiveSession):
     def _read_background(self, name: str) -> Result:
         shell = self._shell(name)
         # The file of the command tells what it printed; how much of that was read, the number of its shown bytes does.
-        seen = len(shell.output)
+        seen = len(shell.output.encode())
         output = self._box.run(f"tail -c +{seen + 1} /dev/shm/background/{name}").output
         status = self._box.run(f"cat /dev/shm/background/{name}.status 2>/dev/null").output.strip()
         code = int(status) if status.isdigit() else None
