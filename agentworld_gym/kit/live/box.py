@@ -39,6 +39,7 @@ eval "exec $1<&- $2>&- $3<&-"
 if [ "$4" = 1 ]; then exec {terminal}<>/dev/console; else exec {terminal}</dev/null; fi
 exec </dev/null >/dev/null 2>&1
 umask 022
+if [ "$5" ]; then ulimit -u "$5"; fi
 tell() { base64 -w0 >&$answers; printf '\n' >&$answers; }
 if tar -C / -xpf - <&$archive 2>/dev/shm/.said; then s=0; else s=$?; fi
 exec {archive}<&-
@@ -127,7 +128,13 @@ class Box:
         archive = files.descriptor()
         # The terminal is the standard output of bubblewrap, which shows it as /dev/console.
         plain = subprocess.DEVNULL if terminal is None else terminal
-        numbers = [str(jobs), str(answers), str(archive), str(int(terminal is not None))]
+        numbers = [
+            str(jobs),
+            str(answers),
+            str(archive),
+            str(int(terminal is not None)),
+            str(confinement.most_threads or ""),
+        ]
         words = ["bash", "--noprofile", "--norc", "-c", _FIRST, "live", *numbers]
         try:
             self._process = subprocess.Popen(

@@ -175,12 +175,23 @@ class Confinement:
         line += ["--remount-ro", "/"]  # What lies between the folders has no bound.
         for name, value in {**self.variables(), **(env or {}), **config.env}.items():
             line += ["--setenv", name, value]
-        # The kernel counts the processes of a sandbox by itself where this user is not root.
-        counted = [f"--nproc={THREADS * limits.processes}"] if os.getuid() and _counts_apart() else []
-        bound = [*counted, f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
+        bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
         limiter = shutil.which("prlimit")
-        limited = [limiter, *bound, "--"] if limiter else []
-        return [*line, "--chdir", cwd, "--", *limited, *words]
+        if limiter is None:
+            return [*line, "--chdir", cwd, "--", *words]
+        if image is not None:  # The program need not be there inside.
+            return [limiter, *bound, "--", *line, "--chdir", cwd, "--", *words]
+        if (most := self.most_threads) is not None:
+            bound.append(f"--nproc={most}")
+        return [*line, "--chdir", cwd, "--", limiter, *bound, "--", *words]
+
+    @property
+    def most_threads(self) -> int | None:
+        """How many processes and threads the kernel lets a sandbox have; None where it does not count them apart.
+
+        It counts by user and namespace, but not those of root, so that only `process_watch` bounds them then.
+        """
+        return THREADS * self.config.limits.processes if os.getuid() and _counts_apart() else None
 
     def variables(self) -> dict[str, str]:
         """Return the variables that a sandboxed command sees, those of the configuration among them."""

@@ -173,7 +173,7 @@ class ShellSession(LiveSession):
                 return None
         except OSError:
             return None
-        box.begin(dump_job())
+        box.run(dump_job(), "/")
         if not self._terminal.press_unseen(DUMPED, self._config.limits.step_seconds):
             return None
         return memory_of(box)
