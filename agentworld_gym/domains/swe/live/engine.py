@@ -76,8 +76,11 @@ class RepositoryEngine(LiveEngine[RepositoryConfig]):
         self._source = source
         self.config = config
         self.resolved(config.commit)
-        with suppress(ValueError):
-            self.confinement.require(shlex.split(config.tests)[0], "tests")
+        try:
+            words = shlex.split(config.tests)
+        except ValueError as error:
+            raise SpecError(source.file, "tests", config.tests, f"a command line ({error})") from error
+        self.confinement.require(words[0] if words else "", "tests")
         self._files: dict[str, FileArchive] = {}
         self._cloning = threading.Lock()
         super().__init__(config)

@@ -68,8 +68,10 @@ def memory_of(box: Box) -> ShellMemory | None:
         [
             _kept(variables),
             functions,
-            f"{{ {options}\n}} 2>/dev/null",
-            f"history -c; history -r /dev/stdin <<'END OF HISTORY'\n{history}END OF HISTORY",
+            # A shell that reads its start keeps it in no history; the option would turn that on at once.
+            f"{{ {options.replace('set -o history', ':')}\n}} 2>/dev/null",
+            f"cat >|/dev/shm/.old <<'END OF HISTORY'\n{history}END OF HISTORY",
+            "history -c; history -r /dev/shm/.old; rm -f /dev/shm/.old",
         ]
     )
     return ShellMemory(script, cwd, int(status))
