@@ -193,7 +193,9 @@ class PseudoTerminal:
             if not self.is_there:
                 return
             if not self.at_prompt and still >= (_LOOK if not typed else _QUIET) and self._asks(still):
-                return
+                if not self._read(0.0):  # It may have printed before it asked.
+                    return
+                quiet, look = time.monotonic(), _LOOK
 
     def _asks(self, still: float) -> bool:
         """Return whether a program in the foreground waits for keys."""
