@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.kit.live import LiveConfig, LiveSource
 
 NAMED = "named tests"
@@ -111,9 +112,6 @@ def rows_of(source: LiveSource, file: str) -> list[BenchRow]:
         SpecError: A line is no such row.
         MissingFile: There is no such file.
     """
-    from agentworld_gym.base.documents.strict import validated
-    from agentworld_gym.base.errors import MissingFile, SpecError
-
     path = source.path(file)
     if not path.is_file():
         raise MissingFile(path, "JSON lines in the form of SWE-bench", key="rows")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate
 from agentworld_gym.domains.swe.engine.grading import STEERING
+from agentworld_gym.domains.swe.live.clones import Clones
 from agentworld_gym.domains.swe.live.config import BenchRow
 from agentworld_gym.kit.live.box import TIMED_OUT, Box
 from agentworld_gym.kit.live.file_archive import FileArchive
-
-if TYPE_CHECKING:
-    from agentworld_gym.domains.swe.live.engine import RepositoryEngine
 
 _PATCHED = re.compile(r"(?m)^(?:---|\+\+\+) [ab]/(\S+)")
 _OUTCOME = re.compile(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (.+)")
@@ -22,14 +20,14 @@ _PASSES = frozenset(("PASSED", "XFAIL"))
 _PLAIN = re.compile(r"(.+?) \.\.\. (ok|FAIL|ERROR|skipped.*|expected failure)")
 
 
-def graded(engine: RepositoryEngine, files: FileArchive, row: Mapping[str, Any]) -> Inspection:
+def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspection:
     """Run the named tests of a row.
 
     The copy is that of the base commit. What the agent changed below its root is laid over it but for what git ignores,
     the files of the test patch, and files that decide which tests run, unless the row's own patch changes these.
 
     Args:
-        engine: The engine.
+        clones: The clones.
         files: The files at the end of the episode.
         row: The row.
 
@@ -38,37 +36,37 @@ def graded(engine: RepositoryEngine, files: FileArchive, row: Mapping[str, Any])
         SystemLate: The tests took too long.
     """
     told = BenchRow.model_validate(dict(row))
-    clean = engine.files_at(told.base_commit)
+    clean = clones.files_at(told.base_commit)
     kept = {*_PATCHED.findall(told.test_patch)}
     steering = {name for name in STEERING} - {path.rpartition("/")[2] for path in _PATCHED.findall(told.patch)}
-    written, removed = changed(clean, files, f"{engine.root}/", kept, steering)
-    box = Box(engine.confinement, clean)
+    written, removed = changed(clean, files, f"{clones.root}/", kept, steering)
+    box = Box(clones.confinement, clean)
     try:
         if written:
             # What git ignores is no part of a change, as in a patch.
             listed = "\n".join(sorted(written))
             ignored = box.run(
-                f"git check-ignore --no-index --stdin <<'END OF NAMES'\n{listed}\nEND OF NAMES", engine.root
+                f"git check-ignore --no-index --stdin <<'END OF NAMES'\n{listed}\nEND OF NAMES", clones.root
             )
             out = set(ignored.output.splitlines())
             box.add(
-                FileArchive.of_files({f"{engine.root}/{path}": one for path, one in written.items() if path not in out})
+                FileArchive.of_files({f"{clones.root}/{path}": one for path, one in written.items() if path not in out})
             )
         if removed:
-            box.run("rm -f -- " + " ".join(map(shlex.quote, sorted(removed))), engine.root)
+            box.run("rm -f -- " + " ".join(map(shlex.quote, sorted(removed))), clones.root)
         if told.test_patch:
             box.add(FileArchive.of({"/tmp/test.patch": told.test_patch}))
-            applied = box.run("git apply --whitespace=nowarn /tmp/test.patch", engine.root)
+            applied = box.run("git apply --whitespace=nowarn /tmp/test.patch", clones.root)
             if applied.status:
                 raise EngineError(
                     f"the test patch of {told.instance_id} does not apply: {applied.output.strip()[:500]}"
                 )
         names = (*told.FAIL_TO_PASS, *told.PASS_TO_PASS)
-        done = box.run(_command(engine.config.tests, names), engine.root, engine.config.limits.step_seconds)
+        done = box.run(_command(clones.config.tests, names), clones.root, clones.config.limits.step_seconds)
     finally:
         box.close()
     if done.status == TIMED_OUT:
-        raise SystemLate(f"the named tests took longer than {engine.config.limits.step_seconds:g} s")
+        raise SystemLate(f"the named tests took longer than {clones.config.limits.step_seconds:g} s")
     passed = passing(done.output, names)
     failed = [name for name in names if name not in passed]
     report = f"{len(names) - len(failed)} of {len(names)} named tests pass"

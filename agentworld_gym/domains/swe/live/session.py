@@ -7,8 +7,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
@@ -29,15 +28,13 @@ from agentworld_gym.domains.swe.engine.results import (
 )
 from agentworld_gym.domains.swe.engine.scaffolds import FIRST, PRINTERS
 from agentworld_gym.domains.swe.engine.tools import SHELL, TOOLS, read_call, use
+from agentworld_gym.domains.swe.live.clones import Clones
 from agentworld_gym.domains.swe.live.config import NAMED, RepositoryTaskState
 from agentworld_gym.domains.swe.live.grading import graded
 from agentworld_gym.domains.swe.live.sandbox_files import SandboxFiles
 from agentworld_gym.kit.live import LiveAbout, LiveMachine, LiveSession, LiveStart
 from agentworld_gym.kit.live.box import TIMED_OUT, Box
 from agentworld_gym.kit.live.file_archive import FileArchive
-
-if TYPE_CHECKING:
-    from agentworld_gym.domains.swe.live.engine import RepositoryEngine
 
 TERMINATED = 15
 _CACHES = re.compile(r"/(?:__pycache__|\.pytest_cache)(?:/|\Z)")
@@ -47,36 +44,36 @@ class RepositorySession(LiveSession):
     """A clone in a sandbox.
 
     Args:
-        engine: The engine.
+        clones: The clones.
         files: What lies in the home folder; None takes the clone at the commit of the configuration.
 
     Raises:
         EngineError: It cannot be started.
     """
 
-    def __init__(self, engine: RepositoryEngine, files: FileArchive | None = None) -> None:
-        self._engine, self._start = engine, LiveStart()
-        self._commit = engine.config.commit
-        self._box = Box(engine.confinement, engine.files_at(self._commit) if files is None else files)
+    def __init__(self, clones: Clones, files: FileArchive | None = None) -> None:
+        self._clones, self._start = clones, LiveStart()
+        self._commit = clones.config.commit
+        self._box = Box(clones.confinement, clones.files_at(self._commit) if files is None else files)
         self.episode = self._begun()
         self.result: Result = self._greeting()
 
     def _begun(self) -> RepositoryEpisode:
-        root = self._engine.root
+        root = self._clones.root
         files = SandboxFiles(self._box.first, root)
         return RepositoryEpisode(root, "3.11", 0, files, None, NO_SANDBOX, NO_CONTROLS)
 
     def _greeting(self) -> Result:
-        root = self._engine.root
+        root = self._clones.root
         listing = PRINTERS[FIRST](Listed(root, *self.episode.files.names(root)))
         return Said(f"Working directory: {root}\n{listing}")
 
     def about(self) -> LiveAbout:
         """Return what the clone begins with."""
-        files = self._engine.files_at(self._engine.config.commit)
-        state = {"root": self._engine.root, "files": self._engine.told_files(files)}
+        files = self._clones.files_at(self._clones.config.commit)
+        state = {"root": self._clones.root, "files": self._clones.told_files(files)}
         return LiveAbout(
-            {"commit": self._engine.resolved(self._engine.config.commit)},
+            {"commit": self._clones.resolved(self._clones.config.commit)},
             {"state": state, "first_observation": PRINTERS[FIRST](self._greeting())},
         )
 
@@ -84,16 +81,16 @@ class RepositorySession(LiveSession):
         """Go to the commit of a task, write its files, and run its setup."""
         told = {key: value for key, value in start.state.items() if key != "files" or self._is_own(value)}
         wanted = validated(RepositoryTaskState, told, "task state")
-        self._start, commit = start, wanted.commit or self._engine.config.commit
+        self._start, commit = start, wanted.commit or self._clones.config.commit
         if commit != self._commit:
-            box = Box(self._engine.confinement, self._engine.files_at(commit))
+            box = Box(self._clones.confinement, self._clones.files_at(commit))
             self._box.close()
             self._box, self._commit = box, commit
             self.episode = self._begun()
         for path, text in wanted.files.items():
-            self.episode.files.write(absolute(path, self._engine.root), text, 0)
+            self.episode.files.write(absolute(path, self._clones.root), text, 0)
         if wanted.setup:
-            done = self._box.run(wanted.setup, self._engine.root, self._engine.config.limits.start_seconds)
+            done = self._box.run(wanted.setup, self._clones.root, self._clones.config.limits.start_seconds)
             if done.status:
                 expected = f"a command that succeeds; it ended with status {done.status}: {done.output.strip()[-300:]}"
                 raise SpecError("task state", "setup", wanted.setup, expected)
@@ -102,7 +99,7 @@ class RepositorySession(LiveSession):
 
     def _is_own(self, files: Any) -> bool:
         """Return whether files are those that a task states, and not what was told of the clone."""
-        about = self._engine.told_files(self._engine.files_at(self._engine.config.commit))
+        about = self._clones.told_files(self._clones.files_at(self._clones.config.commit))
         return files != about
 
     def act(self, action: Any) -> str:
@@ -142,7 +139,7 @@ class RepositorySession(LiveSession):
         command = text_of(arguments, "command")
         if not command.strip():
             raise Refused("argument", problem="command must be a non-empty string")
-        root = self._engine.root
+        root = self._clones.root
         folder = absolute(text_of(arguments, "directory", "") or root, root)
         if not self.episode.files.is_folder(folder):
             raise Refused("no directory", path=folder)
@@ -151,7 +148,7 @@ class RepositorySession(LiveSession):
         if arguments.get("is_background") is True:
             return self._begin_background(command, folder, place)
         given = number_of(arguments, "timeout", 1)
-        most = self._engine.config.limits.step_seconds
+        most = self._clones.config.limits.step_seconds
         seconds = min(most, given / 1000 if given is not None else most)
         done = self._box.run(command, folder, seconds)
         output = done.output.encode("utf-8", "replace").decode()
@@ -206,7 +203,7 @@ class RepositorySession(LiveSession):
 
     def state(self) -> dict[str, Scalar]:
         """Return every file of the repository by its path, and the to-do list."""
-        root = f"{self._engine.root}/"
+        root = f"{self._clones.root}/"
         fields = {
             path: value
             for path, value in self._box.files().state().items()
@@ -224,7 +221,7 @@ class RepositorySession(LiveSession):
         """Return an exact copy where nothing runs in the background; None elsewhere."""
         if self.episode.shells or self._box.inside():
             return None
-        twin = RepositorySession(self._engine, self._box.files())
+        twin = RepositorySession(self._clones, self._box.files())
         twin._start, twin._commit, twin.result = self._start, self._commit, self.result
         twin.episode.todos, twin.episode.memories = self.episode.todos, self.episode.memories
         twin.episode.step = self.episode.step
@@ -237,14 +234,14 @@ class RepositorySession(LiveSession):
             SystemLate: It took too long.
         """
         if command == NAMED:
-            return graded(self._engine, self._box.files(), self._start.hidden.get("row", {}))
-        box = Box(self._engine.confinement, self._box.files())
+            return graded(self._clones, self._box.files(), self._start.hidden.get("row", {}))
+        box = Box(self._clones.confinement, self._box.files())
         try:
-            done = box.run(command, self._engine.root)
+            done = box.run(command, self._clones.root)
         finally:
             box.close()
         if done.status == TIMED_OUT:
-            raise SystemLate(f"a check took longer than {self._engine.config.limits.step_seconds:g} s")
+            raise SystemLate(f"a check took longer than {self._clones.config.limits.step_seconds:g} s")
         return Inspection(done.status == 0, done.output)
 
     @property
@@ -276,12 +273,3 @@ class RepositoryMachine(LiveMachine):
     def spans_in(self, dialect: str) -> tuple[Span, ...]:
         """Return the pieces of it that vary."""
         return self._engine.masks.spans(self.observation_in(dialect))
-
-
-def place_of(folder: Path) -> str:
-    """Return the name that a clone has in the home folder.
-
-    >>> place_of(Path("/src/my lib.git"))
-    'my_lib'
-    """
-    return re.sub(r"[^\w.-]+", "_", folder.name.removesuffix(".git")) or "repository"
