@@ -115,7 +115,7 @@ class SandboxFiles(Files):
 
     def names(self, folder: str) -> tuple[list[str], list[str]]:
         """Return the names of the folders and of the files in a folder, each sorted."""
-        folders, files = [], []
+        folders, files = list[str](), list[str]()
         for name, is_folder in self._listed(folder):
             (folders if is_folder else files).append(name)
         return folders, files

@@ -100,7 +100,7 @@ class RepositorySession(LiveSession):
     def _is_own(self, files: Any) -> bool:
         """Return whether files are those that a task states, and not what was told of the clone."""
         about = self._clones.told_files(self._clones.files_at(self._clones.config.commit))
-        return files != about
+        return bool(files != about)
 
     def act(self, action: Any) -> str:
         """Call a tool, and return what the first scaffold prints."""
