@@ -102,7 +102,7 @@ def characters_of(keystrokes: str) -> str:
     """Return the characters of a key by its name; any other text is returned as it is.
 
     >>> characters_of("C-c"), characters_of("Up"), characters_of("ls")
-    ('\x03', '\x1b[A', 'ls')
+    ('\\x03', '\\x1b[A', 'ls')
     """
     if match := _CONTROL.fullmatch(keystrokes):
         return "\x7f" if match[1] == "?" else chr(ord(match[1].upper()) & 0x1F)
