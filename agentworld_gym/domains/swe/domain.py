@@ -46,6 +46,7 @@ DOMAIN = Domain(
     variants=("auto", "bubblewrap", "monty"),
     libraries=("bashkit", "pydantic-monty"),
     versions=f"{__name__}:versions",
+    live="agentworld_gym.domains.swe.live:open_live",
     view="agentworld_gym.domains.swe.engine.view:SweView",
     observations="agentworld_gym.domains.swe.observations:CodeObservations",
     translations={"claude-code": "agentworld_gym.domains.swe.observations:CLAUDE_CODE"},

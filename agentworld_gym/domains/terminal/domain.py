@@ -35,6 +35,7 @@ DOMAIN = Domain(
     env_id="AgentWorld/Terminal-v0",
     engine=f"{__name__}:open_engine",
     libraries=("bashkit",),
+    live="agentworld_gym.domains.terminal.live:open_live",
     content_words="agentworld_gym.kit.vocabulary:content_words",
     view="agentworld_gym.domains.terminal.engine.view:TerminalView",
     programs="agentworld_gym.domains.terminal.engine.read_only_programs:programs",

@@ -6,6 +6,8 @@ bubblewrap makes the sandbox, where the configuration does not say `trusted: tru
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -32,12 +34,18 @@ _SYSTEM = (
 )
 """What is seen of /etc; nothing of it is a secret."""
 
+_OWN = frozenset(("dev", "home", "proc", "run", "sys", "tmp"))
+"""The folders at the root of an image that a sandbox has itself."""
+
 _FOR_NETWORK = ("hosts", "nsswitch.conf", "resolv.conf", "services")
 
 _USERS = {
     "passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n",
     "group": "root:x:0:\nuser:x:1000:\n",
 }
+
+THREADS = 4
+"""How many threads a process counts for where the kernel bounds both."""
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are looked for, inside a sandbox."""
@@ -126,6 +134,8 @@ class Confinement:
         binds: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         new_session: bool = True,
+        first: bool = False,
+        image: Path | None = None,
     ) -> list[str]:
         """Return a command as it is started: under bubblewrap, or as it is where the configuration trusts it.
 
@@ -135,6 +145,8 @@ class Confinement:
             binds: Folders of this machine that the command may write, by their paths inside.
             env: Further variables, beside those of the configuration.
             new_session: Whether it has no terminal to control; a shell on a pseudo-terminal makes a session of its own.
+            first: Whether it is the first process inside, which no other one there can end.
+            image: The folder of a root file system, whose programs there are instead of those of this machine.
         """
         words = [self._word(word) for word in words]
         if self.config.trusted:
@@ -146,13 +158,9 @@ class Confinement:
         line += ["--new-session"] if new_session else []
         line += ["--disable-userns"] if knows("--disable-userns") else []
         line += ["--share-net"] if config.network is True else []
-        line += ["--ro-bind", "/usr", "/usr"]
-        for name in ("bin", "lib", "lib32", "lib64", "sbin"):
-            if os.path.islink(f"/{name}"):
-                line += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
-            elif os.path.isdir(f"/{name}"):
-                line += ["--ro-bind", f"/{name}", f"/{name}"]
-        for name in (*_SYSTEM, *(_FOR_NETWORK if config.network is True else ())):
+        line += ["--as-pid-1"] if first else []
+        line += self._system() if image is None else _root_of(image)
+        for name in (*(_SYSTEM if image is None else ()), *(_FOR_NETWORK if config.network is True else ())):
             if os.path.exists(f"/etc/{name}"):
                 line += ["--ro-bind", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
         for name in _USERS:
@@ -164,25 +172,57 @@ class Confinement:
             line += ["--ro-bind", str(place), str(place)]
         for inside, outside in (binds or {}).items():
             line += ["--bind", outside, inside]
-        variables = {
+        line += ["--remount-ro", "/"]  # What lies between the folders has no bound.
+        for name, value in {**self.variables(), **(env or {}), **config.env}.items():
+            line += ["--setenv", name, value]
+        bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
+        limiter = shutil.which("prlimit")
+        if limiter is None:
+            return [*line, "--chdir", cwd, "--", *words]
+        if image is not None:  # The program need not be there inside.
+            return [limiter, *bound, "--", *line, "--chdir", cwd, "--", *words]
+        if (most := self.most_threads) is not None:
+            bound.append(f"--nproc={most}")
+        return [*line, "--chdir", cwd, "--", limiter, *bound, "--", *words]
+
+    @property
+    def most_threads(self) -> int | None:
+        """How many processes and threads the kernel lets a sandbox have; None where it does not count them apart.
+
+        It counts by user and namespace, but not those of root, so that only `process_watch` bounds them then.
+        """
+        return THREADS * self.config.limits.processes if os.getuid() and _counts_apart() else None
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that a sandboxed command sees, those of the configuration among them."""
+        return {
             "HOME": HOME,
             "PATH": PATH,
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             "USER": "user",
             "TERM": "xterm-256color",
+            **self.config.env,
         }
-        for name, value in {**variables, **(env or {}), **config.env}.items():
-            line += ["--setenv", name, value]
-        bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
-        limiter = shutil.which("prlimit")
-        limited = [limiter, *bound, "--"] if limiter else []
-        # The root itself lies in memory without a bound, so nothing may be written there.
-        return [*line, "--remount-ro", "/", "--chdir", cwd, "--", *limited, *words]
+
+    def _system(self) -> list[str]:
+        """Return the options that show this machine's programs."""
+        line = ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "lib", "lib32", "lib64", "sbin"):
+            if os.path.islink(f"/{name}"):
+                line += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+            elif os.path.isdir(f"/{name}"):
+                line += ["--ro-bind", f"/{name}", f"/{name}"]
+        return line
 
     def _word(self, word: str) -> str:
+        if "/" not in word or word.startswith("/"):
+            return word
         place = self.folder / word
-        return str(place) if "/" in word and not word.startswith("/") and place.exists() else word
+        try:
+            return str(place) if place.exists() else word
+        except (OSError, ValueError):  # It is no path, as a script is none.
+            return word
 
     def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment in which `command` is started: bubblewrap's own, or all of that of a trusted one."""
@@ -210,3 +250,24 @@ class Confinement:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _counts_apart() -> bool:
+    """Return whether the kernel counts a user's processes in each namespace apart, as Linux does since 5.14.
+
+    >>> _counts_apart() in (True, False)
+    True
+    """
+    version = re.match(r"(\d+)\.(\d+)", platform.release())
+    return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
+
+
+def _root_of(image: Path) -> list[str]:
+    """Return the options that show the root file system of an image, which cannot be written."""
+    line: list[str] = []
+    for place in sorted(image.iterdir()):
+        if place.is_symlink():
+            line += ["--symlink", os.readlink(place), f"/{place.name}"]
+        elif place.name not in _OWN:
+            line += ["--ro-bind", str(place), f"/{place.name}"]
+    return line

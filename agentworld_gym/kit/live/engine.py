@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -106,6 +107,12 @@ class LiveSession(ABC):
         """
         return None
 
+    def probe(self) -> LiveSession | None:
+        """Return a copy of all that the system holds in which an action means what it meant at the start, as in a fresh
+        shell over the same files; None where every copy is one. It is called as `copy` is.
+        """
+        return None
+
     def inspect(self, command: str) -> Inspection:
         """Run the command of a check; see `agentworld_gym.core.engines.Inspected`."""
         raise EngineError(f"this system runs no commands of checks, such as {command!r}")
@@ -144,6 +151,9 @@ class LiveEngine(ABC, Generic[C]):
 
     splits: ClassVar[bool] = False
     """Whether its sessions draw their episodes by seed, other ones in each split."""
+
+    machine: ClassVar[type[LiveMachine]]
+    """The class of its machines."""
 
     def __init__(self, config: C) -> None:
         self.config, self.masks = config, Masks(config.masks)
@@ -206,7 +216,7 @@ class LiveEngine(ABC, Generic[C]):
             expected = f"some of {', '.join(sorted(self.controls)) or 'none'}: a live system acts out no others"
             raise SpecError("task controls", unknown[0], controls.strengths[unknown[0]], expected)
         start = LiveStart(state, seed, controls, hidden, split)
-        return LiveMachine(self, start, *self._begun(start))
+        return self.machine(self, start, *self._begun(start))
 
     def _begun(self, start: LiveStart) -> tuple[LiveSession, str]:
         """Begin an episode in a session of the pool, and return what it shows."""
@@ -254,6 +264,14 @@ class LiveEngine(ABC, Generic[C]):
         if not self.config.forks:
             raise InexactFork("this live world is not forked: its configuration says forks: false")
         return self._pool.copied(session.copy)
+
+    def probe(self, session: LiveSession) -> LiveSession | None:
+        """Return a copy of a session for the probe of a check; None where a fork will do.
+
+        Raises:
+            EngineError: The system cannot be copied now.
+        """
+        return self._pool.copied(session.probe)
 
     def free(self, session: LiveSession) -> None:
         """Take back a session whose episode is over: it is reset, or ended, in the background."""
@@ -359,7 +377,25 @@ class LiveMachine(BaseMachine[LiveSession]):
         if self._lost:
             raise SystemLost(f"the live system is lost: {self._lost}")
         twin = self._engine.copy(system)
+        if twin is None and not self._turns:
+            raise InexactFork("a probe of a live system is not played again")
         self._system = self._engine.again(self._start, self._turns) if twin is None else twin
+
+    def probe(self) -> LiveMachine:
+        """Return a copy for a check, in which an action means what it meant at the start.
+
+        Raises:
+            EngineError: The system cannot be copied, or does not repeat itself.
+        """
+        fresh = self._engine.probe(self._session())
+        if fresh is None:
+            return self.fork()
+        twin = copy(self)
+        twin._system, twin._turns = fresh, ()
+        return twin
 
     def _free(self, system: LiveSession) -> None:
         self._engine.free(system)
+
+
+LiveEngine.machine = LiveMachine

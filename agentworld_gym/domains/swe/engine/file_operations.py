@@ -83,7 +83,7 @@ def read(episode: RepositoryEpisode, path: str) -> list[str]:
 
 
 def _missing(episode: RepositoryEpisode, path: str) -> Refused:
-    if path in episode.files.folders or path == "/":
+    if episode.files.is_folder(path):
         return Refused("is a directory", path=path)
     return Refused("no file", path=path)
 
@@ -97,7 +97,7 @@ def write(episode: RepositoryEpisode, path: str, text: str) -> bool:
     file = episode.files.get(path)
     if file is not None and not file.writable:
         raise Refused("permission", path=path)
-    if path in episode.files.folders or path == "/":
+    if episode.files.is_folder(path):
         raise Refused("is a directory", path=path)
     if path.split("/")[1] in SYSTEM or path.startswith(f"{episode.root}/.git/"):
         raise Refused("permission", path=path)
@@ -118,7 +118,7 @@ def exists(episode: RepositoryEpisode, path: str) -> bool:
     Raises:
         Refused: A folder has the path.
     """
-    if path in episode.files.folders:
+    if episode.files.is_folder(path) and path != "/":
         raise _missing(episode, path)
     return path in episode.files
 
@@ -155,7 +155,7 @@ def names(episode: RepositoryEpisode, path: str) -> tuple[list[str], list[str]]:
 
 
 def _need_folder(episode: RepositoryEpisode, path: str) -> None:
-    if path not in episode.files.folders and path != "/":
+    if not episode.files.is_folder(path):
         raise Refused("no directory", path=path)
 
 
@@ -200,7 +200,7 @@ def search(
     Raises:
         Refused: There is no such path, or the text is no regular expression.
     """
-    if path not in episode.files and path not in episode.files.folders and path != "/":
+    if path not in episode.files and not episode.files.is_folder(path):
         raise Refused("no path", path=path)
     try:
         pattern = LinearPattern(text, ignore_case)

@@ -85,6 +85,10 @@ class Files:
             self._above = frozenset(above)
         return self._above
 
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is a folder at a path."""
+        return path in self.folders or path == "/"
+
     @property
     def kept_folders(self) -> frozenset[str]:
         """The folders that stay where nothing is in them."""

@@ -86,7 +86,7 @@ def keys_of(keystrokes: str) -> Iterator[str]:
     >>> list(keys_of("Up")), list(keys_of("cat no\\t")), list(keys_of("a\\tb"))
     (['\\x1b[A'], ['cat no', '\\x1b\\t'], ['a', '\\t', 'b'])
     """
-    keystrokes = _named(keystrokes).replace("\r\n", "\n").replace("\r", "\n")
+    keystrokes = characters_of(keystrokes).replace("\r\n", "\n").replace("\r", "\n")
     if keystrokes.endswith("\t") and not keystrokes.endswith(COMPLETE):
         keystrokes = keystrokes[:-1] + COMPLETE
     keystrokes = keystrokes.encode("utf-8", "replace").decode("utf-8")
@@ -98,8 +98,12 @@ def split_keys(text: str) -> Iterator[str]:
     return (_ALIASES.get(match.group(), match.group()) for match in _KEYS.finditer(text))
 
 
-def _named(keystrokes: str) -> str:
-    """Return the characters of a key by its name; any other text is returned as it is."""
+def characters_of(keystrokes: str) -> str:
+    """Return the characters of a key by its name; any other text is returned as it is.
+
+    >>> characters_of("C-c"), characters_of("Up"), characters_of("ls")
+    ('\\x03', '\\x1b[A', 'ls')
+    """
     if match := _CONTROL.fullmatch(keystrokes):
         return "\x7f" if match[1] == "?" else chr(ord(match[1].upper()) & 0x1F)
     match = _MODIFIED.fullmatch(keystrokes)

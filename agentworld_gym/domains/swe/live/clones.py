@@ -1,0 +1,136 @@
+"""Private clones of a user's repository, which hold no commits after the one at which an episode begins."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from agentworld_gym.base.errors import MissingFile, SpecError
+from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.swe.live.config import RepositoryConfig
+from agentworld_gym.kit.live import Confinement, LiveSource
+from agentworld_gym.kit.live.box import Box
+from agentworld_gym.kit.live.confinement import HOME
+from agentworld_gym.kit.live.file_archive import FileArchive
+
+_TOLD_CHARS = 60_000
+"""How many characters of files are told to a language world that plays the system."""
+
+
+class Clones:
+    """Makes clones of one repository, one for each commit.
+
+    Args:
+        config: The repository.
+        source: Where the configuration stands.
+        confinement: How its setup runs.
+
+    Raises:
+        SpecError: There is no such folder, or no such commit.
+    """
+
+    def __init__(self, config: RepositoryConfig, source: LiveSource, confinement: Confinement) -> None:
+        self.config, self.confinement, self._source = config, confinement, source
+        self.repository = source.path(config.repository).resolve()
+        if not self.repository.is_dir():
+            raise MissingFile(self.repository, "a folder that git knows", kind="folder", key="repository")
+        self.root = f"{HOME}/{place_of(self.repository)}"
+        """The folder of the clone inside a sandbox."""
+        self._files: dict[str, FileArchive] = {}
+        self._cloning = threading.Lock()
+        self.resolved(config.commit)
+
+    def resolved(self, commit: str) -> str:
+        """Return the id of a commit.
+
+        Raises:
+            SpecError: The repository has no such commit, or is none.
+        """
+        try:
+            return self._git(
+                self.repository, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}"
+            ).strip()
+        except EngineError as error:
+            raise SpecError(self._source.file, "commit", commit, f"a commit of {self.repository} ({error})") from error
+
+    def _git(self, folder: Path, *words: str) -> str:
+        # The folder is the user's own, whoever runs this process.
+        line = ["git", "-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-C", str(folder), *words]
+        env = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                line, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise EngineError(f"git {words[0]} failed: {error}") from error
+        if done.returncode:
+            raise EngineError(f"git {words[0]} failed: {done.stderr.strip()[-500:]}")
+        return done.stdout
+
+    def files_at(self, commit: str) -> FileArchive:
+        """Return what a session begins with at a commit: a clone that holds no later ones, after its setup.
+
+        Raises:
+            EngineError: It cannot be cloned, or the setup fails.
+        """
+        name = self.resolved(commit)
+        with self._cloning:
+            if name not in self._files:
+                self._files[name] = self._cloned(name)
+            return self._files[name]
+
+    def _cloned(self, commit: str) -> FileArchive:
+        limits = self.config.limits
+        with tempfile.TemporaryDirectory(prefix="agentworld-live-") as folder:
+            place = Path(folder) / "clone"
+            self._git(Path(folder), "clone", "--quiet", "--no-local", "--no-checkout", str(self.repository), str(place))
+            self._git(place, "checkout", "--quiet", "-B", "main", commit)
+            for ref in self._git(place, "for-each-ref", "--format=%(refname)").split():
+                if ref != "refs/heads/main":
+                    self._git(place, "update-ref", "-d", ref)
+            with suppress(EngineError):  # The branch that the repository has checked out.
+                self._git(place, "symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+            self._git(place, "remote", "remove", "origin")
+            self._git(place, "reflog", "expire", "--expire=now", "--all")
+            self._git(place, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
+            for key, value in (("user.name", "Dev"), ("user.email", "dev@example.com")):
+                self._git(place, "config", key, value)
+            files = FileArchive.of_folder(place, self.root, limits.disk_mb << 20)
+        if self.config.setup is None:
+            return files
+        box = Box(self.confinement, files)
+        try:
+            done = box.run(self.config.setup, self.root, limits.start_seconds)
+            if done.status:
+                raise EngineError(f"the setup ended with status {done.status}: {done.output.strip()[-500:]}")
+            return box.files()
+        finally:
+            box.close()
+
+    def told_files(self, files: FileArchive) -> dict[str, str]:
+        """Return the texts of the repository by path, as many as a language model can be told of."""
+        told, chars = dict[str, str](), 0
+        for entry in files.entries():
+            if entry.kind != "file" or not entry.path.startswith(f"{self.root}/") or "/.git/" in entry.path:
+                continue
+            with suppress(UnicodeDecodeError):
+                text = entry.data.decode("utf-8")
+                chars += len(text) + len(entry.path)
+                if chars > _TOLD_CHARS:
+                    break
+                told[entry.path] = text
+        return told
+
+
+def place_of(folder: Path) -> str:
+    """Return the name that a clone has in the home folder.
+
+    >>> place_of(Path("/src/my lib.git"))
+    'my_lib'
+    """
+    return re.sub(r"[^\w.-]+", "_", folder.name.removesuffix(".git")) or "repository"

@@ -1,0 +1,67 @@
+"""What a user says of a shell: the option `live` of this domain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.kit.live import LiveConfig
+
+
+class ShellConfig(LiveConfig):
+    """A shell, and the files that it begins with.
+
+    >>> ShellConfig(folder="~/project", setup="make data").wait_seconds
+    5.0
+    """
+
+    folder: str | None = None
+    """A folder of this machine. The shell begins in a private copy of it, under its name in the home folder."""
+
+    image: str | None = None
+    """The folder of a root file system, as `debootstrap` makes it, or an unpacked image of a container. Its programs
+    are there instead of those of this machine; only the home folder and /tmp can be written."""
+
+    setup: str | None = None
+    """A command that runs once in the copy, before all episodes."""
+
+    wait_seconds: float = Field(default=5.0, ge=0)
+    """How long a command may at least take before the screen is read while it still runs. An action that asks for more
+    waits longer, and no action waits once the prompt is back."""
+
+
+class ShellState(Strict):
+    """What a task states to a shell."""
+
+    files: dict[str, str] = Field(default_factory=dict)
+    """Texts of files by path, which are written before the agent acts. Relative paths begin where the shell does."""
+
+    setup: str | None = None
+    """A command that runs in a clean shell after that."""
+
+    user: Any = None
+    """The name of the user, which is always `user`; for the prompts of language worlds."""
+
+    host: Any = None
+    """The name of the machine, which is always `live`."""
+
+    home: Any = None
+    """The home folder."""
+
+    cwd: Any = None
+    """The folder in which the shell begins."""
+
+    programs: Any = None
+    """The version of the shell."""
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, files: dict[str, str]) -> dict[str, str]:
+        for path in files:
+            if "\0" in path or ".." in path.split("/"):
+                raise ValueError(f"paths without `..`, not {path!r}")
+            if path.startswith("/") and not path.startswith(("/home/user/", "/tmp/")):
+                raise ValueError(f"paths below /home/user or /tmp, not {path!r}")
+        return files

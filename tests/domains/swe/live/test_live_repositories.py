@@ -1,0 +1,188 @@
+"""A repository of one's own: tools on real files in both scaffolds, commands, rows that are graded by named tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_shells import needs_sandbox
+from worlds import make
+
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.domains.swe.live import RepositoryEngine, open_live
+from agentworld_gym.kit.live import LiveMachine, LiveSource
+
+SWE = "AgentWorld/SWE-v0"
+ROOT = "/home/user/sums"
+TESTS = "python3 run_tests.py"
+RUN_TESTS = """\
+import sums
+
+for name, passes in (("test_add", sums.add(1, 2) == 3), ("test_half", sums.half(4) == 2)):
+    print(f"{name} (sums)", "...", "ok" if passes else "FAIL")
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needed() -> None:
+    needs_sandbox()
+
+
+def git(folder: Path, *words: str) -> str:
+    line = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", str(folder), *words]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose second commit repairs the first one, and a row of it."""
+    place = tmp_path_factory.mktemp("repository") / "sums"
+    place.mkdir()
+    git(place, "init", "-q", "-b", "main")
+    (place / "sums.py").write_text("def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n")
+    (place / ".gitignore").write_text("*.log\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "Broken")
+    base = git(place, "rev-parse", "HEAD").strip()
+    (place / "sums.py").write_text("def add(a, b):\n    return a + b\n\n\ndef half(a):\n    return a / 2\n")
+    patch = git(place, "diff")
+    git(place, "commit", "-qam", "Repaired")
+    (place / "run_tests.py").write_text(RUN_TESTS)
+    git(place, "add", "-AN")
+    row = {
+        "instance_id": "sums-1",
+        "problem_statement": "add subtracts.",
+        "base_commit": base,
+        "patch": patch,
+        "test_patch": git(place, "diff"),
+        "FAIL_TO_PASS": json.dumps(["test_add (sums)"]),
+        "PASS_TO_PASS": ["test_half (sums)"],
+        "repo": "ada/sums",
+    }
+    git(place, "reset", "-q", "--hard")
+    (place / "run_tests.py").unlink(missing_ok=True)
+    (place.parent / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    return place
+
+
+@pytest.fixture(scope="module")
+def engine(sums: Path) -> Iterator[RepositoryEngine]:
+    engine = opened(repository=str(sums), commit="HEAD~1", tests=TESTS, ahead=0)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def machine(engine: RepositoryEngine) -> Iterator[LiveMachine]:
+    machine = engine.start({}, 0)
+    yield machine
+    machine.close()
+
+
+def opened(**keys: Any) -> RepositoryEngine:
+    return open_live(LiveSource.of(keys))
+
+
+def called(machine: LiveMachine, tool: str, **arguments: Any) -> str:
+    return machine.act({"name": tool, "arguments": arguments})
+
+
+def command(machine: LiveMachine, line: str, **arguments: Any) -> str:
+    return called(machine, "run_shell_command", command=line, **arguments)
+
+
+def test_tools_and_commands_see_the_same_files(machine: LiveMachine) -> None:
+    assert machine.observation.split("\n")[0] == f"Working directory: {ROOT}"
+    assert called(machine, "read_file", absolute_path=f"{ROOT}/sums.py", offset=1, limit=1).endswith("    return a - b")
+    edited = called(machine, "edit", file_path=f"{ROOT}/sums.py", old_string="a - b", new_string="a + b")
+    assert edited == f"Successfully modified file: {ROOT}/sums.py (1 replacements)."
+    assert "Output: 3\n" in command(machine, "python3 -c 'import sums; print(sums.add(1, 2))'")
+    called(machine, "write_file", file_path=f"{ROOT}/new/b.txt", content="b\n")
+    assert "?? new/" in command(machine, "git status --short")
+    command(machine, "echo made > new/c.txt; cd new; pwd; false")
+    assert f"{ROOT}/new/c.txt" in called(machine, "glob", pattern="**/*.txt")
+    assert "L1: made" in called(machine, "search_file_content", pattern="ma.e")
+    assert f"{ROOT}/new/c.txt" in machine.state() and not [key for key in machine.state() if "/.git/" in key]
+
+
+def test_both_scaffolds_print_the_same_answer(sums: Path) -> None:
+    env = make(SWE, world="live", live={"repository": str(sums), "ahead": 0}, dialect="claude-code")
+    env.reset(seed=0)
+
+    def step(tool: str, **arguments: Any) -> str:
+        return str(env.step(json.dumps({"name": tool, "arguments": json.dumps(arguments)}))[0])
+
+    assert step("Read", file_path=f"{ROOT}/sums.py", limit=1) == "     1→def add(a, b):"
+    assert step("Bash", command="echo out; exit 3") == "Exit code 3\nout"
+    assert step("Bash", command="echo 1; sleep 100", run_in_background=True).endswith("bash_1")
+    assert "<status>running</status>" in step("BashOutput", bash_id="bash_1")
+    assert "Successfully killed" in step("KillShell", shell_id="bash_1")
+    env.close()
+
+
+def test_a_link_out_of_the_sandbox_leads_nowhere(machine: LiveMachine, sums: Path) -> None:
+    command(machine, f"ln -s {sums}/sums.py out; ln -s / root; ln -s loop loop; ln -s {ROOT}/sums.py in; mkfifo pipe")
+    for name in ("out", f"root{sums}/sums.py", "loop", "pipe", "root/proc/1/root/etc/shadow"):
+        assert "File not found" in called(machine, "read_file", absolute_path=f"{ROOT}/{name}")
+    assert "def add" in called(machine, "read_file", absolute_path=f"{ROOT}/in")
+    called(machine, "write_file", file_path=f"{ROOT}/root/tmp/here.txt", content="inside\n")
+    assert "Output: inside\n" in command(machine, "cat /tmp/here.txt")
+
+
+def test_a_command_that_takes_too_long_is_stopped(machine: LiveMachine) -> None:
+    shown = command(machine, "echo begun; sleep 100", timeout=300)
+    assert "Output: begun\nError: Command timed out after 300 ms." in shown
+
+
+def test_a_clone_holds_no_later_commits_and_the_original_is_not_touched(machine: LiveMachine, sums: Path) -> None:
+    assert "Repaired" not in command(machine, "git log --all --oneline; git fsck --lost-found; git stash list")
+    command(machine, "git commit --allow-empty -qm Mine; rm -rf .git")
+    assert "Repaired" in git(sums, "log", "--oneline") and "Mine" not in git(sums, "log", "--all", "--oneline")
+
+
+def test_a_fork_is_a_copy(machine: LiveMachine) -> None:
+    command(machine, "echo both > a.txt")
+    called(machine, "todo_write", todos=[{"id": "1", "content": "Repair", "status": "pending"}])
+    twin = machine.fork()
+    command(twin, "echo twin > a.txt")
+    assert machine.state()[f"{ROOT}/a.txt"] == "both\n" and twin.state()[f"{ROOT}/a.txt"] == "twin\n"
+    assert twin.state()["todo/1/content"] == "Repair"
+    twin.close()
+
+
+@pytest.mark.parametrize("change, solved", [("patch", True), ("", False), ("cheat", False)])
+def test_a_row_is_solved_by_its_patch_and_by_nothing_else(sums: Path, change: str, solved: bool) -> None:
+    rows = sums.parent / "rows.jsonl"
+    live = {"repository": str(sums), "rows": str(rows), "tests": TESTS, "ahead": 0}
+    env = make(SWE, world="live", live=live)
+    env.reset(seed=0)
+    assert env.task.id == "sums-1" and env.task.instruction == "add subtracts."
+    row = json.loads(rows.read_text())
+    written = {
+        "patch": {"/tmp/a.patch": row["patch"]},
+        "cheat": {f"{ROOT}/run_tests.py": "print('test_add (sums) ... ok')"},
+    }
+    for path, text in written.get(change, {}).items():
+        arguments = json.dumps({"file_path": path, "content": text})
+        env.step(json.dumps({"name": "write_file", "arguments": arguments}))
+    if change == "patch":
+        arguments = json.dumps({"command": "git apply /tmp/a.patch"})
+        env.step(json.dumps({"name": "run_shell_command", "arguments": arguments}))
+    assert env.step("finish")[4]["success"] is solved
+    env.close()
+
+
+def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="commit: got 'nowhere', expected a commit"):
+        opened(repository=str(sums), commit="nowhere")
+    with pytest.raises(SpecError, match="commit: got 'HEAD', expected a commit of"):
+        opened(repository=str(tmp_path))
+    (tmp_path / "rows.jsonl").write_text('{"instance_id": "a"}\n')
+    with pytest.raises(SpecError, match="line 1: problem_statement"):
+        opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
+    with pytest.raises(SpecError, match="tests: got 'no-such-program'"):
+        opened(repository=str(sums), tests="no-such-program -q")
