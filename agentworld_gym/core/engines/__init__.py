@@ -27,6 +27,7 @@ __all__ = [
     "Kind",
     "Machine",
     "Multilingual",
+    "OutOfTime",
     "Probed",
     "Restorable",
     "RestorableMachine",
@@ -71,7 +72,11 @@ class SystemLost(EngineError):
     kind = "connection"
 
 
-class SystemLate(EngineError):
+class OutOfTime(EngineError):
+    """An action took longer than the engine waits, in real time; on a machine with less to do it may not."""
+
+
+class SystemLate(OutOfTime):
     """A live system did not answer in time. What it has done is not known, so that its machine cannot go on."""
 
     kind = "timeout"

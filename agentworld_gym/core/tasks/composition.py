@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from agentworld_gym.core.domain.task import Check, Expect, Split
 from agentworld_gym.core.domain.user import ASK, ASK_TOOL, Reply
+from agentworld_gym.core.engines import OutOfTime
 from agentworld_gym.core.tasks.family import COMPOSED, Family, TaskDraft
 from agentworld_gym.core.tasks.rehearsal import Faults, Rehearsal
 from agentworld_gym.core.tasks.scene import NothingFits, Scene, SceneFamily, Unfit
@@ -517,6 +518,9 @@ def _written(answers: Sequence[Sequence[str]]) -> str:
     return "; ".join(f"{number} | {item}" for number, item in entries)
 
 
+LATE = 3
+"""How many times a rehearsal may run out of real time before the task is given up with an error."""
+
 Compose = Callable[[random.Random, int, Split, str], TaskDraft]
 """A function of random numbers, a level, a split and the family that contributes: it composes a task."""
 
@@ -534,7 +538,9 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
     def of_family(name: str) -> Family:
         def family(rng: random.Random, level: int, split: Split) -> TaskDraft:
             assert level in COMPOSED
+            late = 0
             for _ in range(ATTEMPTS):
+                drawn = rng.getstate()
                 try:
                     draft = compose(rng, level, split, name)
                     if faults is not None and level > 4:
@@ -545,6 +551,12 @@ def composing(compose: Compose, domain: str, faults: Faults | None = None) -> Ca
                         return draft
                 except Unfit:
                     continue
+                except OutOfTime:
+                    # A busy machine must not give other tasks for the same seed.
+                    if late == LATE:
+                        raise
+                    late += 1
+                    rng.setstate(drawn)
             raise NothingFits(f"nothing of {domain} composes with {name} at level {level}")
 
         return family

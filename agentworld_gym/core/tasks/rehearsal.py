@@ -15,7 +15,7 @@ from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, changes_
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Check, Task
-from agentworld_gym.core.engines import NO_CONTROLS, Controls, EngineError, Machine, Probed, last_state
+from agentworld_gym.core.engines import NO_CONTROLS, Controls, EngineError, Machine, OutOfTime, Probed, last_state
 from agentworld_gym.core.engines.catalog import load_engine
 from agentworld_gym.core.engines.controls import suspended
 from agentworld_gym.core.screens.sight import Sight
@@ -195,7 +195,11 @@ class _Stage:
         self._sight = Sight(domain, self.seen)
 
     def do(self, text: str) -> bool:
-        """Play an action; tell whether it was possible."""
+        """Play an action; tell whether it was possible.
+
+        Raises:
+            OutOfTime: The machine that this runs on was too busy to tell.
+        """
         resolved = self._sight.resolve(text)
         action = None if resolved is None else self._parser.parse(resolved, self._draft.tools)
         if action is None or action.error is not None:
@@ -204,6 +208,8 @@ class _Stage:
             return True
         try:
             shown = self.machine.act(action.parsed)
+        except OutOfTime:
+            raise
         except EngineError:
             return False
         self.seen.append(shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -18,6 +19,7 @@ from agentworld_gym.agents.policies.scripted import expert_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Check, Expect, Task, split_of, total_weight
 from agentworld_gym.core.domain.user import answer_to, has_user
+from agentworld_gym.core.engines import OutOfTime
 from agentworld_gym.core.registration import all_domains
 from agentworld_gym.core.tasks import families, generate, levels
 from agentworld_gym.core.tasks.composition import (
@@ -33,6 +35,7 @@ from agentworld_gym.core.tasks.composition import (
 )
 from agentworld_gym.core.tasks.family import COMPOSED, Finding, TaskDraft
 from agentworld_gym.core.tasks.scene import Unfit
+from agentworld_gym.domains.terminal.engine.machine import TerminalMachine
 from agentworld_gym.domains.terminal.explorer import explore_policy
 from agentworld_gym.envs.options import EnvOptions
 
@@ -274,3 +277,27 @@ def test_an_order_has_the_name_of_one_of_several_things(found: tuple[str, ...], 
 def test_two_jobs_that_find_the_same_do_not_compose() -> None:
     with pytest.raises(Unfit, match="find the same"):
         composed(random.Random(0), 4, [job(1), job(1), job(2)], [], ORDERS, 0)
+
+
+def test_a_busy_machine_gives_the_same_task_for_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rehearsal in which an action ran out of real time says nothing of the task: it is played again."""
+    calm = generate("terminal", "archive", 4, 11)
+    act, busy = TerminalMachine.act, iter([False] * 5 + [True] + [False] * 7 + [True])
+
+    def late(machine: TerminalMachine, action: Any) -> str:
+        if next(busy, False):
+            raise OutOfTime("an action did not end within 2 s of real time")
+        return act(machine, action)
+
+    monkeypatch.setattr(TerminalMachine, "act", late)
+    assert generate("terminal", "archive", 4, 11) == calm
+    assert next(busy, None) is None, "nothing was late"
+
+
+def test_a_machine_that_is_always_busy_gives_an_error_and_no_other_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(machine: TerminalMachine, action: Any) -> str:
+        raise OutOfTime("an action did not end within 2 s of real time")
+
+    monkeypatch.setattr(TerminalMachine, "act", late)
+    with pytest.raises(OutOfTime):
+        generate("terminal", "archive", 4, 11)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from agentworld_gym.core.engines import EngineError, RestorableMachine, Scalar
+from agentworld_gym.core.engines import EngineError, OutOfTime, RestorableMachine, Scalar
 from agentworld_gym.domains.terminal.engine import shell as shells
 from agentworld_gym.domains.terminal.engine.command_entry import CommandEntry, entered_command
 from agentworld_gym.domains.terminal.engine.isolated_shell import LineLost
@@ -302,7 +302,7 @@ class TerminalMachine(RestorableMachine[Shell]):
     def _in_time(self, end: float) -> None:
         if time.monotonic() > end:
             self.close()
-            raise EngineError(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
+            raise OutOfTime(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
 
     def _press(self, shell: Shell, key: str, printed: list[str]) -> None:
         entered = self._line.press(key, printed)

@@ -21,7 +21,7 @@ from bashkit import Bash, BashError, ExecutionProfile, FileSystem
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.base.process.open_files import TooManyFiles, need_files
-from agentworld_gym.core.engines import EngineError
+from agentworld_gym.core.engines import EngineError, OutOfTime
 from agentworld_gym.domains.terminal.engine.builtins import builtins
 from agentworld_gym.domains.terminal.engine.context import MAX_COMMANDS, ShellContext, VirtualClock
 from agentworld_gym.domains.terminal.engine.host_files import (
@@ -339,7 +339,7 @@ class Shell:
         text, stuck = bash_output(chunks, "" if left else result.error or "", typed, self.cwd)
         if stuck is None:
             limit = LAST_RESORT_SECONDS if self.seconds is None else self.seconds
-            raise EngineError(f"a command did not end within {limit:g} s of real time")
+            raise OutOfTime(f"a command did not end within {limit:g} s of real time")
         return ScriptOutcome(text, result.exit_code, stuck, context.wakes)
 
     def last_background(self) -> str:
