@@ -282,7 +282,7 @@ def test_two_jobs_that_find_the_same_do_not_compose() -> None:
 def test_a_busy_machine_gives_the_same_task_for_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rehearsal in which an action ran out of real time says nothing of the task: it is played again."""
     calm = generate("terminal", "archive", 4, 11)
-    act, busy = TerminalMachine.act, iter([False] * 5 + [True] + [False] * 7 + [True])
+    act, busy = TerminalMachine.act, iter([*[False] * 20, True, *[False] * 30, True])
 
     def late(machine: TerminalMachine, action: Any) -> str:
         if next(busy, False):
