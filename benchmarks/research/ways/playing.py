@@ -77,7 +77,7 @@ def _played(runner: EpisodeRunner, task: Task, way: Way) -> Played:
         end = _carried_out(runner, episode, sight, way(task.instruction, screen), done)
     except NotOnScreen as error:
         refused = (str(error),)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, RuntimeError, TypeError, ValueError) as error:
         refused = (f"the way cannot go on: {error!r} after {episode.observation[-SHOWN:]!r}",)
     if done and not refused:
         refused = _refusals(runner, episode, end)
