@@ -729,7 +729,8 @@ def test_what_a_world_prints_cannot_drive_the_terminal() -> None:
 
 def traces(folder: Path) -> list[Any]:
     """The episodes so far, none where no trace was begun."""
-    return list(read_trace(folder)) if list(folder.glob("*.agent.jsonl")) else []
+    begun = any(file.stat().st_size for file in folder.glob("*.agent.jsonl"))
+    return list(read_trace(folder)) if begun else []
 
 
 def wait_for(condition: Any) -> None:
