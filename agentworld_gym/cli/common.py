@@ -44,7 +44,9 @@ AgentOption = Annotated[
 WorldOption = Annotated[
     str,
     typer.Option(
-        "--world", help="Who plays the environment: what `gym.make(..., world=…)` takes, as `agentworld envs` lists it."
+        "--world",
+        help="Who plays the environment: what `gym.make(..., world=…)` takes, as `agentworld envs` lists it, such "
+        "as live:FILE for your own system.",
     ),
 ]
 ScenarioOption = Annotated[

@@ -39,7 +39,7 @@ def envs(
     from agentworld_gym.agents.teams.team import load_team
     from agentworld_gym.core.domain.spec import load_spec
     from agentworld_gym.core.engines.catalog import has_engine
-    from agentworld_gym.core.registration import all_domains, menu_id_of
+    from agentworld_gym.core.registration import CUSTOM_ID, all_domains, menu_id_of
     from agentworld_gym.llm.bundled_models import bundled_models
 
     specs, models = [], bundled_models()
@@ -60,10 +60,11 @@ def envs(
         grounded = "yes" if has_engine(spec.id) else "no"
         tiny = next((name for name, model in models.items() if model.knows(spec)), "no")
         table.add_row(spec.env_id, spec.id, grounded, tiny, str(spec.limits.max_steps), tasks)
-    table.add_row("AgentWorld/Custom-v0", "my.yaml", "no", "no", "", "your own")
+    table.add_row(CUSTOM_ID, "my.yaml", "no", "no", "", "your own")
     menus = Table("id", "domain", title="Menus and vectors (Stable-Baselines3)")
     for spec in specs:
         menus.add_row(menu_id_of(spec.env_id), spec.id)
+    menus.add_row(menu_id_of(CUSTOM_ID), "my.yaml")
     together = Table("id", "domain", "agents", title="Many agents (PettingZoo)")
     for team in map(load_team, shipped_names("team")):
         together.add_row(team.env_id or team.id, team.domain, ", ".join(team.roles))

@@ -68,7 +68,12 @@ def agent(
         ),
     ] = None,
     world: Annotated[
-        str, typer.Option("--world", help="Who plays the environments: grounded, tiny, or a world model's handle.")
+        str,
+        typer.Option(
+            "--world",
+            help="Who plays the environments: grounded, tiny, live:FILE for your own system, or a world model's "
+            "handle.",
+        ),
     ] = "grounded",
     domains: Annotated[
         str | None,
