@@ -37,7 +37,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.android.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.android.explorer:PhoneExplorer",
     unseen_names="agentworld_gym.domains.android.unseen_names:UnseenApps",
-    explain="agentworld_gym.recipe.thinking.explainers.screens:explain_phone",
+    explain="agentworld_gym.domains.android.explanations:explain",
     verifier="agentworld_gym.domains.android.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"isn't responding"},
 )

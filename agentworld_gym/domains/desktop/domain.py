@@ -34,7 +34,7 @@ DOMAIN = Domain(
     control_cases="agentworld_gym.domains.desktop.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.desktop.explorer:DesktopExplorer",
     unseen_names="agentworld_gym.domains.desktop.unseen_names:UnseenPrograms",
-    explain="agentworld_gym.recipe.thinking.explainers.screens:explain_desktop",
+    explain="agentworld_gym.domains.desktop.explanations:explain",
     verifier="agentworld_gym.domains.desktop.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"[Cc]onnection .*refused"},
 )

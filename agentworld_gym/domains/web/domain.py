@@ -63,7 +63,7 @@ DOMAIN = Domain(
     unseen_names="agentworld_gym.domains.web.unseen_names:UnseenSites",
     claim_recording=f"{__name__}:claim_recording",
     session_formats={"browsergym": "agentworld_gym.domains.web.importers.browsergym:FORMAT"},
-    explain="agentworld_gym.recipe.thinking.explainers.screens:explain_page",
+    explain="agentworld_gym.domains.web.explanations:explain",
     verifier="agentworld_gym.domains.web.verifier:VERIFIER",
     control_marks={"intermittent-errors": r"ERR_CONNECTION_RESET|502 Bad Gateway"},
 )
