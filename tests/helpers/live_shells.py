@@ -8,7 +8,7 @@ import pytest
 
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.kit.live import Confinement, LiveConfig
-from agentworld_gym.kit.live.box import Box
+from agentworld_gym.kit.live.box import SandboxBox
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 
@@ -16,6 +16,6 @@ def needs_sandbox() -> None:
     """Skip where nothing can be confined."""
     try:
         with Confinement(LiveConfig(), "test", Path.cwd()) as confinement:
-            Box(confinement, FileArchive.of({})).close()
+            SandboxBox(confinement, FileArchive.of({})).close()
     except AgentWorldError as error:
         pytest.skip(f"bubblewrap cannot run here: {error}")

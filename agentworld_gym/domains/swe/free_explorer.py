@@ -9,10 +9,10 @@ from shlex import quote
 
 from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.exploring.free.contents import Contents
-from agentworld_gym.agents.policies.exploring.free.swe_lines import ShellLines
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.domains.swe.explorer import CodeExplorer, tool
+from agentworld_gym.domains.swe.shell_lines import ShellLines
 
 _LOST = 0.12
 """The share of the operands that name nothing."""

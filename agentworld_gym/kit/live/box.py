@@ -105,7 +105,7 @@ class Ran(NamedTuple):
     """What it printed to either stream, without the middle of what is long."""
 
 
-class Box:
+class SandboxBox:
     """A sandbox with files in memory: a home and /tmp.
 
     Args:

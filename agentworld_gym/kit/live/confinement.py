@@ -102,9 +102,7 @@ class Confinement:
         Raises:
             SpecError: There is no such program, or the sandbox does not show it.
         """
-        found = shutil.which(
-            self._word(program), path=None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
-        )
+        found = self._found(program)
         if found is None:
             raise SpecError(self.file, key, program, "a program that is installed here")
         if self.config.trusted:
@@ -119,6 +117,33 @@ class Confinement:
         if needed:
             told = f"a program below /usr, or the key `read: [{', '.join(map(str, needed))}]`"
             raise SpecError(self.file, key, program, told)
+
+    def require_files(self, words: Sequence[str], key: str = "command") -> None:
+        """Make sure that the files of this configuration's folder that a command names can be seen where it runs.
+
+        Args:
+            words: The words of the command behind the program.
+            key: The key that errors name.
+
+        Raises:
+            SpecError: The sandbox does not show a file.
+        """
+        for word in words:
+            place = Path(self._word(word))
+            if not self.config.trusted and place.is_absolute() and place.is_file() and not self.shows(place):
+                raise SpecError(self.file, key, word, f"a file that the sandbox shows: `read: [{place.parent}]`")
+
+    def _found(self, program: str) -> str | None:
+        """Return the path of a program, of those inside and then of those that this user finds."""
+        path = None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
+        return shutil.which(self._word(program), path=path)
+
+    def _program(self, word: str) -> str:
+        """Return a program as it is called inside: by its path where it lies in a folder of `read`."""
+        if "/" in word or shutil.which(word, path=PATH) is not None:
+            return self._word(word)
+        found = self._found(word)
+        return found if found is not None and self.shows(Path(found).absolute()) else word
 
     def shows(self, place: Path) -> bool:
         """Return whether a sandboxed command sees a file at its path."""
@@ -148,7 +173,7 @@ class Confinement:
             first: Whether it is the first process inside, which no other one there can end.
             image: The folder of a root file system, whose programs there are instead of those of this machine.
         """
-        words = [self._word(word) for word in words]
+        words = [self._word(word) for word in words] if image or self.config.trusted else self._words(words)
         if self.config.trusted:
             return words
         limits, config = self.config.limits, self.config
@@ -215,12 +240,15 @@ class Confinement:
                 line += ["--ro-bind", f"/{name}", f"/{name}"]
         return line
 
+    def _words(self, words: Sequence[str]) -> list[str]:
+        return [self._program(word) for word in words[:1]] + [self._word(word) for word in words[1:]]
+
     def _word(self, word: str) -> str:
-        if "/" not in word or word.startswith("/"):
+        if word.startswith(("/", "-")):
             return word
         place = self.folder / word
         try:
-            return str(place) if place.exists() else word
+            return str(place) if (place.exists() if "/" in word else place.is_file()) else word
         except (OSError, ValueError):  # It is no path, as a script is none.
             return word
 

@@ -88,6 +88,29 @@ def test_a_folder_is_read_where_a_key_names_it_and_never_written(folder: Path) -
         Confinement(LiveConfig(network=("example.org",)), "my.yaml", folder)
 
 
+def test_programs_and_files_are_named_as_at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of a virtual environment by its name, and a script by that of the file beside the configuration."""
+    program = folder / "bin" / "watering"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\ncat $1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with Confinement(LiveConfig(read=(".",)), "my.yaml", folder) as confinement:
+        confinement.require("watering")
+        confinement.require_files(["secret"])
+        line = confinement.command(["watering", "secret"])
+        assert subprocess.run(line, env=confinement.environment(), capture_output=True, timeout=30).stdout == b"sesame"
+    with Confinement(LiveConfig(), "my.yaml", folder) as confinement:
+        with pytest.raises(SpecError, match=r"command: got 'watering', expected .*read: "):
+            confinement.require("watering")
+        with pytest.raises(SpecError, match=rf"command: got 'secret', expected .*read: \[{folder}\]"):
+            confinement.require_files(["secret"])
+
+
+def test_one_folder_needs_no_list() -> None:
+    assert LiveConfig.model_validate({"read": "venv"}).read == ("venv",)
+
+
 IN_MEMORY = (
     "import os, time; f = os.memfd_create(str()); [os.write(f, bytes(1 << 20)) for _ in range(200)]; time.sleep(30)"
 )

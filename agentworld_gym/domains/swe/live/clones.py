@@ -14,7 +14,7 @@ from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.swe.live.config import RepositoryConfig
 from agentworld_gym.kit.live import Confinement, LiveSource
-from agentworld_gym.kit.live.box import Box
+from agentworld_gym.kit.live.box import SandboxBox
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -103,7 +103,7 @@ class Clones:
             files = FileArchive.of_folder(place, self.root, limits.disk_mb << 20)
         if self.config.setup is None:
             return files
-        box = Box(self.confinement, files)
+        box = SandboxBox(self.confinement, files)
         try:
             done = box.run(self.config.setup, self.root, limits.start_seconds)
             if done.status:

@@ -47,7 +47,7 @@ class RepositoryConfig(LiveConfig):
     """A file of JSON lines in the form of SWE-bench, each of which is a task."""
 
 
-class BenchRow(Strict, extra="ignore"):
+class RepositoryRow(Strict, extra="ignore"):
     """One row in the form of SWE-bench; other keys are ignored."""
 
     instance_id: str = Field(min_length=1)
@@ -105,7 +105,7 @@ class RepositoryTaskState(Strict):
     """What git tells, likewise."""
 
 
-def rows_of(source: LiveSource, file: str) -> list[BenchRow]:
+def rows_of(source: LiveSource, file: str) -> list[RepositoryRow]:
     """Read the rows of a file.
 
     Raises:
@@ -125,5 +125,5 @@ def rows_of(source: LiveSource, file: str) -> list[BenchRow]:
             raise SpecError(path, f"line {number}", line, "a JSON object") from error
         if not isinstance(data, Mapping):
             raise SpecError(path, f"line {number}", data, "a JSON object")
-        rows.append(validated(BenchRow, dict(data), f"{path}, line {number}"))
+        rows.append(validated(RepositoryRow, dict(data), f"{path}, line {number}"))
     return rows

@@ -10,8 +10,8 @@ from typing import Any
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate
 from agentworld_gym.domains.swe.engine.grading import STEERING
 from agentworld_gym.domains.swe.live.clones import Clones
-from agentworld_gym.domains.swe.live.config import BenchRow
-from agentworld_gym.kit.live.box import TIMED_OUT, Box
+from agentworld_gym.domains.swe.live.config import RepositoryRow
+from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 _PATCHED = re.compile(r"(?m)^(?:---|\+\+\+) [ab]/(\S+)")
@@ -35,12 +35,12 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
         EngineError: The patch of the tests does not apply.
         SystemLate: The tests took too long.
     """
-    told = BenchRow.model_validate(dict(row))
+    told = RepositoryRow.model_validate(dict(row))
     clean = clones.files_at(told.base_commit)
     kept = {*_PATCHED.findall(told.test_patch)}
     steering = {name for name in STEERING} - {path.rpartition("/")[2] for path in _PATCHED.findall(told.patch)}
     written, removed = changed(clean, files, f"{clones.root}/", kept, steering)
-    box = Box(clones.confinement, clean)
+    box = SandboxBox(clones.confinement, clean)
     try:
         if written:
             # What git ignores is no part of a change, as in a patch.

@@ -33,7 +33,7 @@ from agentworld_gym.domains.swe.live.config import NAMED, RepositoryTaskState
 from agentworld_gym.domains.swe.live.grading import graded
 from agentworld_gym.domains.swe.live.sandbox_files import SandboxFiles
 from agentworld_gym.kit.live import LiveAbout, LiveMachine, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import TIMED_OUT, Box
+from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 TERMINATED = 15
@@ -54,7 +54,7 @@ class RepositorySession(LiveSession):
     def __init__(self, clones: Clones, files: FileArchive | None = None) -> None:
         self._clones, self._start = clones, LiveStart()
         self._commit = clones.config.commit
-        self._box = Box(clones.confinement, clones.files_at(self._commit) if files is None else files)
+        self._box = SandboxBox(clones.confinement, clones.files_at(self._commit) if files is None else files)
         self.episode = self._begun()
         self.result: Result = self._greeting()
 
@@ -83,7 +83,7 @@ class RepositorySession(LiveSession):
         wanted = validated(RepositoryTaskState, told, "task state")
         self._start, commit = start, wanted.commit or self._clones.config.commit
         if commit != self._commit:
-            box = Box(self._clones.confinement, self._clones.files_at(commit))
+            box = SandboxBox(self._clones.confinement, self._clones.files_at(commit))
             self._box.close()
             self._box, self._commit = box, commit
             self.episode = self._begun()
@@ -235,7 +235,7 @@ class RepositorySession(LiveSession):
         """
         if command == NAMED:
             return graded(self._clones, self._box.files(), self._start.hidden.get("row", {}))
-        box = Box(self._clones.confinement, self._box.files())
+        box = SandboxBox(self._clones.confinement, self._box.files())
         try:
             done = box.run(command, self._clones.root)
         finally:

@@ -10,7 +10,7 @@ from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.terminal.live.config import ShellConfig
 from agentworld_gym.domains.terminal.live.session import ShellSession
 from agentworld_gym.kit.live import Confinement, LiveEngine, LiveSource
-from agentworld_gym.kit.live.box import Box, missing_programs
+from agentworld_gym.kit.live.box import SandboxBox, missing_programs
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -87,7 +87,7 @@ class ShellEngine(LiveEngine[ShellConfig]):
                 raise EngineError(f"the folder cannot be copied: {error}") from error
         if config.setup is None:
             return files
-        box = Box(self.confinement, files, self.image)
+        box = SandboxBox(self.confinement, files, self.image)
         try:
             done = box.run(config.setup, self.cwd, config.limits.start_seconds)
             if done.status:

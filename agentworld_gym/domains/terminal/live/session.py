@@ -20,7 +20,7 @@ from agentworld_gym.domains.terminal.live.config import ShellConfig, ShellState
 from agentworld_gym.domains.terminal.live.pseudo_terminal import MARKED, PseudoTerminal
 from agentworld_gym.domains.terminal.live.shell_memory import DUMPED, KEY, ShellMemory, dump_job, memory_of
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import TIMED_OUT, Box
+from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -77,12 +77,12 @@ class ShellSession(LiveSession):
     ) -> None:
         self._config, self._confinement, self._image, self._cwd = config, confinement, image, cwd
         self._terminal = PseudoTerminal()
-        self._box: Box | None = None
+        self._box: SandboxBox | None = None
         self._files = files
         self._tells_all = True
         """Whether the shell can tell all that it knows."""
         try:
-            self._box = Box(confinement, files, image, self._terminal.slave)
+            self._box = SandboxBox(confinement, files, image, self._terminal.slave)
             self._start_shell(memory)
         except BaseException:
             self.close()
@@ -103,7 +103,7 @@ class ShellSession(LiveSession):
         box.begin(_SHELL.format(start=shlex.quote(start), cwd=shlex.quote(cwd), env=env))
         self._terminal.started(self._config.limits.start_seconds, lambda: box.alive)
 
-    def _open(self) -> Box:
+    def _open(self) -> SandboxBox:
         assert self._box is not None
         return self._box
 
@@ -194,7 +194,7 @@ class ShellSession(LiveSession):
         Raises:
             SystemLate: It took too long.
         """
-        box = Box(self._confinement, self._open().files(), self._image)
+        box = SandboxBox(self._confinement, self._open().files(), self._image)
         try:
             done = box.run(command, self._cwd)
         finally:

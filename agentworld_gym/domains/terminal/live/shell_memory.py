@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.kit.live.box import Box
+from agentworld_gym.kit.live.box import SandboxBox
 
 KEY = r"\e[7771~"
 """The key by which the shell writes down what it knows, as bash names it."""
@@ -52,7 +52,7 @@ def dump_job() -> str:
     return f"cat >/dev/shm/.dump <<'END OF DUMP'\n{_DUMP}\nEND OF DUMP\n"
 
 
-def memory_of(box: Box) -> ShellMemory | None:
+def memory_of(box: SandboxBox) -> ShellMemory | None:
     """Return what a shell wrote down; None where that cannot be read.
 
     Raises:
