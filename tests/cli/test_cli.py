@@ -73,6 +73,7 @@ def test_envs_lists_every_id_and_what_is_grounded() -> None:
     assert set(rows) == {
         *ENV_IDS,
         "AgentWorld/Custom-v0",
+        "AgentWorld/CustomMenu-v0",
         *(one.menu_id for one in all_domains().values()),
         *(one.env_id for one in several),
     }
