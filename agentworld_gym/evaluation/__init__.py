@@ -1,1 +1,1 @@
-"""How good a world model is: on recorded rows, against the grounded worlds, and by what agents learn in it."""
+"""How good a world model or an agent is; the viewer of traces, the playground, the check of live worlds, the cost."""

@@ -1,1 +1,1 @@
-"""What several domains are made of: tables, widgets, drawings, word lists, and the comparison of texts."""
+"""What several domains are made of: tables, widgets, drawings, word lists, the sandbox, live systems."""

@@ -1,4 +1,4 @@
-"""Worlds answer actions: there are language worlds, grounded worlds, scripted worlds and recorded ones."""
+"""Worlds answer actions: language worlds, grounded worlds, live worlds, scripted worlds and recorded ones."""
 
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld

@@ -1,4 +1,4 @@
-"""Composed tasks, of levels 4 and 5: three to six jobs on one shared state, where one needs what another one found.
+"""Composed tasks, of levels 4 and 5: three to eight jobs on one shared state, where one needs what another one found.
 
 Each job is the task of a family. Some stand in the instruction, and some are written orders in the world, under a name
 that the agent finds out in an earlier job. Orders that nobody asks for lie beside them.
