@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy, nothing_policy
+from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines.catalog import has_engine
@@ -31,7 +33,7 @@ class CheckedTask(NamedTuple):
 def check_task(path: Path, domain: str) -> CheckedTask:
     """Read a task, and play its expert and an agent that does nothing in the grounded world of its domain.
 
-    Whoever acts or answers passes the rubrics there, because no judge is asked.
+    A task whose state names a live system is played there. Whoever acts or answers passes the rubrics there, because no judge is asked.
 
     Args:
         path: The YAML file of the task.
@@ -43,10 +45,10 @@ def check_task(path: Path, domain: str) -> CheckedTask:
     file = str(path)
     options = EnvOptions(spec=domain, task=file)
     spec = options.domain_spec()
-    grounded = has_engine(spec.id)
-    with closing(options.changed(world="grounded" if grounded else "scripted", judge=_acts).runner()) as runner:
+    played = "live" if _names_a_system(path) else "grounded" if has_engine(spec.id) else "scripted"
+    with closing(options.changed(world=played, judge=_acts).runner()) as runner:
         [(task, _)] = runner.source.own
-        if not grounded:
+        if played == "scripted":
             return CheckedTask(task, None)
         try:
             begun = [episode for episode, _, _ in runner.start([0, 0], {})]
@@ -59,6 +61,12 @@ def check_task(path: Path, domain: str) -> CheckedTask:
         finally:
             for episode in begun:
                 episode.session.close()
+
+
+def _names_a_system(path: Path) -> bool:
+    data = read_yaml(path, "a YAML file with a task")
+    state = data.get("state") if isinstance(data, Mapping) else None
+    return isinstance(state, Mapping) and "live" in state
 
 
 def _acts(episode: JudgedEpisode) -> float:

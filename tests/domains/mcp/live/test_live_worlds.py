@@ -55,6 +55,22 @@ def test_a_dream_plays_the_tasks_of_the_live_world_and_commands_run_in_that(tmp_
     env.close()
 
 
+def test_a_task_that_names_its_system_is_checked_there(tmp_path: Path) -> None:
+    task = {
+        "instruction": "Note milk.",
+        "state": {"live": written(tmp_path).name},
+        "success": [{"run": call("list_notes"), "expect": {"equals": "milk"}}],
+        "expert": [call("add_note", text="milk"), "finish"],
+    }
+    file = tmp_path / "milk.yaml"
+    file.write_text(yaml.safe_dump(task))
+    found = CliRunner().invoke(app, ["tasks", "check", str(file), "--env", "mcp"])
+    assert found.exit_code == 0 and "the expert solves it in 2 steps" in found.output
+    file.write_text(yaml.safe_dump({**task, "expert": [call("add_note", text="tea"), "finish"]}))
+    found = CliRunner().invoke(app, ["tasks", "check", str(file), "--env", "mcp"])
+    assert found.exit_code == 2 and "success.0" in found.output
+
+
 def test_what_was_recorded_of_a_live_world_replays_without_it(tmp_path: Path) -> None:
     def played(world: str, task: Any, **options: Any) -> tuple[list[Any], Any]:
         env = make(MCP, world=world, task=task, **options)
