@@ -33,7 +33,8 @@ class CheckedTask(NamedTuple):
 def check_task(path: Path, domain: str) -> CheckedTask:
     """Read a task, and play its expert and an agent that does nothing in the grounded world of its domain.
 
-    A task whose state names a live system is played there. Whoever acts or answers passes the rubrics there, because no judge is asked.
+    A task whose state names a live system is played in that one. Whoever acts or answers passes the rubrics, because
+    no judge is asked.
 
     Args:
         path: The YAML file of the task.
