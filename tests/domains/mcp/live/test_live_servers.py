@@ -19,6 +19,7 @@ from worlds import make
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.engines import InexactFork
 from agentworld_gym.domains.mcp.live.config import ServerConfig
+from agentworld_gym.kit.live.process_watch import family_of
 
 MCP = "AgentWorld/MCP-v0"
 
@@ -207,9 +208,12 @@ def test_nothing_is_left_after_close_nor_after_a_kill() -> None:
 
     env = make(MCP, live=served("marked", ahead=1))
     env.reset(seed=0)
-    for pid in left():
-        os.kill(int(pid), signal.SIGKILL)
-    assert env.step(call("list_notes"))[4]["failure"]["kind"] == "connection"
+    killed = [pid for one in env.unwrapped.episode.session.machine.pids for pid in family_of(one)]
+    assert killed
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    observation, _, _, _, info = env.step(call("list_notes"))
+    assert info.get("failure", {"kind": observation})["kind"] == "connection"
     env.reset(seed=0)
     assert left()
     env.close()
