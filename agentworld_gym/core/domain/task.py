@@ -358,6 +358,14 @@ class Task(Strict):
     success_at: float = Field(default=1.0, gt=0, le=1)
     """The score from which the task is solved. By default every check has to pass in full; a judge's 4 of 5 is 0.75."""
 
+    @model_serializer(mode="wrap")
+    def _without_user(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a user that there is none of, as in recordings and digests from before there were any."""
+        data: dict[str, Any] = written(self)
+        if self.user is None:
+            data.pop("user", None)
+        return data
+
     @model_validator(mode="before")
     @classmethod
     def _asks(cls, data: Any) -> Any:
