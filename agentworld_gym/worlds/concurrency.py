@@ -49,6 +49,8 @@ def in_rounds(
         sessions: The sessions.
         actions: The actions, one a session.
     """
+    if len(set(map(id, sessions))) == len(sessions):  # This is nearly every step, whose own cost counts.
+        return in_one_wave(map(answering, sessions, actions))
     answers: dict[int, Observation | Failure] = {}
     for indices in rounds(sessions):
         works = [answering(sessions[index], actions[index]) for index in indices]

@@ -152,7 +152,7 @@ class ActionParser:
             raise UnreadableAction(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
             raise UnreadableAction("the action is not valid Unicode: it holds a lone surrogate")
-        if (question := read_question(text)) is not None and has_user(tools):
+        if has_user(tools) and (question := read_question(text)) is not None:
             call = {"name": ASK, "arguments": {"question": question}}
             return Action(text, call, kind=ActionKind.ASK, agent=agent)
         if (finish := read_finish(text)) is not None:
