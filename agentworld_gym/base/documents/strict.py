@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from agentworld_gym.base.documents.keys import keys_at, nearest, value_at
 from agentworld_gym.base.documents.plain_yaml import load_yaml
@@ -16,6 +17,18 @@ M = TypeVar("M", bound=BaseModel)
 
 Positive = Annotated[int, Field(ge=1)]
 """A whole number from 1 on."""
+
+
+def _compiled(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from error
+    return pattern
+
+
+Regex = Annotated[str, AfterValidator(_compiled)]
+"""A regular expression."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A share from 0 to 1."""

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agentworld_gym.base.documents.plain_yaml import check_plain
-from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.core.domain.answer_readings import readings
 from agentworld_gym.core.domain.answer_scoring import close, is_hedged, item_f1, plain_text, row_f1
 from agentworld_gym.core.domain.splits import Split as Split
@@ -57,7 +57,7 @@ class Expect(Strict):
     excludes: str | None = None
     """A piece that the text must not hold."""
 
-    matches: str | None = None
+    matches: Regex | None = None
     """A regular expression that has to be found in the text. `^` and `$` are the ends of the whole text; only under
     `(?m)` are they those of a line."""
 
@@ -72,16 +72,6 @@ class Expect(Strict):
 
     rows: tuple[tuple[str, ...], ...] = ()
     """The rows of a table, in any order. A part of them gives a part of the score (F1)."""
-
-    @field_validator("matches")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"a regular expression ({error})") from error
-        return pattern
 
     @model_validator(mode="after")
     def _not_empty(self) -> Expect:

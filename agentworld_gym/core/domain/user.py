@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Regex, Strict
 
 ASK = "ask"
 
@@ -34,20 +34,11 @@ _LOOSE = re.compile(rf"{ASK}\s*:\s*(.+)", re.IGNORECASE | re.DOTALL)
 class Reply(Strict):
     """What the user answers to a question."""
 
-    about: str
+    about: Regex
     """The regular expression that has to be found in the question, in any case of letters."""
 
     says: str = Field(min_length=1)
     """The answer."""
-
-    @field_validator("about")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"a regular expression ({error})") from error
-        return pattern
 
 
 def answer_to(question: str, user: Sequence[Reply]) -> str:

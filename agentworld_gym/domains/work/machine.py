@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.documents.strict import Regex, Strict, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import NO_CONTROLS, NOTHING, BaseMachine, Controls, Scalar
 from agentworld_gym.domains.mcp.api import ToolMachine
@@ -42,19 +42,10 @@ class WorkAnswer(Strict):
 
     person: str
     """The address of the person."""
-    about: str
+    about: Regex
     """The pattern that subject or text of the message has to match."""
     body: str = Field(min_length=1)
     """The answer."""
-
-    @field_validator("about")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"a regular expression ({error})") from error
-        return pattern
 
 
 class _Hidden(Strict):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import Field, field_validator
 
-from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
+from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
 
 OPTION = "options.live"
@@ -83,7 +82,7 @@ class LiveConfig(Strict):
     ahead: int = Field(default=1, ge=0)
     """How many sessions are started ahead and wait for an episode."""
 
-    masks: tuple[str, ...] = ()
+    masks: tuple[Regex, ...] = ()
     """Patterns of what varies between two equal episodes, such as times and process ids; where one has a group, that
     group varies. `agentworld live check` learns them. Such pieces are metadata, which nobody has to foresee."""
 
@@ -98,16 +97,6 @@ class LiveConfig(Strict):
     def _list_one(cls, given: Any) -> Any:
         """Take a text as a list of one."""
         return (given,) if isinstance(given, str) else given
-
-    @field_validator("masks")
-    @classmethod
-    def _compile(cls, masks: tuple[str, ...]) -> tuple[str, ...]:
-        for mask in masks:
-            try:
-                re.compile(mask)
-            except re.error as error:
-                raise ValueError(f"regular expressions ({mask!r}: {error})") from error
-        return masks
 
     def allows(self, host: str) -> bool:
         """Return whether the system may reach a host; a name stands for the hosts below it too."""

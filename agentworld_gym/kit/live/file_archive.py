@@ -8,6 +8,7 @@ import os
 import tarfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,10 @@ from agentworld_gym.core.engines import EngineError, Scalar
 
 LONGEST_TEXT = 100_000
 """How many bytes of a file are told as its text; of a longer one only its size and a digest."""
+
+
+TOLD_CHARS = 60_000
+"""How many characters of files are told to a language world that plays the system."""
 
 
 class ArchivedFile(NamedTuple):
@@ -120,6 +125,20 @@ class FileArchive:
                         yield ArchivedFile(path, "file", info.mode, b"" if file is None else file.read())
         except (tarfile.TarError, OSError, KeyError, ValueError) as error:
             raise EngineError(f"the files of the sandbox cannot be read: {error}") from error
+
+    def texts(self, below: str = "/") -> dict[str, str]:
+        """Return the texts below a folder by path, as many as a language world is told; those of git are left out."""
+        told, chars = dict[str, str](), 0
+        for entry in self.entries():
+            if entry.kind != "file" or not entry.path.startswith(below) or "/.git/" in entry.path:
+                continue
+            with suppress(UnicodeDecodeError):
+                text = entry.data.decode("utf-8")
+                chars += len(text) + len(entry.path)
+                if chars > TOLD_CHARS:
+                    break
+                told[entry.path] = text
+        return told
 
     def state(self) -> dict[str, Scalar]:
         """Return flat fields: texts of files by their paths, folders, links, and permissions that are not usual.

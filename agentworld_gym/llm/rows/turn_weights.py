@@ -26,23 +26,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Regex, Strict
 
 TurnClass = Literal["echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other"]
 Rule = Literal["share", "draw", "equal"]
 
-
-def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"a regular expression ({error})") from error
-    return pattern
-
-
-Pattern = Annotated[str, AfterValidator(_compiles)]
 
 CLASSES: tuple[TurnClass, ...] = ("echo", "boilerplate", "transform", "action", "expansion", "retrieval", "other")
 """The classes in the order in which they are tried."""
@@ -73,7 +63,7 @@ class Weighting(Strict):
     seed: int = 0
     """The seed of the draws."""
 
-    by_action: dict[str, dict[Pattern, Annotated[float, Field(ge=0, le=1)]]] = Field(default_factory=dict)
+    by_action: dict[str, dict[Regex, Annotated[float, Field(ge=0, le=1)]]] = Field(default_factory=dict)
     """Factors for the turns of some actions, by domain: a regular expression that is searched for in the action, and
     its factor. The first expression that is found holds. What no model can foresee teaches it little but its format."""
 

@@ -160,8 +160,6 @@ def _recording(family: Family, name: str, told: list[Told]) -> Any:
         kept(made if isinstance(made, TaskDraft) else arguments[0])
         return made
 
-    if hasattr(family, "__wrapped__"):
-        recording.__wrapped__ = lambda scene, level: kept(family.__wrapped__(scene, level))  # type: ignore[attr-defined]
     return recording
 
 

@@ -18,9 +18,6 @@ from agentworld_gym.kit.live.box import SandboxBox
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
-_TOLD_CHARS = 60_000
-"""How many characters of files are told to a language world that plays the system."""
-
 
 class Clones:
     """Makes clones of one repository, one for each commit.
@@ -111,20 +108,6 @@ class Clones:
             return box.files()
         finally:
             box.close()
-
-    def told_files(self, files: FileArchive) -> dict[str, str]:
-        """Return the texts of the repository by path, as many as a language model can be told of."""
-        told, chars = dict[str, str](), 0
-        for entry in files.entries():
-            if entry.kind != "file" or not entry.path.startswith(f"{self.root}/") or "/.git/" in entry.path:
-                continue
-            with suppress(UnicodeDecodeError):
-                text = entry.data.decode("utf-8")
-                chars += len(text) + len(entry.path)
-                if chars > _TOLD_CHARS:
-                    break
-                told[entry.path] = text
-        return told
 
 
 def place_of(folder: Path) -> str:

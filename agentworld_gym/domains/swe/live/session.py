@@ -71,7 +71,7 @@ class RepositorySession(LiveSession):
     def about(self) -> LiveAbout:
         """Return what the clone begins with."""
         files = self._clones.files_at(self._clones.config.commit)
-        state = {"root": self._clones.root, "files": self._clones.told_files(files)}
+        state = {"root": self._clones.root, "files": files.texts(f"{self._clones.root}/")}
         return LiveAbout(
             {"commit": self._clones.resolved(self._clones.config.commit)},
             {"state": state, "first_observation": PRINTERS[FIRST](self._greeting())},
@@ -99,7 +99,7 @@ class RepositorySession(LiveSession):
 
     def _is_own(self, files: Any) -> bool:
         """Return whether files are those that a task states, and not what was told of the clone."""
-        about = self._clones.told_files(self._clones.files_at(self._clones.config.commit))
+        about = self._clones.files_at(self._clones.config.commit).texts(f"{self._clones.root}/")
         return bool(files != about)
 
     def act(self, action: Any) -> str:

@@ -8,7 +8,6 @@ import re
 import shlex
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +45,6 @@ printf %s {start} >/dev/shm/.start
 
 _UNTOLD = re.compile(r"RANDOM|\bbind\b|INPUTRC")
 """What a shell does not tell of itself: its random numbers, and what keys do."""
-
-_TOLD_CHARS = 60_000
-"""How many characters of files are told to a language world that plays the system."""
 
 
 class ShellSession(LiveSession):
@@ -112,13 +108,13 @@ class ShellSession(LiveSession):
         version = self._open().run("bash --version | head -n 1").output.strip()
         state = {"user": "user", "host": "live", "home": HOME, "cwd": self._cwd, "programs": version}
         return LiveAbout(
-            {"files": self._files.digest, "bash": version}, {"state": {**state, "files": told_files(self._files)}}
+            {"files": self._files.digest, "bash": version}, {"state": {**state, "files": self._files.texts()}}
         )
 
     def begin(self, start: LiveStart) -> str:
         """Write the files of a task, and run its setup."""
         wanted = validated(ShellState, dict(start.state), "task state")
-        there = told_files(self._files) if wanted.files else {}
+        there = self._files.texts() if wanted.files else {}
         texts = {os.path.join(self._cwd, path): text for path, text in wanted.files.items()}
         texts = {path: text for path, text in texts.items() if there.get(path) != text}
         if texts:
@@ -218,21 +214,6 @@ class ShellSession(LiveSession):
         if self._box is not None:
             self._box.close()
         self._terminal.close()
-
-
-def told_files(files: FileArchive) -> dict[str, str]:
-    """Return the texts of an archive by path, as many as a language model can be told of."""
-    told, chars = dict[str, str](), 0
-    for entry in files.entries():
-        if entry.kind != "file" or "/.git/" in entry.path:
-            continue
-        with suppress(UnicodeDecodeError):
-            text = entry.data.decode("utf-8")
-            chars += len(text) + len(entry.path)
-            if chars > _TOLD_CHARS:
-                break
-            told[entry.path] = text
-    return told
 
 
 def limits_of(pid: int) -> str:

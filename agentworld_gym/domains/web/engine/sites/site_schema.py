@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.base.documents.strict import Regex, Strict
 from agentworld_gym.kit.tables.statements import statement
 
 _READS = re.compile(r"\s*(SELECT|WITH|VALUES)\b", re.IGNORECASE)
@@ -56,7 +56,7 @@ class FieldSpec(Strict):
     """The smallest number, or the smallest length of a text."""
     max: float | None = None
     """The largest number, or the largest length of a text."""
-    pattern: str | None = None
+    pattern: Regex | None = None
     """A regular expression that the whole text must match."""
     choices: tuple[str | int, ...] = ()
     """The valid values; empty for all."""
@@ -64,16 +64,6 @@ class FieldSpec(Strict):
     """The value where none is sent."""
     error: str | None = None
     """The message that replaces every error message about the field."""
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"a regular expression ({error})") from error
-        return pattern
 
 
 class PageQuery(Strict):
