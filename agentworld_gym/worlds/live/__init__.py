@@ -1,8 +1,7 @@
 """Live worlds: a user's own system as the ground truth, and language worlds that play its tasks."""
 
-from agentworld_gym.worlds.live.dreamed import DreamedLiveWorld
 from agentworld_gym.worlds.live.opening import open_live
 from agentworld_gym.worlds.live.tasks import LiveTasks
 from agentworld_gym.worlds.live.world import LiveWorld
 
-__all__ = ["DreamedLiveWorld", "LiveTasks", "LiveWorld", "open_live"]
+__all__ = ["LiveTasks", "LiveWorld", "open_live"]

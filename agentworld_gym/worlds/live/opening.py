@@ -9,7 +9,7 @@ from agentworld_gym.core.contracts import World
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.llm.bundled_models import TINY, bundled_models
-from agentworld_gym.worlds.live.dreamed import DreamedLiveWorld
+from agentworld_gym.worlds.dreamed import DreamedWorld
 from agentworld_gym.worlds.live.engines import LiveEngines
 from agentworld_gym.worlds.live.world import LiveWorld
 
@@ -58,7 +58,12 @@ def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, Wor
         return world
     try:
         language = options.model_copy(update={"form": options.form or "full"})
-        return DreamedLiveWorld.over(open_world(dreamer, language), world, handle)
+        return DreamedWorld.over(open_world(dreamer, language), world, handle, "live:FILE", _of_the_system)
     except BaseException:
         world.close()
         raise
+
+
+def _of_the_system(part: str) -> bool:
+    """Whether a part of the fingerprint is that of the system: its configuration, and what it tells of itself."""
+    return part.partition(" ")[0] == "live"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.domains.mcp.awm.dreamed_world import DreamedAwmWorld
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
 from agentworld_gym.domains.mcp.awm.engine.files import AwmFiles
+from agentworld_gym.domains.mcp.awm.rows_beside import RowsBeside
 from agentworld_gym.domains.mcp.awm.world import AwmOptions, AwmWorld
 from agentworld_gym.llm.bundled_models import TINY, bundled_models
+from agentworld_gym.worlds.dreamed import DreamedWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -55,7 +57,10 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
         return world
     try:
         language = options.model_copy(update={"form": options.form or "full"})
-        return DreamedAwmWorld.over(open_world(dreamer, language), world, handle)
+        parts = {"files", "options"}.__contains__
+        return DreamedWorld.over(
+            open_world(dreamer, language), world, handle, "awm:DIR", parts, partial(RowsBeside, world)
+        )
     except BaseException:
         world.close()
         raise

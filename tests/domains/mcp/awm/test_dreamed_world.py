@@ -13,7 +13,6 @@ import pytest
 
 from agentworld_gym.base.errors import SpecError, UnseenWarning, WorldNotConfigured
 from agentworld_gym.core.contracts import ChatRequest, Completion
-from agentworld_gym.domains.mcp.awm.dreamed_world import DreamedAwmWorld
 from agentworld_gym.domains.mcp.awm.world import AwmWorld
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.options import EnvOptions
@@ -22,6 +21,7 @@ from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.llm.generators.scripted import ScriptedGenerator
 from agentworld_gym.llm.training_coverage import Seen, Unseen
 from agentworld_gym.worlds import WorldOptions, open_world
+from agentworld_gym.worlds.dreamed import DreamedWorld
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.registry import REGISTRY, register_world
 
@@ -140,9 +140,9 @@ def test_fidelity_and_transfer_compare_it_with_the_world_itself(folder: Path, kn
 def test_it_is_compared_with_the_world_that_it_holds_itself(folder: Path, knowing: Knowing) -> None:
     options = EnvOptions(spec="mcp", world=f"awm:{folder}+knowing", judge="none")
     with closing(options.runner()) as dream, closing(options.runner_of_truth(f"awm:{folder}", dream)) as truth:
-        assert isinstance(dream.world, DreamedAwmWorld) and truth.world is dream.world.truth
+        assert isinstance(dream.world, DreamedWorld) and truth.world is dream.world.truth
     with closing(options.runner()) as dream, closing(options.runner_of_truth(f"awm:{folder}/.", dream)) as truth:
-        assert isinstance(dream.world, DreamedAwmWorld) and truth.world is not dream.world.truth
+        assert isinstance(dream.world, DreamedWorld) and truth.world is not dream.world.truth
 
 
 def test_a_guard_ends_episodes_here_too_and_cannot_ground_their_steps(
@@ -185,6 +185,6 @@ def test_no_small_model_plays_behind_the_plus(folder: Path, name: str) -> None:
 def test_its_fingerprint_names_the_files_and_the_model(folder: Path, knowing: Knowing) -> None:
     spec = EnvOptions(spec="mcp").domain_spec()
     with closing(open_world(f"awm:{folder}+knowing", WorldOptions(spec))) as dreamed:
-        assert isinstance(dreamed, DreamedAwmWorld) and isinstance(dreamed.truth, AwmWorld)
+        assert isinstance(dreamed, DreamedWorld) and isinstance(dreamed.truth, AwmWorld)
         parts = dreamed.fingerprint.parts
         assert parts["world"].value == "language" and parts["files"] == dreamed.truth.fingerprint.parts["files"]

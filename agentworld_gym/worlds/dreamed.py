@@ -1,0 +1,114 @@
+"""A language world that plays the tasks of a world with success code of its own, which runs in that world itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from agentworld_gym.base.errors import WorldNotConfigured
+from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
+from agentworld_gym.core.contracts import Failure, FailureKind, World
+from agentworld_gym.core.engines import EngineError
+from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+from agentworld_gym.worlds.language_session import LanguageSession
+from agentworld_gym.worlds.own_tasks import BringsTasks, OwnTasks
+
+
+class Truth(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
+    """A world that brings its tasks, and runs the success code of their checks."""
+
+
+@dataclass
+class DreamedWorld(LanguageWorld):
+    """A language world with the tasks of another one.
+
+    A model answers the actions. Where a check runs code, the actions are done again in the world itself first: such a
+    check tests what the actions do, whatever the model answered to them.
+
+    Args:
+        truth: The world itself, which is closed with this one.
+        told: Whether a part of the truth's fingerprint, by its name, is one of this world's as well.
+    """
+
+    truth: Truth = field(kw_only=True)
+    told: Callable[[str], bool] = field(kw_only=True)
+
+    @classmethod
+    def over(
+        cls,
+        world: Any,
+        truth: Truth,
+        handle: str,
+        form: str,
+        told: Callable[[str], bool],
+        beside: Callable[[Demonstrations | None], Demonstrations | None] = lambda shown: shown,
+    ) -> DreamedWorld:
+        """Return a language world that plays the tasks of another one.
+
+        Args:
+            world: The language world.
+            truth: The other one.
+            handle: The handle of both, for errors.
+            form: What stands before the plus in such handles.
+            told: See the class.
+            beside: A function of what the language world shows beside a turn, which returns what it shows here.
+
+        Raises:
+            WorldNotConfigured: It is no language world.
+        """
+        if not isinstance(world, LanguageWorld):
+            world.close()
+            expected = f"a language world, as in {form}+http://localhost:8000/v1"
+            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
+        demonstrations = beside(world.demonstrations)
+        parts = (world.spec, world.prompts, world.generator, world.sampling, demonstrations, world.guard)
+        return cls(*parts, unseen=world.unseen, truth=truth, told=told)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        theirs = {name: part for name, part in self.truth.fingerprint.parts.items() if self.told(name)}
+        self.fingerprint = Fingerprint({**self.fingerprint.parts, **theirs})
+
+    @property
+    def tasks(self) -> OwnTasks:
+        """The tasks of the world itself."""
+        return self.truth.tasks
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of what the world itself runs."""
+        return self.truth.versions
+
+    def verify(
+        self, sessions: Sequence[LanguageSession], verifiers: Sequence[str], answers: Sequence[str | None]
+    ) -> list[SuccessFinding | Failure]:
+        """Run success code on what the actions leave in the world itself.
+
+        See `agentworld_gym.core.checks.success_protocols.RunsSuccessCode`.
+        """
+        return [self._verify(*each) for each in zip(sessions, verifiers, answers, strict=True)]
+
+    def _verify(self, session: LanguageSession, verifier: str, answer: str | None) -> SuccessFinding | Failure:
+        (played,) = self.truth.begin([session.task], [session.seed])
+        if isinstance(played, Failure):
+            return replace(played, kind=FailureKind.UNJUDGED)
+        with closing(played):
+            try:
+                for action, _ in session.seen.turns:
+                    (shown,) = self.truth.step([played], [action])
+                    if isinstance(shown, Failure):
+                        raise EngineError(shown.message)
+                (found,) = self.truth.verify([played], [verifier], [answer])
+                return found
+            except EngineError as error:
+                return Failure(FailureKind.UNJUDGED, f"the actions cannot be done in the world itself: {error}")
+
+    def close(self) -> None:
+        """Close the generator, and the world itself."""
+        try:
+            super().close()
+        finally:
+            self.truth.close()
