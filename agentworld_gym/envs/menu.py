@@ -67,7 +67,7 @@ class Menu:
         self.offers = self._sight.offers(self.actions)
         if self._offered is not None:
             known = set(self._offered)
-            self.offers = tuple([entry if entry in known else None for entry in self.actions])
+            self.offers = tuple([entry if entry in known or entry == "finish" else None for entry in self.actions])
         if not any(self.offers):
             self.offers = ("finish", *self.offers[1:])
         self.memory.offered = tuple([entry is not None for entry in self.offers])

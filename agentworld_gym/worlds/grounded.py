@@ -157,7 +157,7 @@ class GroundedWorld:
         except (AgentWorldError, ImportError):
             raise
         except Exception as error:
-            return _defect(f"at the start of task {task.id}", error)
+            return defect(f"at the start of task {task.id}", error)
 
     def step(self, sessions: Sequence[GroundedSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Execute each action on its machine; where the engine allows it, no member waits for a slow one."""
@@ -192,7 +192,7 @@ class GroundedWorld:
         except EngineError as error:
             return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
-            return _defect(f"on {action.raw[:200]!r}", error)
+            return defect(f"on {action.raw[:200]!r}", error)
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:
         """Return for each session where its state differs from the one that the expert of its task leaves."""
@@ -258,7 +258,7 @@ class GroundedWorld:
         except EngineError as error:
             return failed(error)
         except Exception as error:  # A defect of the engine costs one member, not its wave.
-            return _defect(f"on the tests {sorted(tests)!r}", error)
+            return defect(f"on the tests {sorted(tests)!r}", error)
 
     def close(self) -> None:
         """Do nothing: machines belong to their sessions, and nothing else is held."""
@@ -269,7 +269,7 @@ def failed(error: EngineError) -> Failure:
     return Failure(FailureKind(error.kind), str(error))
 
 
-def _defect(where: str, error: Exception) -> Failure:
+def defect(where: str, error: Exception) -> Failure:
     """Return the failure of an engine that raised what it should not, and log where."""
     logger.error("the engine failed %s", where, exc_info=error)
     return Failure(FailureKind.ENGINE, f"the engine failed: {type(error).__name__}: {error}")

@@ -55,18 +55,15 @@ def test_what_every_level_shows_lies_in_the_observation_space_and_follows_the_se
     env.close()
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.data())
-def test_equal_seeds_give_equal_tasks_and_other_seeds_others(domain: str, data: st.DataObject) -> None:
-    if not families(domain):
-        return
-    family = data.draw(st.sampled_from(sorted(families(domain))))
-    level, seed = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2**31 - 1))
-    task = generate(domain, family, level, seed)
-    assert generate(domain, family, level, seed) == task
-    assert task.model_validate_json(task.model_dump_json()) == task
+@settings(max_examples=3, deadline=None)
+@given(level=st.integers(1, 3), seed=st.integers(0, 2**31 - 1))
+def test_equal_seeds_give_equal_tasks_and_other_seeds_others(domain: str, level: int, seed: int) -> None:
     others = (1,) if domain in (*DOMAINS, *COMPOSED) else (1, 2, 3)  # A small domain may have few states.
-    assert any(generate(domain, family, level, seed + more).state != task.state for more in others)
+    for family in sorted(families(domain)):
+        task = generate(domain, family, level, seed)
+        assert generate(domain, family, level, seed) == task
+        assert task.model_validate_json(task.model_dump_json()) == task
+        assert any(generate(domain, family, level, seed + more).state != task.state for more in others)
 
 
 def test_the_menu_and_samples_of_actions_can_be_carried_out(grounded: str) -> None:

@@ -152,16 +152,22 @@ class ActionParser:
             raise UnreadableAction(f"the action has {len(text)} characters, the limit is {self._limit}")
         if not is_valid(text):
             raise UnreadableAction("the action is not valid Unicode: it holds a lone surrogate")
-        if has_user(tools) and (question := read_question(text)) is not None:
-            call = {"name": ASK, "arguments": {"question": question}}
-            return Action(text, call, kind=ActionKind.ASK, agent=agent)
+        asks = has_user(tools)
+        if asks and (question := read_question(text)) is not None:
+            return _asking(text, question, agent)
         if (finish := read_finish(text)) is not None:
             return Action(text, kind=ActionKind.FINISH, answer=finish.answer, agent=agent)
         if text.strip() in self._finishing:
             return Action(text, kind=ActionKind.FINISH, agent=agent)
         if self._graphical and has_whole_locator(text):
             raise UnreadableAction(_UNRESOLVED)
-        return self._classified(text, self._read(text, known), agent)
+        parsed = self._read(text, known)
+        if asks and isinstance(parsed, dict) and parsed.get("name") == ASK:  # A call in the domain's own notation.
+            given = [*parsed["arguments"].values()] if isinstance(parsed.get("arguments"), dict) else []
+            if len(given) == 1 and isinstance(given[0], str):
+                return _asking(text, given[0], agent)
+            raise UnreadableAction(f"{ASK} takes one argument, 'question', which is a text")
+        return self._classified(text, parsed, agent)
 
     def _read(self, text: str, known: Sequence[Toolset]) -> Any:
         """Read the text in the first syntax that can, those of the dialect in force first.
@@ -282,3 +288,8 @@ def _at(parsed: Any, key: str) -> Any:
 
 def _cut(raw: str, limit: int) -> str:
     return raw if len(raw) <= limit else f"{raw[:limit]}\n[cut: {len(raw) - limit} more characters]"
+
+
+def _asking(text: str, question: str, agent: str | None) -> Action:
+    """Return a question to the user, in whatever form it was written."""
+    return Action(text, {"name": ASK, "arguments": {"question": question}}, kind=ActionKind.ASK, agent=agent)

@@ -54,7 +54,7 @@ _ALONE = re.compile(rf"{VERB}[.!]?", re.IGNORECASE)
 _AS_CALL = re.compile(rf"{VERB}\s*(\(.*\))", re.IGNORECASE | re.DOTALL)
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(.*\)")
 _WITHOUT_COLON = re.compile(rf"{VERB}[ \t]+([^\s\-|&;<>=(){{}}\[\]+*/%.,].*)", re.IGNORECASE)
-_ASKING = re.compile(rf"\s*[`*]*{ASK}\s*:\s*", re.IGNORECASE)
+_ASKING = re.compile(rf"\s*[`*]*{ASK}\s*:[`*]*\s*", re.IGNORECASE)
 _NO_ANSWER = re.compile(
     r"(?:all?|an?|and|as|at|by|for|from|here|if|in|is|its?|my|now|of|off|on|or|our|so|that|the|their|then|these|this|to|"
     r"up|we|when|with|work|working|your|tasks?)\b",
@@ -337,13 +337,13 @@ def _asking(text: str) -> str | None:
         plain = block[3].strip()
     if (question := read_question(_LAST_FENCES.sub("", plain))) is not None:
         return f"{ASK}: {question}"
+    lines = plain.splitlines()
+    for place, line in enumerate(lines):
+        if _ASKING.match(line) and _is_prose("\n".join(lines[:place])):
+            return f"{ASK}: {_ASKING.sub('', ' '.join(lines[place:]), count=1)}"
     for start, _, value in _objects(plain):
         question = read_question(json.dumps(value, ensure_ascii=False))
         return f"{ASK}: {question}" if question is not None and _is_prose(plain[:start]) else None
-    lines = plain.splitlines()
-    for place, line in enumerate(lines):
-        if _ASKING.match(line):
-            return f"{ASK}: {_ASKING.sub('', ' '.join(lines[place:]))}" if _is_prose("\n".join(lines[:place])) else None
     return None
 
 

@@ -73,6 +73,8 @@ def without_ask(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def read_question(text: str) -> str | None:
     """Read a question to the user, as text or as the call of a tool; None for any other action.
 
+    A call without a question in words asks nothing: the text is empty.
+
     >>> read_question("ask: Which folder?"), read_question("Ask : a"), read_question("ask"), read_question("asking: a")
     ('Which folder?', 'a', None, None)
     >>> read_question('{"name": "ask", "arguments": {"question": "Which folder?"}}')
@@ -85,9 +87,11 @@ def read_question(text: str) -> str | None:
         return None
     try:
         call = json.loads(stripped)
-        arguments = call.get("arguments") if call.get("name") == ASK else None
+        if call.get("name") != ASK:
+            return None
+        arguments = call.get("arguments")
         arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         return None
-    question = arguments.get("question") if isinstance(arguments, dict) and len(arguments) == 1 else None
-    return question if isinstance(question, str) and question.strip() else None
+    question = arguments.get("question") if isinstance(arguments, dict) else None
+    return question if isinstance(question, str) else ""

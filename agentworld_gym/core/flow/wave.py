@@ -146,7 +146,8 @@ class _Round:
         if self._stream is None:  # So small a round needs no stream of its own.
             answers.update(self._generator.submit(self._requests))
         else:
-            self._send()
+            if self._sent < len(self._requests):
+                self._send()
             while len(answers) < self._sent:
                 self._stream.work()
                 some = self._delivered.get()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -267,6 +267,8 @@ def composed(
             task.rows.append((str(number), said))
             task.answered += ANSWER
             if slot in (HELD, DECLINED):
+                if not (forbidden or spare):
+                    raise Unfit("no job is left for an order")
                 text = (forbidden or spare).pop().text
                 task.orders[order] = people.signed(text, people.barred() if slot == DECLINED else giver, slot == HELD)
             continue
@@ -501,6 +503,22 @@ def _wrong_finishes(task: Composition) -> list[str]:
         answers += [[*task.answers[:place], (said,), *task.answers[place + 1 :]] for said in wrong[:2]]
     answers += [[(wrong[-turn % len(wrong)],) for wrong in task.wrong] for turn in range(2)]
     return [f"finish: {_written(one)}" for one in answers if one != task.answers]
+
+
+FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
+
+
+def about_strangers(jobs: Sequence[Job], there: str) -> Iterator[str]:
+    """Yield the texts of jobs that name people, none of whom is there.
+
+    Args:
+        jobs: The jobs.
+        there: What there is, as a text.
+    """
+    for job in jobs:
+        people = FULL_NAME.findall(job.text)
+        if people and not any(name in there for name in people):
+            yield job.text
 
 
 def _entries(job: Job) -> tuple[str, ...]:

@@ -48,8 +48,7 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
     Prompts grow by as many tokens a turn as the measured ones, and completions are drawn from those. The time of a step
     follows from the tokens that it reads and writes, and the time of the run from its episodes, of which `width` run at
     a time and the next begins where one ends; where the server tells of no tokens, it follows from the measured times
-    alone. Rates hold for the load under which they were measured: a server answers
-    more slowly where more episodes ask.
+    alone. Rates hold for the load under which they were measured: a server answers more slowly where more episodes ask.
 
     Args:
         rates: The measured rates.

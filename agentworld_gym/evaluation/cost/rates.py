@@ -131,6 +131,8 @@ def rates_of(path: Path) -> Rates:
         failure = first_failure(path)
         why = "" if failure is None else f" (first failure: {failure})"
         raise TraceError(f"{path}: no step was answered by the world, so there is no rate{why}")
+    if not known:  # Times that some tokens explain and others do not would explain nothing.
+        rows = [(row[0], 0, 0, 0, 0, row[-1]) for row in rows]
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
     whole = tuple(lengths[True] or lengths[False])
     return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, known, checks_seconds)

@@ -266,8 +266,8 @@ class _Check:
         for play in self._told("forks", told):
             middle = len(play.actions) // 2
             again = Play(play.task, play.seed)
-            session = self._begun(again)
-            if session is None or not play.shown:
+            session = self._begun(again) if play.shown else None
+            if session is None:
                 continue
             try:
                 if all(self._act(again, session, action) for action in play.actions[:middle]):

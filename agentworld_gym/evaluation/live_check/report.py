@@ -132,6 +132,8 @@ class LiveReport(Strict):
             why = "it draws at random, or what one episode changes, the next one meets (see the key `reset`)"
             rest = "Fit to act in; forks, probes and fidelity are not to be trusted."
             return f"It repeats {self.repeats:.1%} of its answers: {why}. {rest}"
+        if self.forks == "not exact":
+            return "It repeats itself, but its forks are not exact: fit to act in, and for fidelity."
         if self.masks:
             return "Fit for training, with the masks below in its configuration."
         return "Fit for training, with `deterministic: true` in its configuration."

@@ -94,7 +94,10 @@ class ToolEpisode:
             known = arguments.keys() <= {"answer"}
             problem = f"{VERB} takes one argument, 'answer'"
             return _finish(arguments.get("answer")) if known else self._refused(call, problem)
-        if not self.acts or (name == ASK and name in self._own):
+        if name == ASK and name in self._own:
+            fits = arguments.keys() == {"question"} and isinstance(arguments["question"], str)
+            return call if fits else self._refused(call, f"{ASK} takes one argument, 'question'")
+        if not self.acts:
             return call
         if name != ACT:
             return self._refused(call, f"Unknown tool: {name}")

@@ -24,8 +24,11 @@ from agentworld_gym.kit.live.confinement import HOME, Confinement
 from agentworld_gym.kit.live.file_archive import FileArchive
 from agentworld_gym.kit.live.process_watch import end_tree, family_of, process_watch
 
-TIMED_OUT = 124
-"""The status of a command that took too long, as that of `timeout`."""
+TIMED_OUT = -1
+"""The status of a command that took too long."""
+
+_STOPPED = (124, 137)
+"""The statuses that `timeout` tells of a command that it ended; a command may end with them by itself as well."""
 
 LAST_WORDS = 4000
 """How many bytes of the standard error of bubblewrap are kept."""
@@ -241,8 +244,10 @@ class SandboxBox:
             most=most,
             half=most // 2,
         )
+        began = time.monotonic()
         told = self._do(job, seconds + 5.0)
-        return Ran(told.status, told.output)
+        late = told.status in _STOPPED and time.monotonic() - began >= seconds
+        return Ran(TIMED_OUT if late else told.status, told.output)
 
     def read(self, paths: Sequence[str]) -> list[str] | None:
         """Return the texts of some files, which are removed; None where one cannot be read.
@@ -283,11 +288,17 @@ class SandboxBox:
         Raises:
             SystemLost: It ended.
         """
+        self.check()
         self._send(job)
 
     def _do(self, job: str, seconds: float) -> _Told:
+        self.check()
         self._send(job)
-        return self._answer(seconds)
+        try:
+            return self._answer(seconds)
+        except BaseException:  # What comes later would be taken for the answer to the next job.
+            self.close()
+            raise
 
     def _send(self, job: str) -> None:
         data = base64.b64encode(job.encode("utf-8", "surrogateescape")) + b"\n"

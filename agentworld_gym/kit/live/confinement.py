@@ -30,7 +30,8 @@ _SYSTEM = (
     "ld.so.cache",
     "localtime",
     "mime.types",
-    "ssl",
+    "ssl/certs",
+    "ssl/openssl.cnf",
 )
 """What is seen of /etc; nothing of it is a secret."""
 

@@ -251,7 +251,8 @@ class LiveEngine(ABC, Generic[C]):
         except BaseException:
             self._pool.drop(session)
             raise
-        self.exact_forks = True
+        if self.exact_forks is None:
+            self.exact_forks = True
         return session
 
     def copy(self, session: LiveSession) -> LiveSession | None:

@@ -181,12 +181,11 @@ class LivePool(Generic[S]):
 
     def _free(self, session: S) -> None:
         certain = False
-        with suppress(EngineError):
-            certain = not self._closed and session.alive and session.reset()
-        if certain:
-            self.give_back(session)
-        else:
-            self.drop(session)
+        try:
+            with suppress(EngineError):
+                certain = not self._closed and session.alive and session.reset()
+        finally:
+            (self.give_back if certain else self.drop)(session)
 
     def drop(self, session: S) -> None:
         """End a session."""

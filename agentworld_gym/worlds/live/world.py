@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.checks.success_protocols import SuccessFinding
@@ -18,7 +19,7 @@ from agentworld_gym.core.engines import Controls, EngineError, Inspected, Machin
 from agentworld_gym.core.flow import Request, Work
 from agentworld_gym.kit.live import LiveMachine
 from agentworld_gym.worlds.concurrency import SideBySide, side_by_side
-from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, failed
+from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, defect, failed
 from agentworld_gym.worlds.live.engines import LiveEngines, state_of
 from agentworld_gym.worlds.live.tasks import LiveTasks
 
@@ -131,6 +132,10 @@ class LiveWorld(GroundedWorld):
                 found = session.machine.inspect(command)
         except EngineError as error:
             return failed(error)
+        except AgentWorldError:
+            raise
+        except Exception as error:  # A defect of the system's check costs one member, not its wave.
+            return defect(f"in the check {command[:200]!r}", error)
         return SuccessFinding(float(found.passed), found.output)
 
     def collateral(self, sessions: Sequence[GroundedSession]) -> list[tuple[str, ...] | Failure | None]:

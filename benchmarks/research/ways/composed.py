@@ -23,7 +23,7 @@ from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens.locate import NotOnScreen
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.core.tasks import generate
-from agentworld_gym.core.tasks.composition import HELD, MISSING, ON_HOLD, name_of
+from agentworld_gym.core.tasks.composition import DECLINED, HELD, MISSING, ON_HOLD, OPEN, name_of
 from agentworld_gym.core.tasks.family import Family, TaskDraft
 from ways.playing import Way, Ways, read
 from ways.playing import name_of as way_name
@@ -31,7 +31,6 @@ from ways.playing import name_of as way_name
 ALIKE = 0.6
 """How many of the words of a family's task stand in a job, at least."""
 
-DECLINED, OPEN = "declined", "[left open]"
 
 _POLICY = re.compile(r"Orders from (.+?) must no longer be carried out")
 _AGREED = re.compile(r"Carry out the order that I agreed on with (.+)\.$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,33 @@ def test_the_user_answers_in_every_domain_and_world(domain: str, language: bool)
     (end,) = runner.advance([episode], ["finish: maple"])
     runner.close()
     assert end.info["success"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "dialect", "written"),
+    [
+        ("web", None, 'ask(question="Which folder?")'),
+        ("web", "browsergym", 'ask("Which folder?")'),
+        ("swe", None, 'I need to ask.\nask: Which folder of {"a": 1}?'),
+        ("mcp", None, "**Ask:** Which folder?"),
+    ],
+)
+def test_a_question_is_read_in_the_notations_that_models_write(spec: str, dialect: str | None, written: str) -> None:
+    runner = EnvOptions(spec=spec, dialect=dialect, world="scripted", reading="tolerant").runner()
+    ((episode, _, _),) = runner.start([0], {"task": TASK | {"domain": spec}})
+    (asked,) = runner.advance([episode], [written])
+    runner.close()
+    assert asked.observation == "The user says: It is maple."
+
+
+@every_domain
+@pytest.mark.parametrize("arguments", [{"question": ""}, {"question": 3}, {}])
+def test_a_question_without_words_never_goes_to_the_world(domain: str, arguments: dict[str, Any]) -> None:
+    runner = EnvOptions(spec=domain, world="scripted").runner()
+    ((episode, _, _),) = runner.start([0], {"task": TASK})
+    (asked,) = runner.advance([episode], [json.dumps({"name": "ask", "arguments": arguments})])
+    runner.close()
+    assert asked.observation == f"The user says: {NOTHING_TO_ADD}" or "action_error" in asked.info
 
 
 @every_domain

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agentworld_gym.core.contracts import ChatRequest, Completion
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.flow import TOGETHER, BatchedCall, Flow, Request, Work, in_one_wave
+from agentworld_gym.core.flow.request_stream import Deliver
 from agentworld_gym.llm.generators import ScriptedGenerator
 
 plans = st.recursive(st.integers(0, 9), lambda inner: st.lists(inner, max_size=3), max_leaves=8)
@@ -114,3 +115,57 @@ def test_of_open_requests_with_one_key_only_the_first_is_sent(scheduler):
         flow.send([(0, asking()), (1, asking())])
         found = [text for _, text in flow.recv(2)]
     assert found == ["yes", "yes"] and len(sent) == 1
+
+
+class Streaming:
+    """A generator that answers by the last letter of a request, and keeps what each portion of requests was."""
+
+    def __init__(self) -> None:
+        self.portions: list[int] = []
+        self.closed = False
+
+    def submit(self, requests: Sequence[ChatRequest]) -> list[tuple[int, Completion]]:
+        answers: list[tuple[int, Completion]] = []
+        self.stream(answers.extend).send(list(enumerate(requests)))  # type: ignore[arg-type]
+        return answers
+
+    def stream(self, deliver: Deliver) -> Streaming:
+        self._deliver = deliver
+        return self
+
+    def send(self, requests: Sequence[tuple[int, ChatRequest]]) -> None:
+        self.portions.append(len(requests))
+        self._deliver([(number, Completion(asked.messages[-1]["content"])) for number, asked in requests])
+
+    def work(self) -> None:
+        """Do nothing: the answers are there."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def asking(generator: Streaming, text: str, key: str | None = None) -> Work[str]:
+    request = ChatRequest([{"role": "user", "content": text}], Sampling(max_tokens=1))
+    completion = yield Request(generator, request, key)  # type: ignore[arg-type]
+    return completion.text  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 128, 130])
+def test_a_large_round_is_sent_in_portions_and_everybody_gets_the_own_answer(count: int) -> None:
+    generator = Streaming()
+    texts = [f"{place % 100}" for place in range(count)]
+    assert in_one_wave(asking(generator, text, key=text) for text in texts) == texts
+    assert sum(generator.portions) == len(set(texts)) and 0 not in generator.portions
+
+
+def test_a_wave_that_breaks_cancels_what_it_has_sent() -> None:
+    generator = Streaming()
+    works = [*(asking(generator, str(place)) for place in range(70)), broken_at_once()]
+    with pytest.raises(KeyError, match="broken"):
+        in_one_wave(works)
+    assert generator.portions == [64] and generator.closed
+
+
+def broken_at_once() -> Work[str]:
+    raise KeyError("broken")
+    yield

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Sequence
 from datetime import timedelta
 
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.tasks.composition import (
+    FULL_NAME,
     Absent,
     Job,
     Orders,
+    about_strangers,
     composed,
     composing,
     draft_of,
@@ -40,7 +41,6 @@ MISSED = {"pass_on", "return_calls"}
 """The families that write missed calls into the log; one of them wants to know whose call was missed."""
 
 OTHERS = tuple(name for name in FAMILIES if name not in DAYS)
-FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
 OLD_EVENTS, OLD_THREADS, OTHER_ORDERS = 60, 25, 40
 """How much of the phone's past it holds."""
 
@@ -92,12 +92,8 @@ def compose(rng: random.Random, level: int, split: Split, lead: str) -> TaskDraf
 
 def _absent(scene: AndroidScene, jobs: Sequence[Job]) -> Absent | None:
     """Return a job about messages of people whom the phone does not know; None where none of those given is one."""
-    there = str(scene.state)
-    for job in jobs:
-        people = FULL_NAME.findall(job.text)
-        if people and FULL_NAME.match(job.text) and not any(name in there for name in people):
-            return Absent(job.text, (app("Messages"), app("Contacts")))
-    return None
+    found = filter(FULL_NAME.match, about_strangers(jobs, str(scene.state)))
+    return next((Absent(text, (app("Messages"), app("Contacts"))) for text in found), None)
 
 
 def _search(name: str) -> list[str]:

@@ -205,7 +205,11 @@ class ServerSession(LiveSession):
         state = {key: value for key, value in start.state.items() if key != "servers"}
         wanted = validated(_State, state, "task state")
         if self._verified is None and (verify := self._verify) is not None:
-            self._verified = self._made(verify.tool, verify.arguments).text
+            answer = self._made(verify.tool, verify.arguments)
+            if answer.refused:
+                expected = f"a call that succeeds; it answers {answer.text[:300]!r}"
+                raise SpecError(self._engine.file, "reset.verify", verify.tool, expected)
+            self._verified = answer.text
         for number, call in enumerate(wanted.calls):
             answer = self._made(call.name, call.arguments)
             if answer.refused:

@@ -124,6 +124,8 @@ class _PageReader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = dict(attrs)
+        if tag == "body":  # The end of the head may be left out.
+            self._within.clear()
         if tag == "title":
             self._in_title = True
         elif tag in self.skipped or tag in self._within or told.get("role") in self.roles:

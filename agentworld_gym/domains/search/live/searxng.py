@@ -6,6 +6,7 @@ import http.client
 import ipaddress
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -83,7 +84,10 @@ class Searxng:
     def open(self, url: str) -> str:
         """Return the page at an address as Markdown, or the error that a reader would return."""
         for _ in range(REDIRECTS):
-            parts = urlsplit(url)
+            try:
+                parts = urlsplit(url)
+            except ValueError:
+                return f"Error: invalid URL {url[:300]}"
             host = parts.hostname or ""
             if parts.scheme not in ("http", "https") or not host:
                 return f"Error: invalid URL {url[:300]}"
@@ -100,7 +104,10 @@ class Searxng:
             except (OSError, http.client.HTTPException, ValueError) as error:
                 return f"Error: the page cannot be read: {str(error)[:300]}"
             if status in (301, 302, 303, 307, 308) and "location" in headers:
-                url = urljoin(url, headers["location"])
+                try:
+                    url = urljoin(url, headers["location"])
+                except ValueError:
+                    return f"Error: invalid URL {headers['location'][:300]}"
                 continue
             if status != 200:
                 return f"Error: HTTP {status} {http.client.responses.get(status, '')} for {url[:300]}".strip()
@@ -125,9 +132,23 @@ class Searxng:
             connection.request("GET", target, headers={"User-Agent": "Mozilla/5.0", "Accept": "text/html,text/*"})
             answer = connection.getresponse()
             headers = {name.lower(): value for name, value in answer.getheaders()}
-            return answer.status, headers, answer.read(LONGEST)
+            return answer.status, headers, self._body(answer)
         finally:
             connection.close()
+
+    def _body(self, answer: http.client.HTTPResponse) -> bytes:
+        """Return the start of a body; one that comes in drops is late as a whole.
+
+        Raises:
+            TimeoutError: It took too long.
+        """
+        until, parts, size = time.monotonic() + self.config.limits.step_seconds, list[bytes](), 0
+        while size < LONGEST and (data := answer.read1(min(1 << 16, LONGEST - size))):
+            parts.append(data)
+            size += len(data)
+            if time.monotonic() > until:
+                raise TimeoutError
+        return b"".join(parts)
 
 
 class _Refused(Exception):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate
 from agentworld_gym.domains.swe.engine.grading import STEERING
 from agentworld_gym.domains.swe.live.clones import Clones
@@ -16,6 +17,7 @@ from agentworld_gym.kit.live.file_archive import FileArchive
 
 _PATCHED = re.compile(r"(?m)^(?:---|\+\+\+) [ab]/(\S+)")
 _OUTCOME = re.compile(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (.+)")
+_REPORT = "/tmp/.report"
 _PASSES = frozenset(("PASSED", "XFAIL"))
 _PLAIN = re.compile(r"(.+?) \.\.\. (ok|FAIL|ERROR|skipped.*|expected failure)")
 
@@ -35,7 +37,7 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
         EngineError: The patch of the tests does not apply.
         SystemLate: The tests took too long.
     """
-    told = RepositoryRow.model_validate(dict(row))
+    told = validated(RepositoryRow, dict(row), "task hidden.row")
     clean = clones.files_at(told.base_commit)
     kept = {*_PATCHED.findall(told.test_patch)}
     steering = {name for name in STEERING} - {path.rpartition("/")[2] for path in _PATCHED.findall(told.patch)}
@@ -44,16 +46,14 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
     try:
         if written:
             # What git ignores is no part of a change, as in a patch.
-            listed = "\n".join(sorted(written))
-            ignored = box.run(
-                f"git check-ignore --no-index --stdin <<'END OF NAMES'\n{listed}\nEND OF NAMES", clones.root
-            )
-            out = set(ignored.output.splitlines())
-            box.add(
-                FileArchive.of_files({f"{clones.root}/{path}": one for path, one in written.items() if path not in out})
-            )
+            out = _ignored(box, clones.root, written)
+            kept_files = {f"{clones.root}/{path}": one for path, one in written.items() if path not in out}
+        # A file that went may stand where a folder has to be.
         if removed:
-            box.run("rm -f -- " + " ".join(map(shlex.quote, sorted(removed))), clones.root)
+            box.add(FileArchive.of({"/tmp/.removed": "\0".join(sorted(removed))}))
+            box.run("xargs -0 rm -f -- </tmp/.removed", clones.root)
+        if written:
+            box.add(FileArchive.of_files(kept_files))
         if told.test_patch:
             box.add(FileArchive.of({"/tmp/test.patch": told.test_patch}))
             applied = box.run("git apply --whitespace=nowarn /tmp/test.patch", clones.root)
@@ -62,15 +62,32 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
                     f"the test patch of {told.instance_id} does not apply: {applied.output.strip()[:500]}"
                 )
         names = (*told.FAIL_TO_PASS, *told.PASS_TO_PASS)
-        done = box.run(_command(clones.config.tests, names), clones.root, clones.config.limits.step_seconds)
+        # The report is read as a file, because of a long output the middle would be left out.
+        command = f"{{ {_command(clones.config.tests, names)}\n}} >{_REPORT} 2>&1"
+        done = box.run(command, clones.root, clones.config.limits.step_seconds)
+        output = "" if done.status == TIMED_OUT else (box.read([_REPORT]) or [""])[0]
     finally:
         box.close()
     if done.status == TIMED_OUT:
         raise SystemLate(f"the named tests took longer than {clones.config.limits.step_seconds:g} s")
-    passed = passing(done.output, names)
+    passed = passing(output, names)
     failed = [name for name in names if name not in passed]
     report = f"{len(names) - len(failed)} of {len(names)} named tests pass"
-    return Inspection(bool(names) and not failed, "\n".join([report, *failed[:20], done.output[-2000:]]))
+    return Inspection(bool(names) and not failed, "\n".join([report, *failed[:20], output[-2000:]]))
+
+
+def _ignored(box: SandboxBox, root: str, paths: Collection[str]) -> set[str]:
+    """Return those of some paths that git ignores.
+
+    Raises:
+        EngineError: Git cannot tell.
+    """
+    box.add(FileArchive.of({"/tmp/.names": "\0".join(sorted(paths))}))
+    ran = box.run("git check-ignore --no-index -z --stdin </tmp/.names >/tmp/.ignored", root)
+    told = box.read(["/tmp/.ignored"])
+    if ran.status not in (0, 1) or told is None:  # 1 is none of them.
+        raise EngineError(f"git cannot tell what it ignores: {ran.output[-300:]}")
+    return set(told[0].split("\0"))
 
 
 def _command(tests: str, names: Sequence[str]) -> str:

@@ -53,6 +53,8 @@ class SandboxFiles(Files):
                     if len(opened) > 1:
                         os.close(opened.pop())
                     continue
+                if len(opened) == 1 and part in ("proc", "dev"):
+                    raise OSError("what the kernel tells is no file: this process may read more of it than one inside")
                 number = os.open(part, _PLACE, dir_fd=opened[-1])
                 if not stat.S_ISLNK(os.fstat(number).st_mode):
                     opened.append(number)

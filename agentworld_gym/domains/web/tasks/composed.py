@@ -14,6 +14,7 @@ from agentworld_gym.core.tasks.composition import (
     Absent,
     Job,
     Orders,
+    about_strangers,
     composed,
     composing,
     draft_of,
@@ -37,7 +38,6 @@ from agentworld_gym.kit.vocabulary import common_pool
 STRANGERS = 4
 """How many jobs nobody asks for."""
 
-FULL_NAME = re.compile(r"\b[A-Z][a-zé]+ [A-Z][a-zé]+\b")
 OLD_LETTERS = 60
 """How many letters lie in the archive of the mail."""
 
@@ -135,13 +135,9 @@ def _job(scene: _SharedScene, name: str) -> Job:
 
 def _absent(scene: _SharedScene, jobs: Sequence[Job]) -> Absent | None:
     """Return a job about people whom no site knows; None where none of those given is about such people."""
-    there = str(scene.state)
-    for job in jobs:
-        people = FULL_NAME.findall(job.text)
-        if people and not any(name in there for name in people):
-            known = sorted(set(scene.state["sites"]) & {"mail", "forum", "shop", "tracker", "wiki"})
-            return Absent(job.text, tuple(go(f"{site}/") for site in known))
-    return None
+    known = sorted(set(scene.state["sites"]) & {"mail", "forum", "shop", "tracker", "wiki"})
+    found = about_strangers(jobs, str(scene.state))
+    return next((Absent(text, tuple(go(f"{site}/") for site in known)) for text in found), None)
 
 
 def _plain(job: Job) -> Job:
