@@ -17,7 +17,7 @@ from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.own_tasks import BringsTasks, OwnTasks
 
 
-class Truth(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
+class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
     """A world that brings its tasks, and runs the success code of their checks."""
 
 
@@ -33,14 +33,14 @@ class DreamedWorld(LanguageWorld):
         told: Whether a part of the truth's fingerprint, by its name, is one of this world's as well.
     """
 
-    truth: Truth = field(kw_only=True)
+    truth: SystemBehind = field(kw_only=True)
     told: Callable[[str], bool] = field(kw_only=True)
 
     @classmethod
     def over(
         cls,
         world: Any,
-        truth: Truth,
+        truth: SystemBehind,
         handle: str,
         form: str,
         told: Callable[[str], bool],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -203,8 +203,12 @@ def test_a_reset_is_checked_before_a_session_is_used_again(words: tuple[str, ...
 
 def test_nothing_is_left_after_close_nor_after_a_kill() -> None:
     def left() -> list[str]:
-        listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
-        return [line.split()[0] for line in listed.splitlines() if "live_server.py marked" in line]
+        found = []
+        for arguments in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if b"live_server.py\0marked" in arguments.read_bytes():
+                    found.append(arguments.parent.name)
+        return found
 
     env = make(MCP, live=served("marked", ahead=1))
     env.reset(seed=0)
