@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import Explorer, call
@@ -23,6 +23,11 @@ LONGEST = 120
 """The longest text that is remembered as a value."""
 
 _TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
+_REFUSAL = re.compile(r"\b(cannot|error|exception|failed|invalid|no|not|unknown)\b", re.IGNORECASE)
+"""What answers say that refuse a call."""
+
+_PIECE = re.compile(r"[:|,;\t\n]+| - ")
+"""What stands between the values on a line, as between a key and its value."""
 _QUOTED = re.compile(r"'([^'\s]{1,80})'|\"([^\"\n]{1,80})\"")
 """An example in the description of a parameter."""
 
@@ -33,7 +38,8 @@ class SchemaExplorer(Explorer):
     """An explorer that calls every tool, rarely used ones first, with values that it met or made up.
 
     A parameter takes a value that an answer, or an earlier call, had under a like name; else what its schema says, or a
-    word. At times a call breaks the schema.
+    word. A value whose calls are refused, or answered as most calls of their tool are, is taken ever less. At
+    times a call breaks the schema.
 
     >>> schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = [{"name": "a-greet", "parameters": schema}]
@@ -50,15 +56,28 @@ class SchemaExplorer(Explorer):
         self._used: Counter[str] = Counter()
         self._values: dict[str, dict[Any, None]] = {}
         self._words: dict[str, None] = {}
+        self._answers: dict[str, Counter[str]] = {}
+        self._dull: Counter[Any] = Counter()
 
     def see(self, action: str, observation: str) -> None:
-        """Remember the values of a call and of its answer, by their names; of a plain text, its words."""
-        for text in (action, observation):
-            try:
-                self._remember("", json.loads(text))
-            except (ValueError, RecursionError):
-                for match in list(_TOKEN.finditer(text))[:KEPT]:
-                    self._words[next(filter(None, match.groups()))] = None
+        """Remember the values of a call and of its answer, by their names; of a plain text, its pieces and words."""
+        made = _read(action)
+        arguments = made.get("arguments") if isinstance(made, dict) else None
+        leaves = [one for one in _leaves(arguments) if isinstance(one, str | int | float)]
+        answers = self._answers.setdefault(str(made.get("name")) if isinstance(made, dict) else "", Counter())
+        kind = _kind(observation, leaves)
+        answers[kind] += 1
+        if answers[kind] > max(2, answers.total() / 2) or (leaves and _REFUSAL.search(observation[:LONGEST])):
+            self._dull.update(leaves)
+            return
+        self._done.clear()  # It may have changed what other calls show.
+        self._remember("", arguments)
+        if (told := _read(observation)) is not None:
+            self._remember("", told)
+            return
+        pieces = [one.strip() for one in _PIECE.split(observation[: KEPT * LONGEST])]
+        words = [next(filter(None, match.groups())) for match in list(_TOKEN.finditer(observation))[:KEPT]]
+        self._words.update(dict.fromkeys([one for one in pieces if 0 < len(one) <= LONGEST // 2][:KEPT] + words))
         while len(self._words) > 4 * KEPT:
             del self._words[next(iter(self._words))]
 
@@ -159,23 +178,62 @@ class SchemaExplorer(Explorer):
     def _text(self, name: str, schema: Mapping[str, Any]) -> str:
         pattern = schema.get("pattern")
         known = [one for one in self._values.get(_stem(name), ()) if isinstance(one, str)]
-        fitting = [one for one in known if pattern is None or _matches(pattern, one)]
-        if fitting and self.chance(0.7):
-            return self.rng.choice(fitting)
-        if schema.get("format") in _DATES:
-            return _DATES[schema["format"]]
-        if schema.get("format") in ("uri", "url"):
-            return f"https://example.com/{self.rng.choice(WORDS)}"
-        quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
-        if quoted and self.chance(0.6):
-            return str(self.rng.choice(quoted))
         words = [one for one in self._words if pattern is None or _matches(pattern, one)]
-        if words and self.chance(0.5):
-            return self.rng.choice(words)
+        quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
+        fitting = [one for one in known if pattern is None or _matches(pattern, one)]
+        if schema.get("format") in _DATES:
+            quoted.append(_DATES[schema["format"]])
+        if schema.get("format") in ("uri", "url"):
+            quoted.append(f"https://example.com/{self.rng.choice(WORDS)}")
+        sources = [(fitting, 0.6), (quoted, 0.5), (words, 0.0 if "format" in schema else 0.25)]
+        chosen = self.weighted(
+            [*((source, share * min(1.0, self._worth(source))) for source, share in sources), ([], 0.1)]
+        )
+        if chosen:
+            return str(self.weighted((one, self._interest(one)) for one in chosen))
         text = " ".join(self.rng.choice(WORDS) for _ in range(self.weighted(((1, 0.6), (2, 0.3), (4, 0.1)))))
         least, most = int(schema.get("minLength") or 0), schema.get("maxLength")
         text = text if len(text) >= least else text + "x" * (least - len(text))
         return text if most is None else text[: int(most)]
+
+    def _interest(self, value: Any) -> float:
+        return 1.0 / (1 + self._dull[value]) ** 2
+
+    def _worth(self, values: Sequence[Any]) -> float:
+        return sum(map(self._interest, values))
+
+
+def _read(text: str) -> Any:
+    """Return what a text is as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield what a document holds, without the keys."""
+    match value:
+        case dict():
+            for inner in value.values():
+                yield from _leaves(inner)
+        case list():
+            for inner in value:
+                yield from _leaves(inner)
+        case _:
+            yield value
+
+
+def _kind(observation: str, values: Sequence[Any]) -> str:
+    """Return an answer without what the call had in it, and without numbers.
+
+    >>> _kind("'Emma' is not in", ["Emma"]) == _kind("'Dune' is not in", ["Dune"])
+    True
+    """
+    text = observation[: 4 * LONGEST]
+    for value in sorted((one for one in values if isinstance(one, str) and len(one) > 1), key=len, reverse=True):
+        text = text.replace(value, "*")
+    return re.sub(r"\d+", "0", text)
 
 
 def resolved_schema(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -72,6 +72,7 @@ class Confinement:
     def __init__(self, config: LiveConfig, file: str, folder: Path) -> None:
         self.config, self.file, self.folder = config, file, folder
         self._files: tempfile.TemporaryDirectory[str] | None = None
+        self._named: list[Path] = []
         if config.trusted:
             return
         if isinstance(config.network, tuple) and config.network:
@@ -90,49 +91,42 @@ class Confinement:
 
     @cached_property
     def readable(self) -> tuple[Path, ...]:
-        """The folders of this machine that a sandboxed command may read."""
+        """The folders of this machine that a sandboxed command may read, as the configuration lists them."""
         return tuple((self.folder / Path(place).expanduser()).absolute() for place in self.config.read)
 
-    def require(self, program: str, key: str = "command") -> None:
-        """Make sure that a command can be found where it runs.
+    def show(self, words: Sequence[str], key: str = "command") -> None:
+        """Show a sandbox what a command names: the installation of its program, and files of this folder.
+
+        The installation of `PREFIX/bin/PROGRAM` is `PREFIX`, and so is that of each file to which a link leads, as the
+        interpreter behind a virtual environment.
 
         Args:
-            program: The first word of the command.
+            words: The words of the command.
             key: The key that errors name.
 
         Raises:
-            SpecError: There is no such program, or the sandbox does not show it.
+            SpecError: There is no such program, or its installation cannot be told from the rest of a home.
         """
-        found = self._found(program)
+        found = self._found(words[0]) if words else None
         if found is None:
-            raise SpecError(self.file, key, program, "a program that is installed here")
+            raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
         if self.config.trusted:
             return
-        # What a link leads to has to be seen as well, as the interpreter behind a virtual environment.
-        places = dict.fromkeys((Path(found).absolute(), Path(found).resolve()))
-        needed = [
-            place.parents[1] if place.parent.name == "bin" else place.parent
-            for place in places
-            if not self.shows(place)
-        ]
-        if needed:
-            told = f"a program below /usr, or the key `read: [{', '.join(map(str, needed))}]`"
-            raise SpecError(self.file, key, program, told)
-
-    def require_files(self, words: Sequence[str], key: str = "command") -> None:
-        """Make sure that the files of this configuration's folder that a command names can be seen where it runs.
-
-        Args:
-            words: The words of the command behind the program.
-            key: The key that errors name.
-
-        Raises:
-            SpecError: The sandbox does not show a file.
-        """
-        for word in words:
+        for place in _links(Path(found).absolute()):
+            if self.shows(place):
+                continue
+            whole = place.parents[1] if place.parent.name == "bin" else place
+            if Path.home().is_relative_to(whole) or whole == Path.home() / ".local":
+                if place.is_symlink():  # What it leads to comes next.
+                    self._named.append(place)
+                    continue
+                told = f"a program with a folder of its own, or the key `read: [{place.parent}, ...]`"
+                raise SpecError(self.file, key, words[0], told)
+            self._named.append(whole)
+        for word in words[1:]:
             place = Path(self._word(word))
-            if not self.config.trusted and place.is_absolute() and place.is_file() and not self.shows(place):
-                raise SpecError(self.file, key, word, f"a file that the sandbox shows: `read: [{place.parent}]`")
+            if place.is_absolute() and place.is_file() and not self.shows(place):
+                self._named.append(place)
 
     def _found(self, program: str) -> str | None:
         """Return the path of a program, of those inside and then of those that this user finds."""
@@ -140,7 +134,7 @@ class Confinement:
         return shutil.which(self._word(program), path=path)
 
     def _program(self, word: str) -> str:
-        """Return a program as it is called inside: by its path where it lies in a folder of `read`."""
+        """Return a program as it is called inside: by its path where only a folder of this machine has it."""
         if "/" in word or shutil.which(word, path=PATH) is not None:
             return self._word(word)
         found = self._found(word)
@@ -150,7 +144,7 @@ class Confinement:
         """Return whether a sandboxed command sees a file at its path."""
         if place.is_relative_to("/usr") or place.parent in (Path("/bin"), Path("/sbin")):
             return True
-        return any(map(place.is_relative_to, self.readable))
+        return any(map(place.is_relative_to, (*self.readable, *self._named)))
 
     def command(
         self,
@@ -194,7 +188,7 @@ class Confinement:
         line += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
         line += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
         line += ["--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", HOME]
-        for place in self.readable:
+        for place in (*self.readable, *self._named):
             line += ["--ro-bind", str(place), str(place)]
         for inside, outside in (binds or {}).items():
             line += ["--bind", outside, inside]
@@ -289,6 +283,20 @@ def _counts_apart() -> bool:
     """
     version = re.match(r"(\d+)\.(\d+)", platform.release())
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
+
+
+def _links(place: Path) -> Iterator[Path]:
+    """Return a file, and each one to which it leads as a link.
+
+    >>> [str(one) for one in _links(Path("/nowhere"))]
+    ['/nowhere']
+    """
+    yield place
+    for _ in range(40):  # As many as Linux follows.
+        if not place.is_symlink():
+            return
+        place = Path(os.path.normpath(place.parent / os.readlink(place)))
+        yield place
 
 
 def _root_of(image: Path) -> list[str]:

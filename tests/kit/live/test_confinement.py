@@ -95,16 +95,45 @@ def test_programs_and_files_are_named_as_at_home(folder: Path, monkeypatch: pyte
     program.write_text("#!/bin/sh\ncat $1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    with Confinement(LiveConfig(read=(".",)), "my.yaml", folder) as confinement:
-        confinement.require("watering")
-        confinement.require_files(["secret"])
+    with Confinement(LiveConfig(), "my.yaml", folder) as confinement:
+        confinement.show(["watering", "secret"])
         line = confinement.command(["watering", "secret"])
         assert subprocess.run(line, env=confinement.environment(), capture_output=True, timeout=30).stdout == b"sesame"
-    with Confinement(LiveConfig(), "my.yaml", folder) as confinement:
-        with pytest.raises(SpecError, match=r"command: got 'watering', expected .*read: "):
-            confinement.require("watering")
-        with pytest.raises(SpecError, match=rf"command: got 'secret', expected .*read: \[{folder}\]"):
-            confinement.require_files(["secret"])
+
+
+def test_a_command_shows_the_installation_of_its_program_and_the_files_that_it_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder / "home"
+    installed, linked = home / "tools" / "watering", home / ".local" / "bin" / "watering"
+    for place in (installed / "bin", installed / "lib", linked.parent):
+        place.mkdir(parents=True)
+    (installed / "lib" / "words").write_text("from its folder")
+    (installed / "bin" / "watering").write_text(f"#!/bin/sh\ncat {installed}/lib/words\nls {home} {folder}\n")
+    (installed / "bin" / "watering").chmod(0o755)
+    (home / "diary").write_text("mine")
+    linked.symlink_to(installed / "bin" / "watering")
+    monkeypatch.setenv("HOME", str(home))
+    for program in (installed / "bin" / "watering", linked):
+        with Confinement(LiveConfig(), "my.yaml", folder) as confinement:
+            confinement.show([str(program), "secret"])
+            line = confinement.command([str(program)])
+            shown = subprocess.run(line, env=confinement.environment(), capture_output=True, timeout=30, text=True)
+            assert shown.stdout.startswith("from its folder")
+            assert "secret" in shown.stdout and "diary" not in shown.stdout
+
+
+def test_a_program_that_lies_among_what_a_home_holds_needs_a_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / ".local" / "bin" / "watering"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(folder))
+    with (
+        Confinement(LiveConfig(), "my.yaml", folder) as confinement,
+        pytest.raises(SpecError, match=r"command: got .*, expected .*read: "),
+    ):
+        confinement.show([str(program)])
 
 
 def test_one_folder_needs_no_list() -> None:

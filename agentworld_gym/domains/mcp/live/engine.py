@@ -77,8 +77,7 @@ class ServerEngine(LiveEngine[ServerConfig]):
         if commands or not isinstance(config.reset, str | ToolReset):
             self.confinement = Confinement(config, file, folder)
             for words in commands:
-                self.confinement.require(words[0])
-                self.confinement.require_files(words[1:])
+                self.confinement.show(words)
         for spec in config.all_servers.values():
             host = re.sub(r"^https?://(?:[^@/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", spec.url or "http://localhost").strip(
                 "[]"

@@ -62,7 +62,7 @@ class RepositoryEngine(LiveEngine[RepositoryConfig]):
         except ValueError as error:
             raise SpecError(source.file, "tests", config.tests, f"a command line ({error})") from error
         self.clones = Clones(config, source, self.confinement)
-        self.confinement.require(words[0] if words else "", "tests")
+        self.confinement.show(words[:1], "tests")
         super().__init__(config)
         self.masks = Masks((*config.masks, *_VARY))
 
