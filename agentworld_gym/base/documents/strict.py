@@ -106,6 +106,8 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
         if first["type"] == "extra_forbidden":
             keys = nearest(place[-1], keys_at(model, place[:-1]))
             expected += f", but one of: {', '.join(keys)}" if keys else ""
+        if first["type"] == "model_type" and (keys := keys_at(model, place)):
+            expected = f"keys by name: {', '.join(keys)}"
         if first["type"] == "missing":
             unknown = [one["loc"] for one in others if one["type"] == "extra_forbidden"]
             names = [str(last) for *parents, last in unknown if parents == list(first["loc"][:-1])]
