@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,9 @@ import pytest
 SERVER = Path(__file__).with_name("live_server.py")
 
 
-def folders() -> list[str]:
-    """The folders that the interpreter of the tests needs, and the server."""
-    places = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))]
-    return [*dict.fromkeys(place for place in places if not place.startswith("/usr")), str(SERVER)]
-
-
 def served(*words: str, **keys: Any) -> dict[str, Any]:
     """The configuration of a note keeper."""
-    return {"name": "notes", "command": [sys.executable, str(SERVER), *words], "read": folders(), "ahead": 0, **keys}
+    return {"name": "notes", "command": [sys.executable, str(SERVER), *words], "ahead": 0, **keys}
 
 
 def needs_live_servers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 import subprocess
 import sys
@@ -22,6 +23,7 @@ pytest.importorskip("trl")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from latencies import register_held, steady
+from live_servers import needs_live_servers, served
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -37,6 +39,14 @@ from agentworld_gym.integrations.trl import (
 )
 
 TERMINAL = "AgentWorld/Terminal-v0"
+CALLS = (("add_note", {"text": "tea"}), ("list_notes", {}))
+NOTE = {
+    "id": "note_tea",
+    "domain": "mcp",
+    "family": "notes",
+    "instruction": "Note tea.",
+    "success": [{"run": '{"name": "notes-list_notes", "arguments": {}}', "expect": {"contains": "tea"}}],
+}
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -119,6 +129,18 @@ def test_a_group_faces_one_task_and_experts_solve_it(rollout, tokenizer):
     assert output["logprobs"] is None
     assert trainer.batches[0] == [0, 1, 2, 3], "a grounded world is ready at once, so that its members go together"
     assert len(trainer.batches) == max(map(len, scripts))
+
+
+def test_a_group_acts_in_live_servers_of_its_own(tokenizer):
+    needs_live_servers()
+    rollout = EnvironmentRollout("AgentWorld/MCP-v0", live=served(sessions=8, tasks=[NOTE]), max_turns=4)
+    add, read = (json.dumps({"name": f"notes-{name}", "arguments": arguments}) for name, arguments in CALLS)
+    trainer = Trainer(tokenizer, [[add, read, "finish"], [read, "finish"]])
+    output = rollout(prompts_for(rollout, [0, 0]), trainer)
+    rollout.close()
+    assert output["environment_success"] == [True, False]
+    shown = [tokenizer.decode(tokens) for tokens in output["completion_ids"]]
+    assert "no notes" not in shown[0] and "no notes" in shown[1]
 
 
 def test_a_tally_counts_episodes_that_end_and_with_max_steps_those_that_are_cut_too(tokenizer):
