@@ -51,6 +51,7 @@ SCHEMAS = {
     "eat": NONE,
     "environment": NONE,
     "read_file": TEXT,
+    "keep": NONE,
     "grow": NONE,
 }
 
@@ -108,6 +109,12 @@ class Notes:
                         return told(file.read()[:200])
                 except OSError as error:
                     return told(type(error).__name__)
+            case "keep":
+                try:
+                    with open(f"{__file__}.kept", "w", encoding="utf-8"):
+                        return told("kept")
+                except OSError as error:
+                    return told(str(error))
             case "grow":
                 self.names.append("harvest")
                 send({"method": "notifications/tools/list_changed"})
@@ -143,7 +150,7 @@ def told(text: str) -> Answer:
 
 
 def count(node: Any) -> int:
-    return 1 + sum(map(count, node.get("children", ())))
+    return 1 + sum(map(count, node.get("children", ()))) if isinstance(node, dict) else 0
 
 
 def send(message: Answer) -> None:

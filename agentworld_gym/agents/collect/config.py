@@ -20,8 +20,8 @@ class CollectConfig(Strict):
 
     world: str = "grounded"
     """The world whose sessions are recorded: `grounded`, `live:FILE` for a user's own system, or `awm:DIR` for a folder
-    of AWM's worlds. The tasks of the latter two have no levels, families, splits and experts; the policies `menu` and
-    `explore` play them, or the `agent`."""
+    of AWM's worlds. The tasks of the latter two have no levels, families and splits. Where they have no expert, the
+    policies `explore`, `menu` and `free` play them, or the `agent`; a live world is explored alone by default."""
 
     agent: str | None = None
     """The handle of an agent that plays all tasks, as `http://localhost:8000/v1` (see

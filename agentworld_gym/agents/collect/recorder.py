@@ -32,7 +32,7 @@ from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import BringsTasks, schemes
+from agentworld_gym.worlds.own_tasks import BringsTasks, is_live, schemes
 from agentworld_gym.worlds.registry import open_world
 
 logger = logging.getLogger(__name__)
@@ -282,7 +282,7 @@ class _DomainRecorder:
 
 
 class _OwnTasksRecorder(_DomainRecorder):
-    """A world that brings its own tasks, such as a folder of AWM's worlds."""
+    """A world that brings its own tasks, such as a folder of AWM's worlds; a task without an expert is explored."""
 
     def _choose(self) -> None:
         config = self._config
@@ -291,8 +291,11 @@ class _OwnTasksRecorder(_DomainRecorder):
             raise SpecError("collect", key, getattr(config, key), f"its default: {config.world} brings its tasks")
         knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore", "free")
         asked = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
-        usual: dict[PolicyName, float] = {"menu": 1.0, "explore": 1.0}
-        self._policies = policy_shares(self.spec.id, asked) or policy_shares(self.spec.id, usual)
+        usual: dict[PolicyName, float] = {"explore": 1.0}
+        if is_live(config.world) and config.policies == CollectConfig().policies:
+            asked = usual
+        self._free = policy_shares(self.spec.id, asked) or policy_shares(self.spec.id, usual) or {"menu": 1.0}
+        self._policies = policy_shares(self.spec.id, config.policies) or self._free
 
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         world = open_world(self._config.world, WorldOptions(self.spec))
@@ -318,8 +321,8 @@ class _OwnTasksRecorder(_DomainRecorder):
             pool.draw_from(split)
         seed = rng.randrange(TASK_SEEDS)
         task = self._runner.source.pick(seed, {})
-        policy = _draw(rng, self._policies)
-        if self._agent is None and find_domain(self.spec.id) is None:
+        policy = _draw(rng, self._policies if task.expert else self._free)
+        if self._agent is None and not task.expert and find_domain(self.spec.id) is None:
             return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION)), seed)
         return replace(self._assigned(task, policy, rng), seed=seed)
 

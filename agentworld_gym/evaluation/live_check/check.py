@@ -148,6 +148,7 @@ class _Check:
             called=len(called & {str(tool["name"]) for tool in tools}),
             tools=len(tools),
             kinds=dict(kinds),
+            read_only=sum("read-only file system" in text.lower() for play in first for text in play.shown[1:]),
         )
 
     def _told(self, stage: str, plays: Sequence[Play]) -> Any:

@@ -115,6 +115,9 @@ class LiveReport(Strict):
     kinds: dict[str, int]
     """The kinds of answers, and how many of each were met."""
 
+    read_only: int
+    """How many answers name a read-only file system, which is that of the sandbox."""
+
     @property
     def repeats(self) -> float:
         """The least share of answers that repeat without what varies."""
@@ -161,6 +164,10 @@ def _lines(report: LiveReport) -> Iterator[str]:
     }
     for name, text in rows.items():
         yield f"{name:<11} {text}"
+    if report.read_only:
+        yield ""
+        yield f"{report.read_only} answers name a read-only file system: the system wants to write where it cannot."
+        yield "It can write to its home and to /tmp. Tell it so, as by a variable under `env`."
     if report.varied:
         yield ""
         yield "What varies:"

@@ -91,11 +91,32 @@ def test_sessions_of_a_live_world_are_recorded_and_the_live_world_is_true_to_its
     done = CliRunner().invoke(app, ["collect", "mcp", "--world", world, "-n", "3", "--out", f"{tmp_path}/rows.jsonl"])
     assert done.exit_code == 0, done.output
     rows = list(read_rows(tmp_path / "rows.jsonl"))
-    assert {row.policy for row in rows} <= {"menu", "explore"} and {row.success for row in rows} == {None}
+    assert {row.policy for row in rows} == {"explore"} and {row.success for row in rows} == {None}
     assert rows[0].provenance.libraries["notes"] == "note-keeper 1.0"
     found, _ = measure(EnvOptions(spec="mcp", world=world), FidelityPlan(record("mcp", 2, levels=(1,), world=world)))
     assert found.free is not None and found.free.measures is not None
     assert found.free.measures.exact.share == 1.0
+
+
+def test_a_task_with_an_expert_is_recorded_as_experts_and_clumsier_agents_play_it(tmp_path: Path) -> None:
+    note = {
+        "instruction": "Note tea.",
+        "expert": [call("add_note", text="tea")],
+        "success": [{"run": call("list_notes"), "expect": {"equals": "tea"}}],
+    }
+    world = f"live:{written(tmp_path, tasks=[note])}"
+    done = CliRunner().invoke(app, ["collect", "mcp", "--world", world, "-n", "6", "--out", f"{tmp_path}/rows.jsonl"])
+    assert done.exit_code == 0, done.output
+    rows = list(read_rows(tmp_path / "rows.jsonl"))
+    assert len({row.policy for row in rows} & {"expert", "mixed", "blend"}) > 1
+    assert any(row.success for row in rows)
+
+
+def test_the_check_says_that_a_system_writes_where_it_cannot(tmp_path: Path) -> None:
+    config = written(tmp_path, tools=["keep"])
+    done = CliRunner().invoke(app, ["live", "check", str(config), "-n", "2"])
+    assert done.exit_code == 0, done.output
+    assert "read-only file system: the system wants to write where it cannot" in done.output
 
 
 def test_the_check_learns_what_varies_and_writes_it_down(tmp_path: Path) -> None:
