@@ -122,8 +122,8 @@ class Domain:
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
 
     syntaxes: Mapping[str, str] = field(default_factory=dict)
-    """The `agentworld_gym.core.actions.syntaxes.DomainSyntax` of each way to write an action that this domain alone
-    has."""
+    """The `agentworld_gym.core.actions.syntaxes.ActionSyntax` of each way to write an action that this domain brings,
+    by the name that `action.syntax` of a spec gives."""
 
     programs: str | None = None
     """A function that returns the names of the programs of the domain's shell, for the prompt of an agent."""
@@ -265,6 +265,10 @@ class _Registry:
         if not isinstance(domain.commands, tuple) or not all(isinstance(one, str) for one in domain.commands):
             raise SpecError("register_domain", "commands", domain.commands, "a tuple of references, as module:name")
 
+    def find_syntax(self, name: str) -> str | None:
+        """Return the reference of a syntax that one of the domains brings; None where none does."""
+        return next((one.syntaxes[name] for one in list(self.domains.values()) if name in one.syntaxes), None)
+
     def read_shipped(self) -> None:
         """Add the domains that ship, and those that consist of them."""
         for name in (*shipped_domains(), *importlib.import_module(SHIPPED).COMPOSED):
@@ -356,6 +360,20 @@ def shipped_domains() -> tuple[str, ...]:
     """
     names: tuple[str, ...] = importlib.import_module(SHIPPED).DOMAINS
     return names
+
+
+def syntax_reference(name: str) -> str | None:
+    """Return the reference of a way to write an action that a domain brings; None where none does. An unknown name is
+    looked for in installed packages. See `Domain.syntaxes`.
+
+    >>> syntax_reference("droidbot_event"), syntax_reference("tool_call") is None
+    ('agentworld_gym.domains.android.actions.droidbot:SYNTAX', True)
+    """
+    reference = _REGISTRY.find_syntax(name)
+    if reference is None:
+        _REGISTRY.read_installed()
+        reference = _REGISTRY.find_syntax(name)
+    return reference
 
 
 def live_opener(spec_id: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentworld_gym.agents.teams.team import Role, Team
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.checks.checks import score
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.task import Task
@@ -224,7 +224,7 @@ class SharedEpisode:
         if action.kind is not ActionKind.ACT:
             finishers = [name for name, other in self.team.roles.items() if other.finishes]
             return None if role.finishes else f"finish: only {' and '.join(finishers)} can end the work"
-        if not TOOL_CALLS.isdisjoint(self.runner.spec.action.syntax):
+        if calls_tools(self.runner.spec.action.syntax):
             call = action.parsed if isinstance(action.parsed, Mapping) else {}
             tool = str(call.get("name"))
             if not role.may_call(tool):

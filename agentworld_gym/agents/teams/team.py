@@ -17,7 +17,7 @@ from agentworld_gym.base.documents.keys import nearest
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Check, Task
 from agentworld_gym.core.tasks.source import check_actions
@@ -235,7 +235,7 @@ def load_team(source: str) -> Team:
 
 def _check_rights(role: Role, spec: DomainSpec, path: Path, place: str) -> None:
     """Check that a role names tools in a domain with tools, and those that there are, and actions in any other."""
-    calls = not TOOL_CALLS.isdisjoint(spec.action.syntax)
+    calls = calls_tools(spec.action.syntax)
     if calls and role.actions is not None:
         raise SpecError(path, f"{place}.actions", role.actions, f"`tools`, because agents call tools in {spec.id}")
     if not calls and role.tools is not None:

@@ -48,6 +48,8 @@ def with_component(action: Mapping[str, Any], spec: ActionSpec) -> Mapping[str, 
     >>> with_component(opened, load_spec("android").action)["app_name"]
     'clock'
     """
+    if not spec.components:
+        return action
     name = str(action.get("app_name", "")).strip().casefold()
     for title, component in spec.components.items():
         if name in (title.casefold(), component.partition("/")[0].casefold()):

@@ -12,12 +12,11 @@ from jinja2 import StrictUndefined, TemplateError
 
 from agentworld_gym.base.documents.bounded_templates import BoundedEnvironment
 from agentworld_gym.base.text.escaping import is_valid
-from agentworld_gym.core.actions.claude_code_calls import in_claude_code
 from agentworld_gym.core.actions.finish import read_finish
 from agentworld_gym.core.actions.naming import called, full_names, renamed, with_component
-from agentworld_gym.core.actions.syntaxes import OWN_ONLY, find_syntax, read_json
+from agentworld_gym.core.actions.syntaxes import find_syntax, read_json
 from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction
-from agentworld_gym.core.actions.writing import WRITERS, is_gesture, with_json_arguments
+from agentworld_gym.core.actions.writing import with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
 from agentworld_gym.core.domain.spec import DomainSpec
@@ -52,11 +51,12 @@ class ActionParser:
         schema = spec.action.json_schema
         self._schema = CompiledSchema(schema, spec.path, "action.schema") if schema else None
         self._grammars = [_Grammar(dialect, dialect.dialect == spec.dialect) for dialect in spec.in_every_dialect()]
-        expected = " or ".join(find_syntax(syntax).called for syntax in spec.action.syntax)
+        syntaxes = [find_syntax(name) for name in spec.action.syntax]
+        expected = " or ".join(syntax.called for syntax in syntaxes)
         written = _AS_STRING if spec.action.arguments_as_string else _AS_OBJECT
         self._expected = expected.replace(_AS_OBJECT, written)
-        self._on_screen = find_syntax(spec.action.syntax[0]).write
-        self._as_written = any(find_syntax(syntax).as_written for syntax in spec.action.syntax)
+        self._syntax = syntaxes[0]
+        self._as_written = any(syntax.as_written for syntax in syntaxes)
         self._finish = [(rule, _array(rule.text)) for rule in spec.action.finish_when]
         self._finishing = {rule.text for rule in spec.action.finish_when if not rule.confirm}
         self._graphical = is_graphical(spec.id)
@@ -96,12 +96,10 @@ class ActionParser:
             screen: What was on the screen when the agent acted.
         """
         parsed, spec = action.parsed, self.spec.action
-        if parsed is not None and self._on_screen is not None:
-            if self._is_own(action.raw):
+        if parsed is not None and (write := self._syntax.write) is not None:
+            if not self._syntax.rewrites_own and self._is_own(action.raw):
                 return self.raw(action)
-            return self._on_screen(with_component(parsed, spec), screen)
-        if parsed is not None and (write := WRITERS.get(spec.syntax[0])) is not None:
-            return write(parsed)
+            return write(with_component(parsed, spec), screen)
         if spec.bare_tool_names and isinstance(parsed, dict) and isinstance(parsed.get("name"), str):
             parsed = {**parsed, "name": called(parsed["name"], spec)}
         if parsed is None and action.error is not None and spec.fence == "json" and len(action.raw) <= self._limit:
@@ -112,8 +110,8 @@ class ActionParser:
             with suppress(UnreadableAction):
                 parsed = read_json(action.raw)
         if isinstance(parsed, dict) and isinstance(parsed.get("arguments"), dict):
-            if spec.syntax[0] == "claude_code_call":
-                parsed = in_claude_code(parsed)
+            if (show_call := self._syntax.show_call) is not None:
+                parsed = dict(show_call(parsed))
             if spec.arguments_as_string:
                 parsed = with_json_arguments(parsed, action.raw)
         return json.dumps(parsed, indent=2, ensure_ascii=False)
@@ -121,10 +119,12 @@ class ActionParser:
     def fence(self, action: Action) -> str:
         """Return the language of the fenced block in which a full prompt shows an action.
 
-        Where that of the domain is Python, a single call of the mouse or the keyboard has a fence of text.
+        Where that of the domain is Python, the syntax of the dialect in force may show an action as a text.
         """
-        fence = self.spec.action.fence
-        return "text" if fence == "python" and is_gesture(self.action_block(action).strip()) else fence
+        fence, shows_as_text = self.spec.action.fence, self._syntax.shows_as_text
+        if fence == "python" and shows_as_text is not None and shows_as_text(self.action_block(action).strip()):
+            return "text"
+        return fence
 
     def raw(self, action: Action) -> str:
         """Return the text as the agent wrote it; beyond the limit it ends with how much was cut."""
@@ -222,7 +222,8 @@ class _Grammar:
     """
 
     def __init__(self, spec: DomainSpec, in_force: bool) -> None:
-        self.readers = [find_syntax(syntax).read for syntax in spec.action.syntax if in_force or syntax not in OWN_ONLY]
+        syntaxes = [find_syntax(name) for name in spec.action.syntax]
+        self.readers = [syntax.read for syntax in syntaxes if in_force or not syntax.own_only]
         self._spec = spec
         self._own = self._made(())
         self._toolsets: dict[int, tuple[Sequence[Mapping[str, Any]], Toolset]] = {}

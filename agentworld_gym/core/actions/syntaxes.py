@@ -9,17 +9,15 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid
-from agentworld_gym.core.actions.awm_calls import read_call
-from agentworld_gym.core.actions.browser_calls import as_tool_call, calls_in, read_call_text
-from agentworld_gym.core.actions.claude_code_calls import canonical
+from agentworld_gym.core.actions.function_calls import read_call_text
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction, first_line
-from agentworld_gym.core.domain.action_spec import Syntax
-from agentworld_gym.core.registration import all_domains, resolved
+from agentworld_gym.core.actions.writing import keystroke_text
+from agentworld_gym.core.registration import resolved, syntax_reference
 
 MAX_DEPTH = 64
 """How deep the JSON of an action may nest."""
@@ -30,10 +28,43 @@ MAX_DIGITS = 300
 _TEST = re.compile(r"\s*\[\[?[ \t]+[^\s\[\]{]")
 """How a test of the shell begins, `[ WORD` or `[[ WORD`, which no array of objects does."""
 
-MAX_CALLS = 20
-"""How many calls of BrowserGym one action may hold."""
-
 Reader = Callable[[str, Toolset], Any]
+
+
+class ActionSyntax(NamedTuple):
+    """One way of writing an action; `Domain.syntaxes` refers to those that one domain brings."""
+
+    read: Reader
+    """The reader."""
+
+    called: str
+    """How the syntax is called in an error."""
+
+    write: Callable[[Any, str], str] | None = None
+    """A writer, which gets a parsed action and the text of the screen on which the agent acts. Without one an action is
+    shown as JSON or as it was written."""
+
+    rewrites_own: bool = False
+    """Whether the writer also writes what was written in the syntax itself, which otherwise is shown as it stands."""
+
+    show_call: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """The call that a full prompt shows as JSON, of the call that was read."""
+
+    as_written: bool = False
+    """Whether a full prompt shows the JSON of an action with the keys that the agent wrote, where reading gives others.
+    It counts wherever the syntax stands among those of a spec."""
+
+    shows_as_text: Callable[[str], bool] | None = None
+    """Whether a full prompt shows a written action in a block of text, although the fence of the spec is Python."""
+
+    calls_tools: bool = False
+    """Whether an action calls a tool and may be written as JSON."""
+
+    takes: Literal["shell", "python", "text"] | None = None
+    """What the syntax takes almost any text for; None where it takes texts of its own shape only."""
+
+    own_only: bool = False
+    """Whether the syntax is read in the dialect in force alone, as it would take the actions of other dialects."""
 
 
 def keystroke_batch(text: str, _tools: Toolset) -> list[dict[str, Any]] | None:
@@ -86,32 +117,6 @@ def tool_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     return tools.call(name, arguments)
 
 
-def awm_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """Read a call as the agents of Agent World Model write it; see `agentworld_gym.core.actions.awm_calls`."""
-    call = read_call(text)
-    if call is None:
-        return None
-    name, arguments = call
-    return tools.call(name, read_json(json.dumps(arguments, ensure_ascii=False), "'arguments'"))
-
-
-def final_answer(text: str, _tools: Toolset) -> dict[str, Any] | None:
-    """Read any text without a call, and that is no JSON object, as an answer that ends the episode.
-
-    >>> final_answer("There are two.", Toolset((), "spec.yaml"))
-    {'name': 'finish', 'arguments': {'answer': 'There are two.'}}
-    """
-    if text.lstrip().startswith("{") or read_call(text) is not None:
-        return None
-    return {"name": "finish", "arguments": {"answer": text}}
-
-
-def claude_code_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """Read a call of a tool of Claude Code as the call of the CLI that it stands for."""
-    call = tool_call(text, tools)
-    return None if call is None else canonical(call)
-
-
 def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     """Read a call such as `click('12')` or `click(bid="12", twice=true)`, with literals of Python or JSON as arguments.
 
@@ -143,33 +148,6 @@ def function_call(text: str, tools: Toolset) -> dict[str, Any] | None:
     return tools.call(name, _plain({**arguments, **named}))
 
 
-def browser_call(text: str, tools: Toolset) -> dict[str, Any] | None:
-    """Read a tool call or a function call, of Playwright's tools or of BrowserGym, as the call of one of these tools.
-
-    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
-    >>> browser_call("click('12')", tools)
-    {'name': 'browser_click', 'arguments': {'ref': 'e12'}}
-    """
-    call = tool_call(text, tools) or function_call(text, tools)
-    return None if call is None else as_tool_call(tools.ordered(call))
-
-
-def browsergym_calls(text: str, tools: Toolset) -> dict[str, Any] | list[dict[str, Any]] | None:
-    """Read a call as `browser_call` does, or several, as BrowserGym does: what stands between calls is passed over.
-
-    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
-    >>> [call["arguments"] for call in browsergym_calls("click('1') then click('2')", tools)]
-    [{'ref': 'e1'}, {'ref': 'e2'}]
-    """
-    calls, between = ((), "") if text.lstrip().startswith("{") else calls_in(text)
-    if not calls or (between and not all(tools.knows(call.partition("(")[0].strip()) for call in calls)):
-        return browser_call(text, tools)
-    if len(calls) > MAX_CALLS:
-        raise UnreadableAction(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
-    read = [call for text in calls if (call := browser_call(text, tools)) is not None]
-    return read[0] if len(read) == 1 else read
-
-
 def json_object(text: str, _tools: Toolset) -> dict[str, Any] | None:
     """Read any JSON object."""
     if not text.lstrip().startswith("{"):
@@ -183,43 +161,23 @@ def any_text(text: str, _tools: Toolset) -> str | None:
     return text if text.strip() else None
 
 
-READERS: Mapping[str, tuple[Reader, str]] = {
-    "keystroke_batch": (keystroke_batch, "a JSON array of keystrokes"),
-    "command_line": (command_line, "a command line"),
-    "tool_call": (tool_call, 'a tool call {"name": ..., "arguments": {...}}'),
-    "awm_call": (awm_call, 'a call <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
-    "final_answer": (final_answer, "an answer"),
-    "claude_code_call": (claude_code_call, 'a tool call {"name": ..., "arguments": {...}}'),
-    "function_call": (function_call, "a function call"),
-    "playwright_call": (browser_call, "a call of a browser's tool"),
-    "browsergym_call": (browsergym_calls, "calls of BrowserGym"),
-    "json_object": (json_object, "a JSON object"),
-    "python_code": (any_text, "Python code"),
-    "agent_code": (any_text, "Python code or a call of Agent"),
-    "plain_text": (any_text, "a text"),
+SYNTAXES: Mapping[str, ActionSyntax] = {
+    "keystroke_batch": ActionSyntax(
+        keystroke_batch,
+        "a JSON array of keystrokes",
+        lambda batch, _screen: keystroke_text(batch),
+        rewrites_own=True,
+    ),
+    "command_line": ActionSyntax(command_line, "a command line", takes="shell"),
+    "tool_call": ActionSyntax(tool_call, 'a tool call {"name": ..., "arguments": {...}}', calls_tools=True),
+    "function_call": ActionSyntax(function_call, "a function call"),
+    "json_object": ActionSyntax(json_object, "a JSON object"),
+    "plain_text": ActionSyntax(any_text, "a text", takes="text"),
 }
-"""The reader of every syntax that several domains have, and how the syntax is called in an error."""
+"""The syntaxes that all domains have."""
 
 
-class DomainSyntax(NamedTuple):
-    """A syntax that one domain has; `Domain.syntaxes` refers to it."""
-
-    read: Reader
-    """The reader."""
-
-    called: str
-    """How the syntax is called in an error."""
-
-    write: Callable[[Any, str], str] | None = None
-    """A writer that also gets the text of the screen on which the agent acts. It writes only actions of other dialects;
-    what was written in the syntax itself is shown as it stands."""
-
-    as_written: bool = False
-    """Whether a full prompt shows the JSON of an action with the keys that the agent wrote, where reading gives others.
-    It counts wherever the syntax stands among those of a spec."""
-
-
-def find_syntax(name: Syntax) -> DomainSyntax:
+def find_syntax(name: str) -> ActionSyntax:
     """Return a syntax, which all domains have or one.
 
     Raises:
@@ -228,22 +186,22 @@ def find_syntax(name: Syntax) -> DomainSyntax:
     >>> find_syntax("plain_text").called, find_syntax("droidrun_call").called
     ('a text', 'a call <invoke name="phone">')
     """
-    if name in READERS:
-        return DomainSyntax(*READERS[name])
-    reference = next((one.syntaxes[name] for one in all_domains().values() if name in one.syntaxes), None)
+    if name in SYNTAXES:
+        return SYNTAXES[name]
+    reference = syntax_reference(name)
     if reference is None:
         raise SpecError("action", "syntax", name, "a syntax of all domains, or one that a domain brings")
-    found: DomainSyntax = resolved(reference)
+    found: ActionSyntax = resolved(reference)
     return found
 
 
-TOOL_CALLS: frozenset[Syntax] = frozenset(
-    {"tool_call", "awm_call", "claude_code_call", "playwright_call", "browsergym_call"}
-)
-"""The syntaxes in which an action calls a tool and may be written as JSON."""
+def calls_tools(names: Iterable[str]) -> bool:
+    """Return whether an action in one of some syntaxes calls a tool and may be written as JSON.
 
-OWN_ONLY: frozenset[Syntax] = frozenset({"awm_call", "final_answer"})
-"""The syntaxes that take almost any text, and are therefore read in the dialect in force alone."""
+    >>> calls_tools(["tool_call"]), calls_tools(["keystroke_batch", "command_line"])
+    (True, False)
+    """
+    return any(find_syntax(name).calls_tools for name in names)
 
 
 def read_json(text: str, what: str = "the action") -> Any:

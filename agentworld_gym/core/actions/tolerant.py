@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from agentworld_gym.core.actions.finish import VERB, read_finish
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.syntaxes import OWN_ONLY
+from agentworld_gym.core.actions.syntaxes import find_syntax
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.contracts import Action, ActionKind
-from agentworld_gym.core.domain.action_spec import Syntax
 from agentworld_gym.core.domain.user import ASK, has_user, read_question
 
 Reading = Literal["tolerant", "exact"]
@@ -25,15 +24,6 @@ _MAX_CHARS = 200_000
 
 _MAX_PIECES = 64
 """How many places of a text are tried as an action."""
-
-_FREE: Mapping[Syntax, Literal["shell", "python", "text"]] = {
-    "command_line": "shell",
-    "python_code": "python",
-    "agent_code": "python",
-    "plain_text": "text",
-    "final_answer": "text",
-}
-"""The syntaxes that take almost any text, and what they take it for."""
 
 _SHELLS = re.compile(r"|bash|sh|shell|zsh|console|terminal|text|txt|plaintext|json")
 """The languages of a fence that holds a command line or keystrokes."""
@@ -94,10 +84,10 @@ class TolerantParser:
     def __init__(self, parser: ActionParser) -> None:
         self._parser = parser
         spec = parser.spec
-        syntaxes = [one for one in spec.action.syntax if one in _FREE]
+        syntaxes = [find_syntax(name) for name in spec.action.syntax]
         for dialect in spec.in_every_dialect():
-            syntaxes += [one for one in dialect.action.syntax if one in _FREE and one not in OWN_ONLY]
-        self._free = _FREE[syntaxes[0]] if syntaxes else None
+            syntaxes += [one for one in map(find_syntax, dialect.action.syntax) if not one.own_only]
+        self._free = next((one.takes for one in syntaxes if one.takes is not None), None)
         self._ends = {rule.text for rule in spec.action.finish_when if rule.text is not None and not rule.confirm}
 
     def parse(

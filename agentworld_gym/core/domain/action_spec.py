@@ -9,34 +9,25 @@ from pydantic import AfterValidator, Field, field_validator
 
 from agentworld_gym.base.documents.keys import nearest
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.core.registration import all_domains
+from agentworld_gym.core.registration import all_domains, syntax_reference
 
 SharedSyntax = Literal[
     "keystroke_batch",
     "command_line",
     "tool_call",
-    "awm_call",
-    "final_answer",
-    "claude_code_call",
     "function_call",
-    "playwright_call",
-    "browsergym_call",
     "json_object",
-    "python_code",
-    "agent_code",
     "plain_text",
 ]
 """The ways to write an action that all domains have: a JSON array of keystrokes; a command line; `{"name": …,
-"arguments": {…}}`; the same between tags, loosely written JSON included; any other text, which is an answer and ends
-the episode; such a call with the tools of Claude Code; a call such as `click('12')`; a tool call or such a call of
-Playwright's tools, or of BrowserGym; a JSON object; Python source; Python source whose single clicks and keys are calls
-such as `Agent.click(coordinates=[12, 40])`; any text."""
+"arguments": {…}}`; a call such as `click('12')`; a JSON object; any text."""
 
 
 def _known(name: str) -> str:
     shared = get_args(SharedSyntax)
-    if name in shared or name in (brought := [own for domain in all_domains().values() for own in domain.syntaxes]):
+    if name in shared or syntax_reference(name) is not None:
         return name
+    brought = [own for domain in all_domains().values() for own in domain.syntaxes]
     raise ValueError(f"one of {', '.join(map(repr, nearest(name, [*shared, *brought])))}")
 
 

@@ -28,6 +28,10 @@ DOMAIN = Domain(
     content_words="agentworld_gym.domains.desktop.tasks.vocabulary:content_words",
     view="agentworld_gym.domains.desktop.engine:DesktopView",
     screen="agentworld_gym.domains.desktop.screen:DesktopScreen",
+    syntaxes={
+        "python_code": "agentworld_gym.domains.desktop.actions:PYTHON",
+        "agent_code": "agentworld_gym.domains.desktop.actions:AGENT",
+    },
     translations={"autoglm": "agentworld_gym.domains.desktop.screen:AUTOGLM"},
     families="agentworld_gym.domains.desktop.tasks:FAMILIES",
     composition="agentworld_gym.domains.desktop.tasks.composed:COMPOSITION",

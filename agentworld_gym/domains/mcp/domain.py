@@ -53,6 +53,10 @@ DOMAIN = Domain(
     scenario_tasks="agentworld_gym.domains.mcp.scenario_tasks:ScenarioTasks",
     commands=("agentworld_gym.domains.mcp.cli:register", "agentworld_gym.domains.mcp.synth.cli:register"),
     view="agentworld_gym.domains.mcp.engine.view:ToolView",
+    syntaxes={
+        "awm_call": "agentworld_gym.domains.mcp.awm.actions:CALL",
+        "final_answer": "agentworld_gym.domains.mcp.awm.actions:ANSWER",
+    },
     observations="agentworld_gym.domains.mcp.observations:ToolObservations",
     translations={
         "mcpmark": "agentworld_gym.domains.mcp.observations:MCPMARK",

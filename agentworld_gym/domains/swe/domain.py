@@ -48,6 +48,7 @@ DOMAIN = Domain(
     versions=f"{__name__}:versions",
     live="agentworld_gym.domains.swe.live:open_live",
     view="agentworld_gym.domains.swe.engine.view:SweView",
+    syntaxes={"claude_code_call": "agentworld_gym.domains.swe.actions:SYNTAX"},
     observations="agentworld_gym.domains.swe.observations:CodeObservations",
     translations={"claude-code": "agentworld_gym.domains.swe.observations:CLAUDE_CODE"},
     families="agentworld_gym.domains.swe.tasks:FAMILIES",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentworld_gym.core.actions.claude_code_calls import canonical
+from agentworld_gym.domains.swe.actions import canonical
 from agentworld_gym.recipe.thinking.explainers.state_changes import file_clauses, file_name
 from agentworld_gym.recipe.thinking.situation import Explanation, Situation, amount, read_call, several
 

@@ -55,6 +55,10 @@ DOMAIN = Domain(
     commands=("agentworld_gym.domains.web.cli:register",),
     view="agentworld_gym.domains.web.engine.view:WebView",
     screen="agentworld_gym.domains.web.screen:WebScreen",
+    syntaxes={
+        "playwright_call": "agentworld_gym.domains.web.actions:PLAYWRIGHT",
+        "browsergym_call": "agentworld_gym.domains.web.actions:BROWSERGYM",
+    },
     translations={"browsergym": "agentworld_gym.domains.web.screen:BROWSERGYM"},
     families="agentworld_gym.domains.web.tasks:FAMILIES",
     composition="agentworld_gym.domains.web.tasks.composed:COMPOSITION",

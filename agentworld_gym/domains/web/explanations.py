@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentworld_gym.core.actions.browser_calls import reference as reference_of
 from agentworld_gym.core.screens import ScreenNode, read_screen
+from agentworld_gym.domains.web.actions import reference as reference_of
 from agentworld_gym.recipe.thinking.explainers.screens import called, explain_screen
 from agentworld_gym.recipe.thinking.situation import Explanation, Situation, plain, read_call, several
 

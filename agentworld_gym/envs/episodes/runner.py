@@ -14,7 +14,7 @@ import orjson
 from agentworld_gym.base.errors import AgentWorldError, RecordingError
 from agentworld_gym.core.actions.naming import callable_tools
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.actions.tolerant import Reading, TolerantParser
 from agentworld_gym.core.actions.toolset import example_call
 from agentworld_gym.core.checks.dialect_checks import in_first_dialect
@@ -175,7 +175,7 @@ class EpisodeRunner:
         """Return actions that make sense in an episode, to draw from: its menu, or else a call of each tool."""
         if episode.task.menu or episode.offers:
             return tuple(entry for entry in episode.menu if entry is not None)
-        if TOOL_CALLS.isdisjoint(self.spec.action.syntax):
+        if not calls_tools(self.spec.action.syntax):
             return ()
         calls = [example_call(tool) for tool in self.tools(episode.task)]
         return tuple(call for call in calls if self.parser.parse(call, episode.task.tools).error is None)

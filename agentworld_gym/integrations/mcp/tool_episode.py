@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.user import ASK, ASK_TOOL
 from agentworld_gym.envs.episodes.runner import EpisodeRunner, after_instruction
@@ -71,7 +71,7 @@ class ToolEpisode:
         """Whether the agent called a tool, and not only looked at what there is."""
         action = runner.spec.action
         own = [dict(tool) for tool in self.episode.tools]
-        self.acts = not (own and TOOL_CALLS.intersection(action.syntax))
+        self.acts = not (own and calls_tools(action.syntax))
         if self.acts:
             own = [_act_tool(action.description), *(tool for tool in own if tool == ASK_TOOL)]
         self._own = {str(tool["name"]) for tool in own}

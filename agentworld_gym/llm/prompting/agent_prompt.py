@@ -11,7 +11,7 @@ import gymnasium as gym
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.actions.finish import FINISH_TOOL, VERB
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.actions.tolerant import Reading
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.user import ASK, has_user, without_ask
@@ -178,7 +178,7 @@ def role_of_agent(
 
 def takes_calls(spec: DomainSpec) -> bool:
     """Whether the actions of a domain are calls of tools."""
-    return not TOOL_CALLS.isdisjoint(spec.action.syntax)
+    return calls_tools(spec.action.syntax)
 
 
 def with_finish(tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

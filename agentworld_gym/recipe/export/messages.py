@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentworld_gym.base.text.escaping import escape, escape_all
-from agentworld_gym.core.actions.awm_calls import read_call
-from agentworld_gym.core.actions.browser_calls import calls_in
 from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.actions.function_calls import calls_in
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import function_call
+from agentworld_gym.core.actions.tagged_calls import read_tagged_call
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.llm.prompting.agent_prompt import takes_calls
@@ -181,8 +181,8 @@ def _calls(turn: ExportedTurn, known: SessionPrompt) -> list[Mapping[str, Any]]:
         return [action.parsed]
     if (call := _as_json(turn.text)) is not None:
         return [call]
-    if "<tool_call>" in turn.text and (awm := read_call(turn.text)) is not None:
-        return [{"name": awm[0], "arguments": awm[1]}]
+    if "<tool_call>" in turn.text and (tagged := read_tagged_call(turn.text)) is not None:
+        return [{"name": tagged[0], "arguments": tagged[1]}]
     return [call for text in calls_in(turn.text)[0] if (call := _as_function(text, known.toolset)) is not None]
 
 

@@ -14,7 +14,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.base.text.escaping import unescape
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.syntaxes import TOOL_CALLS
+from agentworld_gym.core.actions.syntaxes import calls_tools
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.core.domain.spec import Profile, load_spec
 from agentworld_gym.core.domain.task import Check, Expect, Task
@@ -152,7 +152,7 @@ class Importer:
             id=name,
             domain=domain,
             instruction=turns.instruction or "(not recorded)",
-            tools=turns.tools if foreign and not TOOL_CALLS.isdisjoint(prompts.spec.action.syntax) else (),
+            tools=turns.tools if foreign and calls_tools(prompts.spec.action.syntax) else (),
             success=UNTESTED,
         )
         users: list[str] = []

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from agentworld_gym.base.text.escaping import unescape
-from agentworld_gym.core.actions.browser_calls import read_call_text
+from agentworld_gym.core.actions.function_calls import read_call_text
 from agentworld_gym.core.engines import Scalar
 from agentworld_gym.llm.rows.row import ContentSpan, Row, StateChange
 from agentworld_gym.recipe.rl.verifiers.truth import screen_before

@@ -16,7 +16,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import is_valid
 from agentworld_gym.core import registration
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.actions.syntaxes import READERS, DomainSyntax
+from agentworld_gym.core.actions.syntaxes import SYNTAXES, ActionSyntax
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.action_spec import SharedSyntax
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -438,10 +438,10 @@ def test_an_empty_batch_asks_to_confirm_with_any_white_space(text: str) -> None:
 
 
 def test_every_shared_syntax_has_a_reader() -> None:
-    assert set(READERS) == set(get_args(SharedSyntax))
+    assert set(SYNTAXES) == set(get_args(SharedSyntax))
 
 
-SPOKEN = DomainSyntax(lambda text, _tools: {"moved": json.loads(text)["go"]}, "a move", as_written=True)
+SPOKEN = ActionSyntax(lambda text, _tools: {"moved": json.loads(text)["go"]}, "a move", as_written=True)
 
 
 def test_a_domain_brings_a_syntax_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.actions.syntaxes import DomainSyntax, json_object
+from agentworld_gym.core.actions.syntaxes import ActionSyntax, json_object
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.domains.android.actions.gestures import point_of, pressed, swiped
 
@@ -50,5 +50,5 @@ def canonical(call: Mapping[str, Any]) -> dict[str, Any] | None:
     raise UnreadableAction(f"{name!r} is not one of click, long_press, swipe, type, wait, system_button")
 
 
-SYNTAX = DomainSyntax(read, "an action on points", as_written=True)
+SYNTAX = ActionSyntax(read, "an action on points", as_written=True)
 """The syntax `phone_coordinates`."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agentworld_gym.core.actions.syntaxes import DomainSyntax
+from agentworld_gym.core.actions.syntaxes import ActionSyntax
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.core.screens import Box, ScreenNode, read_screen
 from agentworld_gym.domains.android.actions.gestures import BUTTONS, HEIGHT, OPPOSITE, WIDTH, node_of, pressed
@@ -103,5 +103,5 @@ def _target(attributes: str) -> dict[str, int]:
     return {"index": int(number[1])} if (number := _ID.search(attributes)) else {}
 
 
-SYNTAX = DomainSyntax(read, "an event such as touch <button …>…</button>", write)
+SYNTAX = ActionSyntax(read, "an event such as touch <button …>…</button>", write)
 """The syntax `droidbot_event`."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentworld_gym.core.actions.syntaxes import DomainSyntax
+from agentworld_gym.core.actions.syntaxes import ActionSyntax
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
 from agentworld_gym.core.screens import read_screen
 from agentworld_gym.domains.android.actions.gestures import (
@@ -133,5 +133,5 @@ _READERS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
 }
 
 
-SYNTAX = DomainSyntax(read, 'a call <invoke name="phone">', write)
+SYNTAX = ActionSyntax(read, 'a call <invoke name="phone">', write)
 """The syntax `droidrun_call`."""

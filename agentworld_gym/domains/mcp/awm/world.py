@@ -13,7 +13,6 @@ from pydantic import Field, field_validator
 from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, installed
-from agentworld_gym.core.actions.awm_calls import require_repair
 from agentworld_gym.core.actions.syntaxes import read_json
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.checks.success_protocols import SuccessFinding
@@ -21,6 +20,7 @@ from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observat
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.mcp.awm.actions import require_repair
 from agentworld_gym.domains.mcp.awm.engine.beginning import Beginning, moment_of
 from agentworld_gym.domains.mcp.awm.engine.engine import AwmEngine
 from agentworld_gym.domains.mcp.awm.engine.machine import AwmMachine, act_all

@@ -10,9 +10,9 @@ import awm_worlds
 import pytest
 
 from agentworld_gym.base.errors import WorldNotConfigured
-from agentworld_gym.core.actions.awm_calls import read_call
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.domains.mcp.awm.actions import read_call
 from agentworld_gym.envs.env import AgentWorldEnv
 
 

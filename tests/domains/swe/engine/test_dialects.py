@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentworld_gym.core.actions.claude_code_calls import canonical, in_claude_code
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.swe.actions import canonical, in_claude_code
 from agentworld_gym.domains.swe.engine import SweEngine, SweMachine
 
 FILES = {

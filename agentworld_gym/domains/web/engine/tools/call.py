@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworld_gym.core.actions.browser_calls import as_tool_call
+from agentworld_gym.domains.web.actions import as_tool_call
 from agentworld_gym.domains.web.engine.accessibility.locators import locator
 from agentworld_gym.domains.web.engine.browser.browser import Browser, Refusal
 from agentworld_gym.domains.web.engine.document.node import DomNode

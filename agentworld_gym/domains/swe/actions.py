@@ -10,6 +10,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from agentworld_gym.core.actions.syntaxes import ActionSyntax, tool_call
+from agentworld_gym.core.actions.toolset import Toolset
+
 
 class _Tool(NamedTuple):
     name: str
@@ -90,3 +93,13 @@ def _todo(todo: Mapping[str, Any]) -> dict[str, Any]:
     if "id" not in todo or "activeForm" in todo:
         return dict(todo)
     return {"content": todo.get("content"), "status": todo.get("status"), "activeForm": todo.get("content")}
+
+
+def read(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a call of a tool of Claude Code as the call of the CLI that it stands for."""
+    call = tool_call(text, tools)
+    return None if call is None else canonical(call)
+
+
+SYNTAX = ActionSyntax(read, 'a tool call {"name": ..., "arguments": {...}}', show_call=in_claude_code, calls_tools=True)
+"""The syntax `claude_code_call`."""

@@ -9,15 +9,20 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from agentworld_gym.core.actions.function_calls import call_text, calls_in
+from agentworld_gym.core.actions.syntaxes import ActionSyntax, function_call, tool_call
+from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction
+
 Call = Mapping[str, Any]
 """A call `{"name": …, "arguments": {…}}`."""
+
+MAX_CALLS = 20
+"""How many calls of BrowserGym one action may hold."""
 
 _RENAMED = MappingProxyType({"bid": "ref", "value": "text", "from_bid": "startRef", "to_bid": "endRef"})
 _REFERENCES = ("bid", "from_bid", "to_bid")
@@ -64,9 +69,6 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The arguments that BrowserGym's calls write without their names."""
 
 _OPTIONAL = MappingProxyType({"click": ("button", "modifiers"), "dblclick": ("button", "modifiers")})
-_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\(\s*")
-_KEY = re.compile(r"([A-Za-z_]\w*)\s*=\s*")
-_NEXT = re.compile(r"\s*(?:,\s*|(\)\s*)\Z)")
 
 
 def as_tool_call(call: Call) -> dict[str, Any]:
@@ -108,107 +110,6 @@ def bid(ref: Any) -> Any:
     return ref[1:] if isinstance(ref, str) and re.fullmatch(r"e[0-9]+", ref) else ref
 
 
-def call_text(call: Call) -> str:
-    """Write a call with its arguments by name, as JSON.
-
-    >>> print(call_text({"name": "browser_type", "arguments": {"ref": "e7", "text": "Zoë", "submit": True}}))
-    browser_type(ref="e7", text="Zoë", submit=true)
-    """
-    arguments = (f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in call["arguments"].items())
-    return f"{call['name']}({', '.join(arguments)})"
-
-
-def read_call_text(text: str) -> tuple[str, dict[str, str]] | None:
-    """Read what `call_text` writes: the name, and the arguments as JSON; None where the text is something else.
-
-    >>> read_call_text('browser_wait_for(time=2, text="a, b=1")')
-    ('browser_wait_for', {'time': '2', 'text': '"a, b=1"'})
-    >>> read_call_text("click('e9')") is None
-    True
-    """
-    begin = _NAME.match(text)
-    if begin is None:
-        return None
-    arguments: dict[str, str] = {}
-    at = begin.end()
-    if text[at:].rstrip() == ")":
-        return begin[1], arguments
-    while (key := _KEY.match(text, at)) and key[1] not in arguments:
-        try:
-            _, end = _DECODER.raw_decode(text, key.end())
-        except (ValueError, RecursionError):
-            return None
-        arguments[key[1]] = text[key.end() : end]
-        follows = _NEXT.match(text, end)
-        if follows is None:
-            return None
-        if follows[1]:
-            return begin[1], arguments
-        at = follows.end()
-    return None
-
-
-_DECODER = json.JSONDecoder()
-
-
-def calls_in(text: str) -> tuple[tuple[str, ...], str]:
-    """Return the calls with literal arguments that stand in a text, in their order, and what stands between them.
-
-    Comments of Python are neither. A text among the arguments may hold line breaks.
-
-    >>> calls_in("I fill it in:\\nfill('7', 'a (b)')  # not click('1')\\nclick('9')")
-    (("fill('7', 'a (b)')", "click('9')"), 'I fill it in:')
-    """
-    calls, between, place = [], "", 0
-    while place < len(text):
-        if comment := _COMMENT.match(text, place):
-            place = comment.end()
-        elif (begin := _NAME.match(text, place)) and (end := _end_of_call(text, begin.end())):
-            call = _LINE_BREAK_IN_TEXT.sub(_escaped, text[begin.start(1) : end])
-            if _is_literal(call):
-                calls.append(call)
-                place = end
-            else:
-                between, place = between + text[place : begin.end()], begin.end()
-        else:
-            word = _WORD.match(text, place)
-            after = word.end() if word else place + 1
-            between, place = between + text[place:after], after
-    return tuple(calls), between.strip()
-
-
-def _end_of_call(text: str, place: int) -> int:
-    """Return where the parenthesis closes that was opened before a place; 0 where it does not."""
-    depth = 1
-    while depth and (piece := _PIECE.search(text, place)):
-        place = piece.end()
-        depth += (piece[0] in "([{") - (piece[0] in ")]}")
-    return place if not depth else 0
-
-
-def _escaped(quoted: re.Match[str]) -> str:
-    return quoted[0].replace("\\\n", "").replace("\r", "\\r").replace("\n", "\\n")
-
-
-def _is_literal(call: str) -> bool:
-    try:
-        tree = ast.parse(call, mode="eval").body
-        arguments = [*tree.args, *(word.value for word in tree.keywords)] if isinstance(tree, ast.Call) else []
-        for argument in arguments:
-            if not (isinstance(argument, ast.Name) and argument.id in ("true", "false", "null")):
-                ast.literal_eval(argument)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return False
-    return isinstance(tree, ast.Call)
-
-
-_WORD = re.compile(r"\s+|\w+")
-_COMMENT = re.compile(r"\s*#[^\n]*")
-_QUOTED = r"'(?:[^'\\]|\\[\s\S])*'|\"(?:[^\"\\]|\\[\s\S])*\""
-_LINE_BREAK_IN_TEXT = re.compile(_QUOTED)
-_PIECE = re.compile(rf"{_QUOTED}|[()\[\]{{}}]")
-
-
 def browsergym_text(action: Call | Sequence[Call]) -> str:
     """Write a call, or several, as BrowserGym does; one that BrowserGym lacks is written as `call_text` does.
 
@@ -247,3 +148,45 @@ def _write_call(name: str, arguments: Mapping[str, Any], fixed: Mapping[str, Any
     if left.keys() - set(optional):
         return None
     return f"{name}({', '.join([*said, *(f'{key}={left[key]!r}' for key in optional if key in left)])})"
+
+
+def read_call(text: str, tools: Toolset) -> dict[str, Any] | None:
+    """Read a tool call or a function call, of Playwright's tools or of BrowserGym, as the call of one of these tools.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> read_call("click('12')", tools)
+    {'name': 'browser_click', 'arguments': {'ref': 'e12'}}
+    """
+    call = tool_call(text, tools) or function_call(text, tools)
+    return None if call is None else as_tool_call(tools.ordered(call))
+
+
+def read_calls(text: str, tools: Toolset) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """Read a call as `read_call` does, or several, as BrowserGym does: what stands between calls is passed over.
+
+    >>> tools = Toolset([{"name": "click", "parameters": {"properties": {"bid": {}}}}], "spec.yaml")
+    >>> [call["arguments"] for call in read_calls("click('1') then click('2')", tools)]
+    [{'ref': 'e1'}, {'ref': 'e2'}]
+    """
+    calls, between = ((), "") if text.lstrip().startswith("{") else calls_in(text)
+    if not calls or (between and not all(tools.knows(call.partition("(")[0].strip()) for call in calls)):
+        return read_call(text, tools)
+    if len(calls) > MAX_CALLS:
+        raise UnreadableAction(f"the action has {len(calls)} calls, the limit is {MAX_CALLS}")
+    read = [call for text in calls if (call := read_call(text, tools)) is not None]
+    return read[0] if len(read) == 1 else read
+
+
+PLAYWRIGHT = ActionSyntax(
+    read_call, "a call of a browser's tool", lambda call, _screen: call_text(call), rewrites_own=True, calls_tools=True
+)
+"""The syntax `playwright_call`."""
+
+BROWSERGYM = ActionSyntax(
+    read_calls,
+    "calls of BrowserGym",
+    lambda action, _screen: browsergym_text(action),
+    rewrites_own=True,
+    calls_tools=True,
+)
+"""The syntax `browsergym_call`."""
