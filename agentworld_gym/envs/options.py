@@ -52,7 +52,7 @@ _ONLY_IN_LANGUAGE_WORLDS = {
 _ELSEWHERE = {
     "scenario": "world_options={'scenario': …}",
     "order": "world='record:PATH+WORLD', whose replay world='recorded:PATH' hands out steps in the same order",
-    "demonstrations": "recorded calls that the spec names, in action.demonstrations",
+    "few_shots": "recorded calls that the spec names, in action.few_shots",
 }
 """What to write in place of names that are no options."""
 

@@ -12,7 +12,7 @@ from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
 from agentworld_gym.core.contracts import Failure, FailureKind, World
 from agentworld_gym.core.engines import EngineError
-from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+from agentworld_gym.worlds.language import LanguageWorld, Retrieval
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.own_tasks import BringsTasks, OwnTasks
 
@@ -44,7 +44,7 @@ class DreamedWorld(LanguageWorld):
         handle: str,
         form: str,
         told: Callable[[str], bool],
-        beside: Callable[[Demonstrations | None], Demonstrations | None] = lambda shown: shown,
+        beside: Callable[[Retrieval | None], Retrieval | None] = lambda shown: shown,
     ) -> DreamedWorld:
         """Return a language world that plays the tasks of another one.
 
@@ -63,8 +63,8 @@ class DreamedWorld(LanguageWorld):
             world.close()
             expected = f"a language world, as in {form}+http://localhost:8000/v1"
             raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
-        demonstrations = beside(world.demonstrations)
-        parts = (world.spec, world.prompts, world.generator, world.sampling, demonstrations, world.guard)
+        retrieval = beside(world.retrieval)
+        parts = (world.spec, world.prompts, world.generator, world.sampling, retrieval, world.guard)
         return cls(*parts, unseen=world.unseen, truth=truth, told=told)
 
     def __post_init__(self) -> None:

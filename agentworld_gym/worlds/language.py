@@ -35,7 +35,7 @@ from agentworld_gym.worlds.guard import UNREADABLE, Guard
 from agentworld_gym.worlds.language_form import Turn, form_of
 from agentworld_gym.worlds.language_session import LanguageSession, step_seed
 
-Demonstrations = Callable[[LanguageSession, Action], str]
+Retrieval = Callable[[LanguageSession, Action], str]
 """A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""
 
 
@@ -46,7 +46,7 @@ class LanguageWorld:
     A step has four places, at which its parts plug in:
 
     1. `_without_model` answers what the model need not be asked: looks, probes, names that it never saw.
-    2. `_request` shows the demonstrations beside the turn.
+    2. `_request` shows what retrieval finds beside the turn.
     3. `answering` lets the guard look at the answer.
     4. `collateral` compares the outcome with that of the grounded world.
 
@@ -57,7 +57,7 @@ class LanguageWorld:
         prompts: The prompts of the domain.
         generator: The generator that answers requests.
         sampling: The sampling of requests; each gets a seed of its own, made from the session's seed and the turn.
-        demonstrations: The function that returns what each request shows beside its turn. Its text stands in the last
+        retrieval: The function that returns what each request shows beside its turn. Its text stands in the last
             user message, between the turn and the closing request, exactly as it is returned (data in it must be
             escaped already), and never enters the history. Its tokens count like all of the prompt's. The fingerprint
             holds its attribute `digest`, or else its name, which is only declared.
@@ -72,7 +72,7 @@ class LanguageWorld:
     prompts: Prompts
     generator: Generator
     sampling: Sampling
-    demonstrations: Demonstrations | None = None
+    retrieval: Retrieval | None = None
     guard: Guard | None = None
     grounded: GroundedWorld | None = None
     unseen: Unseen | None = None
@@ -95,9 +95,9 @@ class LanguageWorld:
         }
         if self.prompts.asks_index:
             parts |= parts_of(self.spec.id)
-        if self.demonstrations is not None:
-            digest = getattr(self.demonstrations, "digest", None)
-            name = getattr(self.demonstrations, "__qualname__", type(self.demonstrations).__qualname__)
+        if self.retrieval is not None:
+            digest = getattr(self.retrieval, "digest", None)
+            name = getattr(self.retrieval, "__qualname__", type(self.retrieval).__qualname__)
             parts["demonstrations"] = Part(str(digest or name), digest is not None)
         if self._constrained:
             parts["constrained"] = Part("state", True)
@@ -185,7 +185,7 @@ class LanguageWorld:
     def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0) -> ChatRequest:
         tried = session.failures + reasks
         seed = step_seed(session.seed, session.turn, tried) if self.generator.supports_seed else None
-        examples = "" if self.demonstrations is None else self.demonstrations(session, turn.action)
+        examples = "" if self.retrieval is None else self.retrieval(session, turn.action)
         last = Message(role="user", content=turn.message + examples + self.prompts.closing)
         allows = None
         if self._constrained:

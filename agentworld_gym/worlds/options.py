@@ -27,7 +27,7 @@ from agentworld_gym.llm.training_coverage import Unseen
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
-from agentworld_gym.worlds.language import Demonstrations, LanguageWorld
+from agentworld_gym.worlds.language import LanguageWorld, Retrieval
 
 log = logging.getLogger(__name__)
 
@@ -213,7 +213,7 @@ class WorldOptions(LanguageOptions):
             prompts,
             generator,
             self.chosen_sampling(**sampling),
-            self._demonstrations(prompts),
+            self._open_retrieval(prompts),
             self._guard(),
             self._grounded_outcomes(prompts),
             unseen,
@@ -236,12 +236,12 @@ class WorldOptions(LanguageOptions):
         grounds = options.remedy == "ground"
         return Guard(options, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
 
-    def _demonstrations(self, prompts: Prompts) -> Demonstrations | None:
+    def _open_retrieval(self, prompts: Prompts) -> Retrieval | None:
         if self.retrieval is None:
             return None
-        from agentworld_gym.llm.retrieval.demonstrations import open_demonstrations
+        from agentworld_gym.llm.retrieval.step_retrieval import open_retrieval
 
-        return open_demonstrations(self.retrieval, prompts, self.folder)
+        return open_retrieval(self.retrieval, prompts, self.folder)
 
     def chosen_sampling(self, **preferred: Any) -> Sampling:
         """Return the spec's sampling, replaced by what the world prefers and then by what the user asked for.

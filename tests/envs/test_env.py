@@ -240,7 +240,7 @@ def test_the_default_world_can_be_set_from_outside(monkeypatch):
         ({"wrld": "grounded"}, "wrld.*did you mean world"),
         ({"guard": {"least": 0.9}}, r"guard: got .*, expected language=\{'guard': …\}"),
         ({"order": "run.jsonl"}, r"order: got 'run\.jsonl', expected world='record:PATH\+WORLD'"),
-        ({"demonstrations": True}, r"demonstrations: got True, expected recorded calls that the spec names"),
+        ({"few_shots": True}, r"few_shots: got True, expected recorded calls that the spec names"),
         ({"scenario": "shop"}, r"scenario: got 'shop', expected world_options=\{'scenario': …\}"),
         ({"language": {"gaurd": {"least": 0.9}}}, r"language\.gaurd: got .*, expected one of .*; did you mean guard\?"),
         ({"language": {3: 4}}, r"language\.3"),

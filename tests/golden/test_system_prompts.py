@@ -28,7 +28,7 @@ def told(golden: dict[str, Any], spec: DomainSpec, official: OfficialPrompts, fo
     """The system message of a task with the tools and recorded calls of a golden file."""
     calls = folder / "calls.jsonl"
     calls.write_bytes(b"\n".join(map(orjson.dumps, golden["calls"])))
-    action = spec.action.model_copy(update={"tools": (), "demonstrations": str(calls)})
+    action = spec.action.model_copy(update={"tools": (), "few_shots": str(calls)})
     task = Task(
         id="t",
         domain=spec.id,

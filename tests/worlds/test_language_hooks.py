@@ -1,4 +1,4 @@
-"""What others hang on a language world: its confidence, the correction of a turn, and demonstrations."""
+"""What others hang on a language world: its confidence, the correction of a turn, and retrieval."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def test_there_is_nothing_to_correct_before_the_first_turn():
         world.correct(begun(world), "y")
 
 
-# Demonstrations
+# Retrieval
 
 
 def showing(text: str, generator_of: LanguageWorld) -> LanguageWorld:
-    return replace(generator_of, demonstrations=lambda session, action: f"{text} {session.turn} {action.raw}\n")
+    return replace(generator_of, retrieval=lambda session, action: f"{text} {session.turn} {action.raw}\n")
 
 
-def test_demonstrations_stand_before_the_closing_request_and_never_in_the_history():
+def test_retrieved_steps_stand_before_the_closing_request_and_never_in_the_history():
     asked = []
     world = showing("LIKE", language_world(lambda request: asked.append(request) or predicted("out")))
     session = begun(world)
@@ -156,7 +156,7 @@ def test_demonstrations_stand_before_the_closing_request_and_never_in_the_histor
     assert world.messages(session, PARSER.parse("ls"))[-1]["content"].endswith("LIKE 2 ls\n" + world.prompts.closing)
 
 
-def test_forks_are_exact_with_demonstrations():
+def test_forks_are_exact_with_retrieval():
     asked = []
     world = showing("LIKE", language_world(lambda request: asked.append(request) or predicted("out")))
     session = begun(world)
@@ -167,7 +167,7 @@ def test_forks_are_exact_with_demonstrations():
     assert asked[-1] == asked[-2]
 
 
-def test_demonstrations_count_towards_the_context():
+def test_retrieved_steps_count_towards_the_context():
     def answer(request):
         size = sum(len(message["content"]) for message in request.messages)
         return Completion(predicted("out"), usage=Usage(size, 1))
@@ -178,7 +178,7 @@ def test_demonstrations_count_towards_the_context():
     assert step(world, session, "ls").kind == "overflow"
 
 
-def test_demonstrations_are_a_part_of_the_fingerprint():
+def test_retrieval_is_a_part_of_the_fingerprint():
     class Retrieval:
         def __init__(self, digest):
             self.digest = digest
@@ -188,9 +188,9 @@ def test_demonstrations_are_a_part_of_the_fingerprint():
 
     world = language_world(lambda request: predicted("out"))
     digests = [world.fingerprint.digest]
-    for demonstrations in (Retrieval("a" * 16), Retrieval("b" * 16), lambda session, action: ""):
-        other = replace(world, demonstrations=demonstrations)
+    for retrieval in (Retrieval("a" * 16), Retrieval("b" * 16), lambda session, action: ""):
+        other = replace(world, retrieval=retrieval)
         digests.append(other.fingerprint.digest)
-        assert other.fingerprint.parts["demonstrations"].verified is hasattr(demonstrations, "digest")
+        assert other.fingerprint.parts["demonstrations"].verified is hasattr(retrieval, "digest")
     assert len(set(digests)) == 4
     assert "demonstrations" not in world.fingerprint.parts

@@ -75,7 +75,7 @@ class ActionSpec(Strict):
     components: dict[str, str] = Field(default_factory=dict)
     """What an action names instead of the title of an app, by this title: `PACKAGE/ACTIVITY`."""
 
-    demonstrations: str | None = None
+    few_shots: str | None = None
     """A file with recorded calls of tools, from the folder of the spec; full prompts show one of each tool. See
     `agentworld_gym.llm.prompting.few_shots`."""
 

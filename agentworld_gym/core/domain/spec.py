@@ -327,7 +327,13 @@ class DomainSpec(Strict):
 
     def digest(self) -> str:
         """Return the digest of all but the description, the path of the file and the tasks that it names."""
-        return digest_of(self.model_dump(mode="json", exclude={"path", "tasks", "description"}))
+        data = self.model_dump(mode="json", exclude={"path", "tasks", "description"})
+        for action in (data["action"], *(changes["action"] for changes in data["dialects"].values())):
+            if "few_shots" in action:  # Older digests hold this key and the folder under other names, and still count.
+                place = action.pop("few_shots")
+                place = place.replace("few_shots/", "demonstrations/", 1) if isinstance(place, str) else place
+                action["demonstrations"] = place
+        return digest_of(data)
 
     def handwritten_tasks(self) -> tuple[Task, ...]:
         """Read the tasks in YAML files, sorted by path.

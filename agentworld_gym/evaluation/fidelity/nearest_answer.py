@@ -83,7 +83,7 @@ def nearest_answers(
         played: LanguageWorld = WorldOptions(runner.spec).language(table, "compact", thinking=False)
     else:
         asked = replace(world.sampling, reasks=0)
-        played = replace(world, generator=table, sampling=asked, demonstrations=None, guard=None)
+        played = replace(world, generator=table, sampling=asked, retrieval=None, guard=None)
     beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
     return NearestAnswers(len(sessions), len(table), beside)
 

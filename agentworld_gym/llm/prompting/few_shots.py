@@ -19,7 +19,7 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 
 
-class Demonstration(Strict):
+class FewShot(Strict):
     """One recorded call of a tool."""
 
     tool: str
@@ -35,7 +35,7 @@ class Demonstration(Strict):
     """What the call returned."""
 
 
-def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
+def read_few_shots(path: Path) -> tuple[FewShot, ...]:
     """Read the recorded calls in a file.
 
     Raises:
@@ -47,28 +47,28 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
         raise MissingFile(path, "recorded calls of tools") from error
 
 
-def calls_of(spec: DomainSpec) -> tuple[Demonstration, ...]:
+def few_shots_of(spec: DomainSpec) -> tuple[FewShot, ...]:
     """Read the recorded calls that a spec names; there are none where it names no file.
 
     Raises:
         SpecError: The file is missing or broken.
     """
-    if spec.action.demonstrations is None:
+    if spec.action.few_shots is None:
         return ()
-    return read_demonstrations(spec.path.parent / spec.action.demonstrations)
+    return read_few_shots(spec.path.parent / spec.action.few_shots)
 
 
-def demonstrated(known: Iterable[Demonstration], task: Task, tools: Sequence[Mapping[str, Any]]) -> list[Demonstration]:
+def choose_few_shots(known: Iterable[FewShot], task: Task, tools: Sequence[Mapping[str, Any]]) -> list[FewShot]:
     """Choose the first recorded call of each tool that is not from a task with the seed of this one, in the order of
     the tools.
 
     >>> look = {"tool": "look", "action": {"name": "look"}}
-    >>> calls = [Demonstration(**look, seed=seed, observation=str(seed)) for seed in (1, 2)]
+    >>> calls = [FewShot(**look, seed=seed, observation=str(seed)) for seed in (1, 2)]
     >>> task = Task(id="t", domain="d", instruction="i", seed=1, success=[{"answer": {"equals": "1"}}])
-    >>> [found.observation for found in demonstrated(calls, task, [{"name": "look"}, {"name": "go"}])]
+    >>> [found.observation for found in choose_few_shots(calls, task, [{"name": "look"}, {"name": "go"}])]
     ['2']
     """
-    first: dict[str, Demonstration] = {}
+    first: dict[str, FewShot] = {}
     for call in known:
         if task.seed is None or call.seed != task.seed:
             first.setdefault(call.tool, call)
@@ -77,11 +77,11 @@ def demonstrated(known: Iterable[Demonstration], task: Task, tools: Sequence[Map
 
 
 @lru_cache(maxsize=32)
-def _parsed(path: Path, data: bytes) -> tuple[Demonstration, ...]:
+def _parsed(path: Path, data: bytes) -> tuple[FewShot, ...]:
     calls = []
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            calls.append(validated(Demonstration, orjson.loads(line), path))
+            calls.append(validated(FewShot, orjson.loads(line), path))
         except orjson.JSONDecodeError as error:
             raise SpecError(path, f"line {number}", error.msg, "a recorded call as JSON") from error
     return tuple(calls)

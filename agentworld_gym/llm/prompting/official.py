@@ -152,13 +152,13 @@ def was_trained_with_them(model: str) -> bool:
     return _TRAINED_WITH_THEM.search(model) is not None
 
 
-def filled(template: str, tool_definitions: str, demonstrations: str) -> str:
+def filled(template: str, tool_definitions: str, few_shots: str) -> str:
     """Fill a system prompt. Text that is filled in is not looked through for further places.
 
     >>> filled("Tools:\\n{tool_definitions}\\nEnd.\\n{demonstrations}", "### 1. f {demonstrations}", "")
     'Tools:\\n### 1. f {demonstrations}\\nEnd.\\n'
     """
-    texts = {"tool_definitions": tool_definitions, "demonstrations": demonstrations}
+    texts = {"tool_definitions": tool_definitions, "demonstrations": few_shots}
     return _PLACES.sub(lambda place: texts[place[1]], template)
 
 

@@ -14,7 +14,7 @@ from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.user import without_ask
 from agentworld_gym.llm.prompting.action_block import ActionBlocks
-from agentworld_gym.llm.prompting.few_shots import Demonstration, calls_of, demonstrated
+from agentworld_gym.llm.prompting.few_shots import FewShot, choose_few_shots, few_shots_of
 from agentworld_gym.llm.prompting.official import filled
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.templates import Templates, escaped_fields, render
@@ -65,7 +65,7 @@ class SystemMessage:
             for name, control in spec.controls.items()
         }
         shows_calls = options.profile == "full" and options.system is None
-        self._calls: tuple[Demonstration, ...] = calls_of(spec) if shows_calls else ()
+        self._calls: tuple[FewShot, ...] = few_shots_of(spec) if shows_calls else ()
         self._few_shots = templates.load(FEW_SHOTS) if self._calls else None
         self.digests = self._digests()
 
@@ -112,7 +112,7 @@ class SystemMessage:
 
     def few_shots(self, task: Task) -> str:
         """Render the recorded calls of the tools of an episode; empty where none are shown, or there are none."""
-        calls = demonstrated(self._calls, task, [*self._spec.action.tools, *task.tools])
+        calls = choose_few_shots(self._calls, task, [*self._spec.action.tools, *task.tools])
         if self._few_shots is None or not calls:
             return ""
         examples = [

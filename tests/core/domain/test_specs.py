@@ -27,7 +27,7 @@ from agentworld_gym.domains import DOMAINS
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.system_message import EPISODE, FEW_SHOTS
-from agentworld_gym.llm.retrieval.demonstrations import TEMPLATES
+from agentworld_gym.llm.retrieval.step_retrieval import TEMPLATES
 
 ENV_NAMES = dict(zip(DOMAINS, ("MCP", "Search", "Terminal", "SWE", "Web", "Desktop", "Android"), strict=True))
 DIMENSIONS = {"format", "factuality", "consistency", "realism", "quality"}

@@ -11,7 +11,7 @@ import yaml
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.llm.prompting.few_shots import read_demonstrations
+from agentworld_gym.llm.prompting.few_shots import read_few_shots
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.tool_definitions import tool_definitions
@@ -83,12 +83,12 @@ def test_an_odd_schema_is_no_error(schema: Any) -> None:
     assert tool_definitions([{"name": "f", "parameters": schema}]).startswith("### 1. f\n")
 
 
-class TestDemonstrations:
+class TestFewShots:
     SPEC = load_spec("mcp")
     TASK = SPEC.handwritten_tasks()[0]
 
     def test_one_recorded_call_of_each_tool_stands_at_the_end(self) -> None:
-        without = self.SPEC.action.model_copy(update={"demonstrations": None})
+        without = self.SPEC.action.model_copy(update={"few_shots": None})
         shown, plain = Prompts(self.SPEC), Prompts(self.SPEC.model_copy(update={"action": without}))
         system = shown.system(self.TASK)
         end = system.removeprefix(plain.system(self.TASK))
@@ -100,8 +100,8 @@ class TestDemonstrations:
         assert shown.digest != plain.digest
 
     def test_no_call_is_from_a_task_with_the_same_seed(self) -> None:
-        path = self.SPEC.path.parent / str(self.SPEC.action.demonstrations)
-        calls = read_demonstrations(path)
+        path = self.SPEC.path.parent / str(self.SPEC.action.few_shots)
+        calls = read_few_shots(path)
         tool = self.TASK.tools[0]["name"]
         first, second = [call for call in calls if call.tool == tool]
         same = self.TASK.model_copy(update={"seed": first.seed})
@@ -119,11 +119,11 @@ class TestDemonstrations:
         if text is not None:
             path.write_text(text)
         with pytest.raises(error, match=r"calls\.jsonl"):
-            read_demonstrations(path)
+            read_few_shots(path)
 
     def test_texts_of_a_call_are_escaped(self, tmp_path: Path) -> None:
         data = yaml.safe_load(self.SPEC.path.read_text())
-        data["action"]["demonstrations"] = "calls.jsonl"
+        data["action"]["few_shots"] = "calls.jsonl"
         data["tasks"] = {}
         (tmp_path / "mcp.yaml").write_text(yaml.safe_dump(data))
         (tmp_path / "calls.jsonl").write_text(

@@ -27,9 +27,9 @@ from agentworld_gym.core.tasks import generate
 from agentworld_gym.llm.prompting.changes import CHANGE
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
-from agentworld_gym.llm.retrieval import Demonstrations, StepIndex, origin_of_row, origin_of_task
+from agentworld_gym.llm.retrieval import StepIndex, StepRetrieval, origin_of_row, origin_of_task
 from agentworld_gym.llm.retrieval.build import build_index
-from agentworld_gym.llm.retrieval.demonstrations import with_demonstrations
+from agentworld_gym.llm.retrieval.step_retrieval import with_retrieved_steps
 from agentworld_gym.llm.retrieval.steps import steps_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples_from_rows import turn_samples
@@ -181,7 +181,7 @@ def test_an_index_that_was_stopped_leaves_the_earlier_one(tmp_path):
 
 @pytest.mark.parametrize("profile", ["full", "compact"])
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_demonstrations_stand_before_the_closing_request_and_never_in_the_history(domain, profile):
+def test_recorded_steps_stand_before_the_closing_request_and_never_in_the_history(domain, profile):
     requests = []
 
     def answer(request):
@@ -214,7 +214,7 @@ def test_what_controls_did_is_shown_only_where_controls_are_in_force(tmp_path):
     stormy = session("stormy", ("cat notes.txt", "Input/output error")).model_copy(
         update={"controls": {"intermittent-errors": 0.5}, "system_str": "other"}
     )
-    shown = Demonstrations(build_index([calm, stormy], tmp_path / "index", split=None), Prompts(spec))
+    shown = StepRetrieval(build_index([calm, stormy], tmp_path / "index", split=None), Prompts(spec))
     task = spec.handwritten_tasks()[0]
     requests = []
     world = language_world(
@@ -233,23 +233,23 @@ def test_the_block_keeps_its_budget_and_escapes_what_was_recorded(tmp_path):
     found = build_index([row], tmp_path / "index", split=None)
     prompts = Prompts(load_spec("terminal"))
     for limit in (100, 400, 2000):
-        block = Demonstrations(found, prompts, k=1, max_chars=limit).text("cat log", "", ())
+        block = StepRetrieval(found, prompts, k=1, max_chars=limit).text("cat log", "", ())
         assert "<think>" not in block
         assert "<|im_end|>" not in block
         assert "Observation, cut:" in block
-        empty = Demonstrations(found, prompts, k=1, max_chars=limit)._template.render(steps=[])
+        empty = StepRetrieval(found, prompts, k=1, max_chars=limit)._template.render(steps=[])
         frame = 200  # labels and fences of one step
         assert len(unescape(block)) <= limit + len(empty) + frame
         # The recorded fence cannot close ours.
         assert "````" in block
-    assert Demonstrations(found, prompts).text("nothing alike", "", ()) == ""
+    assert StepRetrieval(found, prompts).text("nothing alike", "", ()) == ""
 
 
 def test_in_the_change_form_a_step_shows_the_change_that_a_model_would_write(tmp_path):
     prompts = Prompts(load_spec("web"), PromptOptions(profile="compact", form="change"))
     recorder = Recorder([load_spec("web")], CONFIG, seed=3)
     rows = [row for number in range(6) if (row := recorder.row(number)) is not None]
-    shown = Demonstrations(build_index(rows, tmp_path / "index", split=None), prompts, k=1, max_chars=10**6)
+    shown = StepRetrieval(build_index(rows, tmp_path / "index", split=None), prompts, k=1, max_chars=10**6)
     changes = 0
     for action, before, after in (step for row in rows for step in steps_of(row)):
         answer, (step,) = prompts.answer(None, before, after), shown.index.search("web", action, before, k=1)
@@ -263,7 +263,7 @@ def test_how_steps_are_written_counts_for_the_digest():
     spec = load_spec("android")
     forms = [("full", "full"), ("full", "change"), ("compact", "full"), ("compact", "change")]
     written = [Prompts(spec, PromptOptions(profile=profile, form=form)) for profile, form in forms]
-    assert len({Demonstrations(index(), prompts).digest for prompts in written}) == len(forms)
+    assert len({StepRetrieval(index(), prompts).digest for prompts in written}) == len(forms)
 
 
 def test_a_world_is_another_one_with_another_index_or_other_options(tmp_path):
@@ -316,9 +316,9 @@ def test_an_index_without_the_domain_is_refused():
 def test_a_training_sample_shows_what_a_world_would_show(profile):
     row = next(row for row in recorded() if row.domain == "terminal")
     prompts = Prompts(load_spec("terminal"), PromptOptions(profile=profile))
-    shown = Demonstrations(index(), prompts, k=2)
+    shown = StepRetrieval(index(), prompts, k=2)
     for turn, sample in enumerate(turn_samples(row, prompts), 1):
-        found = with_demonstrations(sample, shown, row, turn)
+        found = with_retrieved_steps(sample, shown, row, turn)
         action, before, _ = list(steps_of(row))[turn - 1]
         block = shown.text(action, before, origin_of_row(row))
         request = sample.messages[-2]["content"].removesuffix(prompts.closing)

@@ -19,7 +19,7 @@ from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.measure import rows_of
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.retrieval.build import build_index
-from agentworld_gym.llm.retrieval.demonstrations import open_demonstrations
+from agentworld_gym.llm.retrieval.step_retrieval import open_retrieval
 from agentworld_gym.llm.rows.parquet import read_parquet, write_parquet
 from agentworld_gym.llm.rows.rerendering import prompts_for, rerendered, spec_of, spec_source
 from agentworld_gym.llm.rows.row import Row
@@ -104,8 +104,8 @@ def test_sessions_are_replayed_in_a_world_of_their_dialect_alone() -> None:
 def test_an_index_holds_one_dialect_of_a_domain_and_serves_worlds_of_it_alone(tmp_path: Path) -> None:
     row = recorded("mcp:mcpmark")
     build_index([row], tmp_path / "index", split=None)
-    assert open_demonstrations(str(tmp_path / "index"), prompts_for(row)).index.dialects == {"mcp": "mcpmark"}
+    assert open_retrieval(str(tmp_path / "index"), prompts_for(row)).index.dialects == {"mcp": "mcpmark"}
     with pytest.raises(SpecError, match=r"mcpmark.*toolathlon"):
-        open_demonstrations(str(tmp_path / "index"), Prompts(load_spec("mcp")))
+        open_retrieval(str(tmp_path / "index"), Prompts(load_spec("mcp")))
     with pytest.raises(SpecError, match=r"dialect.*toolathlon.*mcpmark"):
         build_index([row, recorded("mcp")], tmp_path / "both", split=None)

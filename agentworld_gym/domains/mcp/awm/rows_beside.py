@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agentworld_gym.core.contracts import Action
 from agentworld_gym.domains.mcp.awm.database import is_whole, touched
 from agentworld_gym.domains.mcp.awm.world import AwmWorld
-from agentworld_gym.worlds.language import Demonstrations
+from agentworld_gym.worlds.language import Retrieval
 from agentworld_gym.worlds.language_session import LanguageSession
 
 
@@ -21,7 +21,7 @@ class RowsBeside:
     """
 
     truth: AwmWorld
-    also: Demonstrations | None = None
+    also: Retrieval | None = None
 
     @property
     def digest(self) -> str:

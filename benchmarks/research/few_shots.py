@@ -1,16 +1,16 @@
 """Records the calls of tools that full prompts show, one file for each domain and dialect that has tools.
 
-    python benchmarks/research/demonstrations.py mcp > domain_specs/demonstrations/mcp.jsonl
-    python benchmarks/research/demonstrations.py search --longest 4000 > domain_specs/demonstrations/search.jsonl
-    python benchmarks/research/demonstrations.py swe --sessions 60 > domain_specs/demonstrations/swe.jsonl
-    python benchmarks/research/demonstrations.py swe:claude-code --sessions 60 \\
-        > domain_specs/demonstrations/claude-code.jsonl
+    python benchmarks/research/few_shots.py mcp > domain_specs/few_shots/mcp.jsonl
+    python benchmarks/research/few_shots.py search --longest 4000 > domain_specs/few_shots/search.jsonl
+    python benchmarks/research/few_shots.py swe --sessions 60 > domain_specs/few_shots/swe.jsonl
+    python benchmarks/research/few_shots.py swe:claude-code --sessions 60 \\
+        > domain_specs/few_shots/claude-code.jsonl
 
 Sessions of the grounded world are recorded from the validation split, so that no session of training or testing has
 their seeds. Of each tool the file holds a call that worked, or one that did not where none did. It is a call with
 arguments that the tool declares, by an agent that follows its task, as far as there are such; explorers make arguments
 up. Of several it is the one whose answer has the median length, and a second one comes from another seed, for tasks
-with the seed of the first. Calls that agents seldom get right stand in `demonstration_calls.yaml` and take the place of
+with the seed of the first. Calls that agents seldom get right stand in `few_shot_calls.yaml` and take the place of
 theirs. The same
 checkout writes the same bytes on every run, times and process numbers included: the clock of a repository's sandbox
 starts at one moment, and the number of a process group follows from the report. What Python itself prints may differ in
@@ -40,7 +40,7 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Controls, Multilingual
 from agentworld_gym.core.engines.catalog import load_engine
-from agentworld_gym.llm.prompting.few_shots import Demonstration
+from agentworld_gym.llm.prompting.few_shots import FewShot
 from agentworld_gym.llm.rows.rerendering import task_of
 
 SEED = 20260101
@@ -53,7 +53,7 @@ _EXIT = re.compile(r"(?m)^Exit [Cc]ode:? (\d+)$")
 class Call(NamedTuple):
     """A recorded call, and how well it serves as an example."""
 
-    example: Demonstration
+    example: FewShot
     """The call with its answer."""
     declared: bool
     """Whether the tool declares all of its arguments."""
@@ -85,20 +85,20 @@ def recorded(domain: str, sessions: int, longest: int) -> Mapping[str, list[Call
                 tool = str(action.parsed["name"])
                 if spec.action.syntax[0] == "claude_code_call":
                     tool = str(json.loads(parser.action_block(action))["name"])
-                example = Demonstration(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
+                example = FewShot(tool=tool, seed=task.seed, action=action.parsed, observation=observation)
                 known = action.parsed["arguments"].keys() <= declared[action.parsed["name"]]
                 found[tool].append(Call(example, known, row.policy not in EXPLORING))
     return found
 
 
-def prepared() -> Mapping[str, list[Demonstration]]:
-    """Return the calls of `demonstration_calls.yaml` by tool, each with what the grounded server answers.
+def prepared() -> Mapping[str, list[FewShot]]:
+    """Return the calls of `few_shot_calls.yaml` by tool, each with what the grounded server answers.
 
     Raises:
         ValueError: A call fails.
     """
-    known = read_yaml(Path(__file__).with_name("demonstration_calls.yaml"))
-    found: dict[str, list[Demonstration]] = {}
+    known = read_yaml(Path(__file__).with_name("few_shot_calls.yaml"))
+    found: dict[str, list[FewShot]] = {}
     for scenario, entries in known["calls"].items():
         state = {"scenario": scenario, "size": "small", "seed": known["seed"]}
         for calls in entries:
@@ -108,9 +108,9 @@ def prepared() -> Mapping[str, list[Demonstration]]:
                 action = {"name": f"{scenario}-{name}", "arguments": arguments}
                 answer = machine.act(action)
                 if failed(answer):
-                    raise ValueError(f"demonstration_calls.yaml: {action}: {answer}; expected a call that succeeds")
+                    raise ValueError(f"few_shot_calls.yaml: {action}: {answer}; expected a call that succeeds")
             machine.close()
-            example = Demonstration(tool=action["name"], seed=known["seed"], action=action, observation=answer)
+            example = FewShot(tool=action["name"], seed=known["seed"], action=action, observation=answer)
             found[example.tool] = [example]
     return found
 
@@ -135,7 +135,7 @@ def in_dialect(spec: DomainSpec, task: Task, actions: Sequence[Action]) -> list[
     return shown
 
 
-def chosen(calls: Sequence[Call]) -> list[Demonstration]:
+def chosen(calls: Sequence[Call]) -> list[FewShot]:
     """Choose two of the best calls with answers of middling length, from different seeds where there are such."""
     first = _best(calls)
     works = max(call.rank for call in calls)[:2]
@@ -143,7 +143,7 @@ def chosen(calls: Sequence[Call]) -> list[Demonstration]:
     return [first, *([_best(others)] if others else [])]
 
 
-def _best(calls: Sequence[Call]) -> Demonstration:
+def _best(calls: Sequence[Call]) -> FewShot:
     best = max(call.rank for call in calls)
     return _middle([call.example for call in calls if call.rank == best])
 
@@ -155,7 +155,7 @@ def failed(observation: str) -> bool:
     return (code is not None and code[1] != "0") or "error" in head or "not found" in head or "failed" in head
 
 
-def _middle(calls: Sequence[Demonstration]) -> Demonstration:
+def _middle(calls: Sequence[FewShot]) -> FewShot:
     length = median_low(sorted(len(call.observation) for call in calls))
     return next(call for call in calls if len(call.observation) == length)
 

@@ -1,4 +1,4 @@
-"""Writes recorded steps into the request for one prediction, as demonstrations."""
+"""Writes recorded steps that resemble the next one into the request for one prediction."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from agentworld_gym.llm.rows.row import Row
     from agentworld_gym.llm.rows.samples import Sample
 
-TEMPLATES = {"full": "shared/demonstrations.j2", "compact": "shared/bare_demonstrations.j2"}
+TEMPLATES = {"full": "shared/retrieved_steps.j2", "compact": "shared/bare_retrieved_steps.j2"}
 
 
 class _Asking(Protocol):
-    """The part of a language world's session that its demonstrations depend on."""
+    """The part of a language world's session that retrieval depends on."""
 
     @property
     def task(self) -> Task: ...
@@ -73,7 +73,7 @@ class RetrievalOptions(Strict):
 
 
 @dataclass(frozen=True)
-class Demonstrations:
+class StepRetrieval:
     """Writes the recorded steps most like the next one, as text for the end of a request.
 
     A `LanguageWorld` calls it with a session and an action; the text never enters the history. Steps of the same task
@@ -157,8 +157,8 @@ class Demonstrations:
         return self.prompts.answer(None, step.before, step.observation, step.action)
 
 
-def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = None) -> Demonstrations:
-    """Open the demonstrations that the option `retrieval` asks for.
+def open_retrieval(value: object, prompts: Prompts, folder: Path | None = None) -> StepRetrieval:
+    """Open the recorded steps that the option `retrieval` asks for.
 
     Args:
         value: The path of an index, or a mapping with `path`, `k` and `max_chars`.
@@ -176,17 +176,17 @@ def open_demonstrations(value: object, prompts: Prompts, folder: Path | None = N
     spoken, recorded = prompts.spec.dialect, index.dialects.get(prompts.spec.id, next(iter(prompts.spec.dialects), ""))
     if recorded != spoken:
         raise SpecError(options.path, f"dialects.{prompts.spec.id}", recorded, f"{spoken}, the dialect of the world")
-    return Demonstrations(index, prompts, options.k, options.max_chars, folder)
+    return StepRetrieval(index, prompts, options.k, options.max_chars, folder)
 
 
-def with_demonstrations(sample: Sample, demonstrations: Demonstrations, row: Row, turn: int) -> Sample:
-    """Put demonstrations into a training sample of one turn, where a language world would show them.
+def with_retrieved_steps(sample: Sample, retrieval: StepRetrieval, row: Row, turn: int) -> Sample:
+    """Put recorded steps into a training sample of one turn, where a language world would show them.
 
     The steps are those of other sessions: none shares the row, its task, its group or its content.
 
     Args:
         sample: The sample, as `turn_samples` makes it: it ends with the request for that turn and its completion.
-        demonstrations: The demonstrations, with the prompts of the sample.
+        retrieval: The retrieval, with the prompts of the sample.
         row: The session of the sample.
         turn: The number of the turn, counted from 1.
 
@@ -197,8 +197,8 @@ def with_demonstrations(sample: Sample, demonstrations: Demonstrations, row: Row
     if request["role"] != "user" or completion["role"] != "assistant":
         raise ValueError(f"sample {sample.id} does not end with a request and a completion")
     action, state, _ = list(steps_of(row))[turn - 1]
-    shown = demonstrations.text(action, state, _barred(origin_of_row(row), row.controls))
-    content = before_closing(request["content"], demonstrations.prompts.closing, shown)
+    shown = retrieval.text(action, state, _barred(origin_of_row(row), row.controls))
+    content = before_closing(request["content"], retrieval.prompts.closing, shown)
     messages: Sequence[Message] = (*past, Message(role="user", content=content), completion)
     return sample.model_copy(update={"messages": tuple(messages)})
 
