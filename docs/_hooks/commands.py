@@ -46,7 +46,7 @@ MORE = {
     "agentworld eval fidelity": "[fidelity](evaluation/fidelity.md), [the nearest "
     "answer](evaluation/fidelity.md#the-nearest-answer), [to choose and to "
     "report](evaluation/fidelity.md#to-choose-and-to-report)",
-    "agentworld eval transfer": "[transfer](evaluation/transfer.md), [to choose and to "
+    "agentworld eval transfer": "[transfer](evaluation/fidelity.md#does-it-transfer), [to choose and to "
     "report](evaluation/fidelity.md#to-choose-and-to-report)",
     "agentworld cost": "[cost](evaluation/runs.md#cost)",
     "agentworld think": "[thinking traces](world_models/rl.md#thinking-traces)",
