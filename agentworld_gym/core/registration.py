@@ -147,6 +147,10 @@ class Domain:
     explorer: str | None = None
     """A function of a task and random numbers that returns an `agentworld_gym.agents.policies.exploring.Explorer`."""
 
+    refusals: str | None = None
+    """A function of a task and random numbers that returns an
+    `agentworld_gym.agents.policies.exploring.refusals.Refusals`, who tries what cannot be done."""
+
     policies: Mapping[str, str] = field(default_factory=dict)
     """The policies `compute` and `free`, and `explore` and `blend` instead of those of the explorer, by name: functions
     of a task, random numbers and the probability of a slip, which return a stream of actions."""

@@ -49,6 +49,7 @@ DOMAIN = Domain(
         "compute": "agentworld_gym.domains.terminal.explorer:compute",
         "free": "agentworld_gym.domains.terminal.free_explorer:free",
     },
+    refusals="agentworld_gym.domains.terminal.refusals:TerminalRefusals",
     claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.terminal.explanations:explain",
     verifier="agentworld_gym.domains.terminal.verifier:VERIFIER",
