@@ -155,6 +155,10 @@ class Domain:
     """The policies `compute` and `free`, and `explore` and `blend` instead of those of the explorer, by name: functions
     of a task, random numbers and the probability of a slip, which return a stream of actions."""
 
+    questions: str | None = None
+    """A function of an action, as its parser reads it, and of the task's tools, which tells whether the action only
+    asks: it changes nothing, and its answer follows from what is there."""
+
     unseen_names: str | None = None
     """A function that returns the `agentworld_gym.core.domain.unseen_names.UnseenNames`: what a task or an action names
     that a model may never have seen."""

@@ -29,6 +29,7 @@ from agentworld_gym.llm.generators.protocols import ConstrainingGenerator
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.training_coverage import Unseen
+from agentworld_gym.worlds.checks import REASONS, Check, Checks
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.guard import UNREADABLE, Guard
@@ -64,6 +65,7 @@ class LanguageWorld:
         guard: What to do with answers that the model itself holds to be unlikely; None takes them as they are.
         grounded: The grounded world whose experts say what a task changes, so that an episode may change nothing else
             in a predicted structured state either; None leaves this open.
+        checks: What is checked of answers without a model; None takes them as they are.
         unseen: What the training data of the model did not hold: an action that names such a thing is a failure, and
             the model is not asked. None where this is not known.
     """
@@ -76,6 +78,7 @@ class LanguageWorld:
     guard: Guard | None = None
     grounded: GroundedWorld | None = None
     unseen: Unseen | None = None
+    checks: Checks | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +106,8 @@ class LanguageWorld:
             parts["constrained"] = Part("state", True)
         if self.guard is not None:
             parts["guard"] = Part(self.guard.digest, True)
+        if self.checks is not None:
+            parts["checks"] = Part(self.checks.digest, True)
         if self.grounded is not None:
             parts["outcomes"] = Part(self.grounded.fingerprint.digest, True)
         return parts | {name: Part(value, checked) for name, (value, checked) in self.generator.describe().items()}
@@ -143,6 +148,8 @@ class LanguageWorld:
         if isinstance(observed, Failure):
             session.failures += 1 + reasks
         else:
+            if self.checks is not None:
+                self.checks.remember(session, action, observed.text)
             self._form.append(session, turn, observed)
         return observed
 
@@ -161,32 +168,53 @@ class LanguageWorld:
         return Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens") if session.tokens >= limit else None
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
-        """Ask the generator, and again where its answer cannot be read; the sampling says how often.
+        """Ask the generator, and again where its answer cannot be read or breaks a check; the sampling and the checks
+        say how often.
 
         Returns:
-            What was read, and how many times the generator was asked again.
+            What was read, or what stands in its place, and how many times the generator was asked again.
         """
         asked: list[tuple[Observation | Failure, Usage]] = []
+        broken: list[Check] = []
         while True:
             reasks = len(asked)
-            request = self._request(session, turn, reasks)
+            request = self._request(session, turn, reasks, REASONS[broken[-1]] if broken else "")
             answer = yield Request(self.generator, request)
             observed = self._read(answer, session, turn, request.sampling.seed)
             asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
-            unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
-            if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
+            if isinstance(observed, Failure):
+                unreadable = observed.kind in UNREADABLE and reasks - len(broken) < self.sampling.reasks
+                if isinstance(answer, Failure) or not unreadable:
+                    break
+            elif (found := self._broken(session, turn, observed)) is None:
                 break
+            else:
+                broken.append(found)
+                assert self.checks is not None
+                if len(broken) > self.checks.options.reasks:
+                    refusal = self._form.refusal(session, turn)
+                    settled = self.checks.settled(session, turn.action, found, observed, refusal)
+                    asked[-1] = (settled, asked[-1][1])
+                    observed = settled
+                    break
+        if broken and isinstance(observed, Observation):
+            observed = replace(observed, broken=tuple(broken))
+            asked[-1] = (observed, asked[-1][1])
         lost = sum((usage for one, usage in asked if one is not observed), Usage())
         if isinstance(observed, Observation):
             lost += Usage() if isinstance(answer, Failure) else answer.lost
             return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
-    def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0) -> ChatRequest:
+    def _broken(self, session: LanguageSession, turn: Turn, observed: Observation) -> Check | None:
+        return None if self.checks is None else self.checks.broken(session, turn.action, observed)
+
+    def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0, reason: str = "") -> ChatRequest:
         tried = session.failures + reasks
         seed = step_seed(session.seed, session.turn, tried) if self.generator.supports_seed else None
         examples = "" if self.demonstrations is None else self.demonstrations(session, turn.action)
-        last = Message(role="user", content=turn.message + examples + self.prompts.closing)
+        note = f"\n\n{reason}\n" if reason else ""
+        last = Message(role="user", content=turn.message + examples + note + self.prompts.closing)
         allows = None
         if self._constrained:
             with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.

@@ -62,6 +62,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.mcp.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.mcp.tasks.control_cases:CASES",
     explorer=f"{__name__}:open_explorer",
+    questions="agentworld_gym.domains.mcp.observations:asks",
     refusals="agentworld_gym.domains.mcp.refusals:open_refusals",
     unseen_names="agentworld_gym.domains.mcp.unseen_names:UnseenTools",
     claim_recording=f"{__name__}:claim_recording",

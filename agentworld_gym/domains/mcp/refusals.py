@@ -1,4 +1,4 @@
-"""What a curious agent asks of tool servers in vain: ids of nothing, values that no schema admits, tools of no server."""
+"""What a curious agent asks of tool servers in vain: ids of nothing, values of no schema, tools of no server."""
 
 from __future__ import annotations
 

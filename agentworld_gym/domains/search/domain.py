@@ -44,6 +44,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.search.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.search.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.search.explorer:SearchExplorer",
+    questions="agentworld_gym.domains.search.observations:asks",
     refusals="agentworld_gym.domains.search.refusals:SearchRefusals",
     claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.search.explanations:explain",

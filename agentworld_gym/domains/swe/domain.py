@@ -54,6 +54,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.swe.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.swe.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.swe.explorer:CodeExplorer",
+    questions="agentworld_gym.domains.swe.observations:asks",
     refusals="agentworld_gym.domains.swe.refusals:CodeRefusals",
     policies={"free": "agentworld_gym.domains.swe.free_explorer:free"},
     claim_recording=f"{__name__}:claim_recording",

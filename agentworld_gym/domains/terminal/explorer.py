@@ -84,7 +84,7 @@ def explore_actions(task: Task, rng: random.Random, n: int) -> list[str]:
     >>> len(explore_actions(generate("terminal", "archive", 1, 0), random.Random(0), 5))
     5
     """
-    things = TaskThings(task, rng)
+    things = _Things(task, rng)
     actions: list[str] = []
     while len(actions) < n:
         step = rng.choice(_EXPLORE)(things)
@@ -118,7 +118,7 @@ def compute_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
     cat base.txt
     cut -d, -f3 base.txt > chart.log
     """
-    things = TaskThings(task, rng)
+    things = _Things(task, rng)
     actions: list[str] = []
     while len(actions) < n:
         actions += _computing(things)
@@ -127,7 +127,7 @@ def compute_policy(task: Task, rng: random.Random, n: int) -> ActionStream:
         yield action
 
 
-def _computing(things: TaskThings) -> list[str]:
+def _computing(things: _Things) -> list[str]:
     """Return a command on a file, and a look at the file that it writes."""
     rng = things.rng
     source = rng.choice(list(things.files) or [things.missing])
@@ -143,7 +143,7 @@ def _computing(things: TaskThings) -> list[str]:
     return [f"{command} > {target}", *([f"cat {target}"] if rng.random() < 0.7 else [])]
 
 
-class TaskThings:
+class _Things:
     """A source of random names and words of a task."""
 
     def __init__(self, task: Task, rng: random.Random) -> None:
@@ -203,7 +203,7 @@ class TaskThings:
         return [f"cd {folder}", f"cd {'/'.join('..' for _ in folder.split('/'))}"]
 
 
-_EXPLORE: tuple[Callable[[TaskThings], list[str]], ...] = (
+_EXPLORE: tuple[Callable[[_Things], list[str]], ...] = (
     lambda t: ["ls"],
     lambda t: ["ls -1"],
     lambda t: [f"ls {t.folder}"],
@@ -243,7 +243,7 @@ _EXPLORE: tuple[Callable[[TaskThings], list[str]], ...] = (
     lambda t: [f"mkdir {t.folder}"],
 )
 
-_COMPUTE: tuple[Callable[[TaskThings, str, str], str], ...] = (
+_COMPUTE: tuple[Callable[[_Things, str, str], str], ...] = (
     lambda t, file, word: f"grep {word} {file}",
     lambda t, file, word: f"grep {word} {file}",
     lambda t, file, word: f"grep -v {word} {file}",

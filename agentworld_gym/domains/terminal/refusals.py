@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from posixpath import relpath
 from typing import ClassVar
 
 from agentworld_gym.agents.policies.exploring.base import Explorer
 from agentworld_gym.agents.policies.exploring.refusals import Phrasing, Refusals
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.domains.terminal.explorer import UNKNOWN_COMMANDS, TaskThings
+from agentworld_gym.domains.terminal.explorer import UNKNOWN_COMMANDS
 
 
 class TerminalRefusals(Refusals, Explorer):
@@ -17,7 +18,9 @@ class TerminalRefusals(Refusals, Explorer):
 
     def __init__(self, task: Task, rng: random.Random) -> None:
         super().__init__(task, rng)
-        self._things = TaskThings(task, rng)
+        cwd = str(task.state.get("cwd", "/"))
+        self._files = [relpath(path, cwd) for path in task.state.get("files", {})] or ["notes.txt"]
+        self._folders = sorted({name.rsplit("/", 1)[0] for name in self._files if "/" in name})
 
     def see(self, action: str, observation: str) -> None:
         """Look at nothing: what is missing is missing in the whole task."""
@@ -25,12 +28,12 @@ class TerminalRefusals(Refusals, Explorer):
     @property
     def file(self) -> str:
         """A file of the task."""
-        return self._things.file
+        return self.rng.choice(self._files)
 
     @property
     def folder(self) -> str | None:
         """A folder of the task; None where it has none."""
-        return self.rng.choice(self._things.folders) if self._things.folders else None
+        return self.rng.choice(self._folders) if self._folders else None
 
     @property
     def missing(self) -> str:

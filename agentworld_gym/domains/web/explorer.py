@@ -155,9 +155,7 @@ class PageExplorer(ScreenExplorer):
             node = self.rng.choice(elements)
             forms.append(call("browser_type", element=describe_element(node), ref=node.handle, text=self.words.word))
             forms.append(
-                call(
-                    "browser_select_option", element=describe_element(node), ref=node.handle, values=[self.words.word]
-                )
+                call("browser_select_option", element=describe_element(node), ref=node.handle, values=[self.words.word])
             )
         return self.rng.choice(forms)
 
