@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from agentworld_gym.agents.policies.exploring.base import Explorer
@@ -33,6 +34,18 @@ _NAMES = re.compile(r"[\w.-]+")
 
 Phrasing = Callable[[Any], str | None]
 """A function of the explorer that returns an action; None where no such action is possible now."""
+
+
+@lru_cache(maxsize=4)
+def listed(split: Split) -> tuple[str, ...]:
+    """Return the words of lists that attempts of a split are made of; no training task draws those of another.
+
+    >>> set(listed("train")) & set(listed("test"))
+    set()
+    """
+    pools = (WORDS, STEMS, FOLDERS)
+    trained = {word for pool in pools for word in pool} if split != "train" else set()
+    return tuple(word for pool in pools for word in pool.of(split) if word not in trained)
 
 
 class Attempt(str):
@@ -73,9 +86,7 @@ class StrangeNames:
     def word(self) -> str:
         """A word in small letters: one of the lists that the tasks of the split draw from, or a made-up one."""
         for _ in range(64):
-            pool = self._rng.choice((WORDS, WORDS, STEMS, FOLDERS))
-            listed = self._rng.random() < 0.5
-            word = self._rng.choice(pool.of(self._split)) if listed else self._made_up()
+            word = self._rng.choice(listed(self._split)) if self._rng.random() < 0.5 else self._made_up()
             if word not in self._known:
                 return word
         return f"no-{self._made_up()}"
