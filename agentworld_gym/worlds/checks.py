@@ -173,11 +173,11 @@ class Checks:
         elif broken == "elements":
             words = None if self.words is None else self.words.refusal(action.parsed)
             if words is None and refusal is not None:
-                return replace(answer, text=refusal.text, state=refusal.state, source=AnswerSource.CHECKED)
+                return _instead(answer, refusal.text, refusal.state)
         if words is None:
             return Failure(FailureKind.IMPOSSIBLE, REASONS[broken], retryable=True, spent=answer.spent)
         state = None if session.states is None else session.states[1]
-        return replace(answer, text=words, state=state, source=AnswerSource.CHECKED)
+        return _instead(answer, words, state)
 
     def remember(self, session: LanguageSession, action: Action, text: str) -> None:
         """Keep what a question was answered; whatever is no question may change all answers."""
@@ -212,6 +212,12 @@ class Checks:
         if not _misses(self.domain, action.parsed, session.seen.screen):
             return False
         return shows(self.domain, text) and not _same_screen(self.domain, session.seen.screen, text)
+
+
+def _instead(answer: Observation, text: str, state: str | None) -> Observation:
+    """Return an observation with what an answer cost, which is none of the model's any more."""
+    source = AnswerSource.CHECKED
+    return replace(answer, text=text, state=state, source=source, completion="", reasoning="", confidence=None)
 
 
 def _misses(domain: str, parsed: Any, shown: str) -> bool:

@@ -11,6 +11,7 @@ from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.core.contracts import (
     Action,
+    AnswerSource,
     ChatRequest,
     Completion,
     Failure,
@@ -183,20 +184,23 @@ class LanguageWorld:
             observed = self._read(answer, session, turn, request.sampling.seed)
             asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
             if isinstance(observed, Failure):
-                unreadable = observed.kind in UNREADABLE and reasks - len(broken) < self.sampling.reasks
-                if isinstance(answer, Failure) or not unreadable:
-                    break
-            elif (found := self._broken(session, turn, observed)) is None:
+                unreadable = not isinstance(answer, Failure) and observed.kind in UNREADABLE
+                if unreadable and reasks - len(broken) < self.sampling.reasks:
+                    continue
+                refusal = self._form.refusal(session, turn) if unreadable and self._mends_format else None
+                if refusal is not None:
+                    broken.append("format")
+                    observed = replace(refusal, usage=asked[-1][1], source=AnswerSource.CHECKED)
+                    asked[-1] = (observed, asked[-1][1])
                 break
-            else:
-                broken.append(found)
-                assert self.checks is not None
-                if len(broken) > self.checks.options.reasks:
-                    refusal = self._form.refusal(session, turn)
-                    settled = self.checks.settled(session, turn.action, found, observed, refusal)
-                    asked[-1] = (settled, asked[-1][1])
-                    observed = settled
-                    break
+            if self.checks is None or (found := self.checks.broken(session, turn.action, observed)) is None:
+                break
+            broken.append(found)
+            if len(broken) > self.checks.options.reasks:
+                refusal = self._form.refusal(session, turn)
+                observed = self.checks.settled(session, turn.action, found, observed, refusal)
+                asked[-1] = (observed, asked[-1][1])
+                break
         if broken and isinstance(observed, Observation):
             observed = replace(observed, broken=tuple(broken))
             asked[-1] = (observed, asked[-1][1])
@@ -206,8 +210,9 @@ class LanguageWorld:
             return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
-    def _broken(self, session: LanguageSession, turn: Turn, observed: Observation) -> Check | None:
-        return None if self.checks is None else self.checks.broken(session, turn.action, observed)
+    @property
+    def _mends_format(self) -> bool:
+        return self.checks is not None and self.checks.options.format
 
     def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0, reason: str = "") -> ChatRequest:
         tried = session.failures + reasks
