@@ -87,7 +87,8 @@ def _blend(task: Task, rng: random.Random, slip: float) -> ActionStream:
 
 def _refusals(task: Task, rng: random.Random, slip: float) -> ActionStream:
     """Play the expert, or explore where there is none, with attempts in between."""
-    steps = mixed_policy(task, rng, 0.0) if task.expert else explore(task, rng, rng.randint(*SESSION))
+    exploring = None if task.expert else _stream(task.domain, "explore")
+    steps = mixed_policy(task, rng, 0.0) if exploring is None else exploring(task, rng, slip)
     return refused_beside(steps, refusals(task, rng), rng)
 
 

@@ -21,7 +21,7 @@ class DesktopRefusals(Refusals, DesktopExplorer):
         keys = (*self.rng.choice(_MODIFIERS), self.rng.choice("hjkmuyx"))
         return f"pyautogui.hotkey({', '.join(map(repr, keys))})"
 
-    def open(self, role: str, code: str) -> str | None:
+    def where_none(self, role: str, code: str) -> str | None:
         """Return code where no element of a role is shown; None where one is, or nothing was seen."""
         return code if self.nodes and not any(node.role == role for node in self.nodes) else None
 
@@ -75,10 +75,10 @@ class DesktopRefusals(Refusals, DesktopExplorer):
             lambda t: f"subprocess.Popen([{t.names.word!r}, {t.names.file!r}])",
         ),
         "helper without its program": (
-            lambda t: t.open("table-cell", f"CalcTools.set_cell_values(new_values=[{t._number()!r}], range='B2')"),
-            lambda t: t.open("table-cell", "CalcTools.save()"),
-            lambda t: t.open("document-web", "BrowserTools.back()"),
-            lambda t: t.open("document-web", "BrowserTools.reload()"),
+            lambda t: t.where_none("table-cell", f"CalcTools.set_cell_values(new_values=[{t._number()!r}], range='B2')"),
+            lambda t: t.where_none("table-cell", "CalcTools.save()"),
+            lambda t: t.where_none("document-web", "BrowserTools.back()"),
+            lambda t: t.where_none("document-web", "BrowserTools.reload()"),
         ),
         "wrong arguments": (
             lambda t: f"pyautogui.write({t.names.number})",

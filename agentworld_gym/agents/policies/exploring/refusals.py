@@ -66,9 +66,6 @@ class Attempt(str):
         made.kind = kind
         return made
 
-    def __getnewargs__(self) -> tuple[str, str]:
-        return str(self), self.kind
-
 
 class StrangeNames:
     """A source of names that nothing in a task has, in words of the task's split.
@@ -138,9 +135,9 @@ class Refusals(Explorer):
         super().__init__(task, rng)
         self.names = StrangeNames(task, rng)
 
-    def choices(self) -> Sequence[str]:
+    def choices(self) -> tuple[str, ...]:
         """Return what to try next."""
-        return Explorer.choices(self)
+        return tuple(Explorer.choices(self))
 
     def way_back(self) -> str | None:
         """Return the next step back from where an attempt led; None where there is none."""
