@@ -27,7 +27,7 @@ from agentworld_gym.core.contracts import Action, AnswerSource, Failure, Failure
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens import observations_of, screen_of
-from agentworld_gym.core.screens.sight import Sight, folds, shows
+from agentworld_gym.core.screens.sight import folds, shows
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.worlds.language_session import LanguageSession
@@ -181,7 +181,7 @@ class Checks:
 
     def remember(self, session: LanguageSession, action: Action, text: str) -> None:
         """Keep what a question was answered; whatever is no question may change all answers."""
-        if not self.options.contradictions or folds(self.domain, action.parsed, text):
+        if not self.options.contradictions or action.error is not None or folds(self.domain, action.parsed, text):
             return
         if self._asks(session, action):
             session.answered[action.raw] = text
@@ -223,10 +223,11 @@ def _instead(answer: Observation, text: str, state: str | None) -> Observation:
 def _misses(domain: str, parsed: Any, shown: str) -> bool:
     """Whether an action names an element that is not on the screen that was shown last."""
     screen = screen_of(domain)
-    if screen is None or parsed is None or not shows(domain, shown):
+    named = () if screen is None else tuple(screen.handles(parsed))
+    if screen is None or not named or not shows(domain, shown):
         return False
     handles = {str(node.handle) for node in screen.read(shown) if node.handle is not None}
-    return any(handle not in handles for handle in screen.handles(parsed))
+    return not handles.issuperset(named)
 
 
 def _same_screen(domain: str, one: str, other: str) -> bool:
@@ -236,13 +237,12 @@ def _same_screen(domain: str, one: str, other: str) -> bool:
 
 def _refused(domain: str, parser: ActionParser, row: Row) -> Iterator[tuple[Any, str]]:
     """Yield the actions of a session that named an element which was not on the screen, and what they showed."""
-    sight, last = Sight(domain), row.first_observation
+    last = row.first_observation
     for text, observation in zip(row.actions, row.observations, strict=True):
         action = parser.parse(text)
         refused = not shows(domain, observation) or _same_screen(domain, last, observation)
         if action.error is None and refused and _misses(domain, action.parsed, last):
             yield action.parsed, observation
-        sight.see(observation)
         last = observation if shows(domain, observation) else last
 
 
