@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,13 +15,36 @@ from agentworld_gym.domains.mcp.schema_explorer import SchemaExplorer
 
 Values = Mapping[str, Any]
 
+FINAL = (
+    *("accept", "approve", "archive", "cancel", "close", "complete", "confirm", "decline", "delete", "end"),
+    *("merge", "refund", "reject", "release", "remove", "resolve", "return", "start"),
+)
+"""How the names of tools begin that do something once."""
+
+_CALLED = re.compile(r'"name": "(?:[\w.]+-)?(\w+)"')
+
 
 class _Attempts(Refusals):
     """The attempts of both explorers of tool servers."""
 
+    def __init__(self, task: Task, rng: random.Random) -> None:
+        super().__init__(task, rng)
+        self._final: list[str] = []
+
+    def see(self, action: str, observation: str) -> None:
+        """Remember what an answer showed, and which calls can be made only once."""
+        super().see(action, observation)
+        found = _CALLED.search(action)
+        if found is not None and found[1].startswith(FINAL) and '"error"' not in observation:
+            self._final.append(action)
+
     def tool(self) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
         """Draw a tool, its schema, and arguments that it admits."""
         raise NotImplementedError
+
+    def again(self) -> str | None:
+        """Return a call that was made and can be made only once; None where there was none."""
+        return str(self.rng.choice(self._final)) if self._final else None
 
     def changed(self, fits: Callable[[str, Values], bool], value: Callable[[Any, Values], Any]) -> str | None:
         """Return a call with another value for one parameter that fits; None where a few tools have none such."""
@@ -39,7 +63,7 @@ class _Attempts(Refusals):
 
     def strange(self, value: Any) -> Any:
         """Return an id of nothing that looks like a known one."""
-        if type(value) in (int, float):
+        if not is_word(value):
             return self.names.number
         text = str(value)
         head = text.rstrip("0123456789")
@@ -72,41 +96,37 @@ class _Attempts(Refusals):
         "unknown id": (
             lambda t: t.unknown_id(t.strange),
             lambda t: t.unknown_id(t.strange),
-            lambda t: t.unknown_id(lambda value: value if type(value) not in (int, float) else -value - 1),
-            lambda t: t.unknown_id(lambda value: t.names.number if type(value) in (int, float) else t.names.word),
+            lambda t: t.unknown_id(lambda value: f"{value}{t.names.number}" if is_word(value) else 10 * value + 7),
+            lambda t: t.unknown_id(lambda value: t.names.number if not is_word(value) else t.names.word),
         ),
-        "missing argument": (lambda t: t.missing(),),
-        "wrong type": (
-            lambda t: t.changed(is_text, lambda value, _: [value]),
-            lambda t: t.changed(is_text, lambda value, _: t.names.number),
-            lambda t: t.changed(is_number, lambda value, _: t.names.word),
-            lambda t: t.changed(is_number, lambda value, _: f"{value}x"),
-            lambda t: t.changed(lambda key, schema: True, lambda value, _: None),
+        "nothing found": (
+            lambda t: t.changed(lambda key, _: searches(key), lambda value, _: t.names.word),
+            lambda t: t.changed(lambda key, _: searches(key), lambda value, _: t.names.near(str(value))),
+            lambda t: t.changed(lambda key, _: searches(key), lambda value, _: f"{t.names.word} {t.names.word}"),
         ),
-        "value that is not allowed": (
-            lambda t: t.changed(lambda key, schema: "enum" in schema, lambda value, _: t.names.word),
-            lambda t: t.changed(lambda key, schema: "enum" in schema, lambda value, _: t.names.near(str(value))),
-            lambda t: t.changed(is_number, lambda value, _: -t.names.number),
-            lambda t: t.changed(is_text, lambda value, _: ""),
-            lambda t: t.changed(is_patterned, lambda value, _: t.names.word),
-            lambda t: t.changed(is_patterned, lambda value, _: t.names.word[:2]),
+        "value out of bounds": (
+            lambda t: t.changed(is_number, lambda value, _: 100 * t.names.number),
+            lambda t: t.changed(is_number, lambda value, _: 0),
+            lambda t: t.changed(is_address, lambda value, _: t.names.word),
+            lambda t: t.changed(is_address, lambda value, _: t.names.word[:2]),
         ),
+        "done already": (lambda t: t.again(),),
         "unknown argument": (
             lambda t: t.extra(t.names.number),
             lambda t: t.extra(t.names.word),
             lambda t: t.extra(True),
         ),
-        "unknown tool": (
+        "broken schema": (
+            lambda t: t.missing(),
             lambda t: t.unknown_tool(lambda tool: f"{tool}_{t.names.word}"),
             lambda t: t.unknown_tool(t.names.near),
-            lambda t: t.unknown_tool(lambda tool: f"{t.names.word}_{tool.rpartition('_')[2]}"),
-        ),
-        "nothing found": (
-            lambda t: t.changed(lambda key, _: searches(key), lambda value, _: t.names.word),
-            lambda t: t.changed(lambda key, _: searches(key), lambda value, _: f"{t.names.word} {t.names.word}"),
+            lambda t: t.changed(is_text, lambda value, _: [value]),
+            lambda t: t.changed(is_number, lambda value, _: t.names.word),
+            lambda t: t.changed(lambda _, schema: "enum" in schema, lambda value, _: t.names.word),
+            lambda t: t.changed(is_text, lambda value, _: t.names.number),
         ),
     }
-    """The kinds of calls."""
+    """The kinds of calls. What breaks a schema reaches no world: the parser refuses it."""
 
 
 class ToolRefusals(_Attempts, ToolExplorer):
@@ -161,6 +181,15 @@ def is_number(key: str, schema: Values) -> bool:
     return schema.get("type") in ("integer", "number")
 
 
-def is_patterned(key: str, schema: Values) -> bool:
-    """Whether a parameter is a text of a certain form."""
-    return schema.get("type") == "string" and ("pattern" in schema or "format" in schema or "email" in key)
+def is_word(value: Any) -> bool:
+    """Whether a value is no number."""
+    return type(value) not in (int, float)
+
+
+def is_address(key: str, schema: Values) -> bool:
+    """Whether a parameter is an address of mail.
+
+    >>> is_address("email", {"type": "string"}), is_address("city", {"type": "string"})
+    (True, False)
+    """
+    return schema.get("type") == "string" and "email" in key
