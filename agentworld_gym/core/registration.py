@@ -147,9 +147,17 @@ class Domain:
     explorer: str | None = None
     """A function of a task and random numbers that returns an `agentworld_gym.agents.policies.exploring.Explorer`."""
 
+    refusals: str | None = None
+    """A function of a task and random numbers that returns an
+    `agentworld_gym.agents.policies.exploring.refusals.Refusals`, who tries what cannot be done."""
+
     policies: Mapping[str, str] = field(default_factory=dict)
     """The policies `compute` and `free`, and `explore` and `blend` instead of those of the explorer, by name: functions
     of a task, random numbers and the probability of a slip, which return a stream of actions."""
+
+    questions: str | None = None
+    """A function of an action, as its parser reads it, and of the task's tools, which tells whether the action only
+    asks: it changes nothing, and its answer follows from what is there."""
 
     unseen_names: str | None = None
     """A function that returns the `agentworld_gym.core.domain.unseen_names.UnseenNames`: what a task or an action names

@@ -65,7 +65,7 @@ class DreamedWorld(LanguageWorld):
             raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
         retrieval = beside(world.retrieval)
         parts = (world.spec, world.prompts, world.generator, world.sampling, retrieval, world.guard)
-        return cls(*parts, unseen=world.unseen, truth=truth, told=told)
+        return cls(*parts, unseen=world.unseen, checks=world.checks, truth=truth, told=told)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,6 +12,7 @@ from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, instal
 from agentworld_gym.core.contracts import (
     NO_USAGE,
     Action,
+    AnswerSource,
     ChatRequest,
     Completion,
     Failure,
@@ -29,6 +30,7 @@ from agentworld_gym.llm.generators.protocols import ConstrainingGenerator
 from agentworld_gym.llm.prompting.parsing import parse_completion
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.training_coverage import Unseen
+from agentworld_gym.worlds.checks import REASONS, Check, Checks
 from agentworld_gym.worlds.concurrency import in_rounds
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.guard import UNREADABLE, Guard
@@ -64,6 +66,7 @@ class LanguageWorld:
         guard: What to do with answers that the model itself holds to be unlikely; None takes them as they are.
         grounded: The grounded world whose experts say what a task changes, so that an episode may change nothing else
             in a predicted structured state either; None leaves this open.
+        checks: What is checked of answers without a model; None takes them as they are.
         unseen: What the training data of the model did not hold: an action that names such a thing is a failure, and
             the model is not asked. None where this is not known.
     """
@@ -76,6 +79,7 @@ class LanguageWorld:
     guard: Guard | None = None
     grounded: GroundedWorld | None = None
     unseen: Unseen | None = None
+    checks: Checks | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +107,8 @@ class LanguageWorld:
             parts["constrained"] = Part("state", True)
         if self.guard is not None:
             parts["guard"] = Part(self.guard.digest, True)
+        if self.checks is not None:
+            parts["checks"] = Part(self.checks.digest, True)
         if self.grounded is not None:
             parts["outcomes"] = Part(self.grounded.fingerprint.digest, True)
         return parts | {name: Part(value, checked) for name, (value, checked) in self.generator.describe().items()}
@@ -143,6 +149,8 @@ class LanguageWorld:
         if isinstance(observed, Failure):
             session.failures += 1 + reasks
         else:
+            if self.checks is not None:
+                self.checks.remember(session, action, observed.text)
             self._form.append(session, turn, observed)
         return observed
 
@@ -161,11 +169,14 @@ class LanguageWorld:
         return Failure(FailureKind.OVERFLOW, f"the history reached {limit} tokens") if session.tokens >= limit else None
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
-        """Ask the generator, and again where its answer cannot be read; the sampling says how often.
+        """Ask the generator, and again where its answer cannot be read or breaks a check; the sampling and the checks
+        say how often.
 
         Returns:
-            What was read, and how many times the generator was asked again.
+            What was read, or what stands in its place, and how many times the generator was asked again.
         """
+        if self.checks is not None:
+            return (yield from self._asking_checked(self.checks, session, turn))
         reasks, lost = 0, NO_USAGE
         while True:
             request = self._request(session, turn, reasks)
@@ -182,11 +193,51 @@ class LanguageWorld:
                 return replace(observed, spent=lost), reasks
             reasks += 1
 
-    def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0) -> ChatRequest:
+    def _asking_checked(
+        self, checks: Checks, session: LanguageSession, turn: Turn
+    ) -> Work[tuple[Observation | Failure, int]]:
+        """Ask as `_asking` does, and again where an answer breaks a check."""
+        asked: list[tuple[Observation | Failure, Usage]] = []
+        broken: list[Check] = []
+        while True:
+            reasks = len(asked)
+            request = self._request(session, turn, reasks, REASONS[broken[-1]] if broken else "")
+            answer = yield Request(self.generator, request)
+            observed = self._read(answer, session, turn, request.sampling.seed)
+            asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
+            if isinstance(observed, Failure):
+                unreadable = not isinstance(answer, Failure) and observed.kind in UNREADABLE
+                if unreadable and reasks - len(broken) < self.sampling.reasks:
+                    continue
+                refusal = self._form.refusal(session, turn) if unreadable and checks.options.format else None
+                if refusal is not None:
+                    broken.append("format")
+                    observed = replace(refusal, usage=asked[-1][1], source=AnswerSource.CHECKED)
+                    asked[-1] = (observed, asked[-1][1])
+                break
+            if (found := checks.broken(session, turn.action, observed)) is None:
+                break
+            broken.append(found)
+            if len(broken) > checks.options.reasks:
+                refusal = self._form.refusal(session, turn)
+                observed = checks.settled(session, turn.action, found, observed, refusal)
+                asked[-1] = (observed, asked[-1][1])
+                break
+        if broken and isinstance(observed, Observation):
+            observed = replace(observed, broken=tuple(broken))
+            asked[-1] = (observed, asked[-1][1])
+        lost = sum((usage for one, usage in asked if one is not observed), Usage())
+        if isinstance(observed, Observation):
+            lost += Usage() if isinstance(answer, Failure) else answer.lost
+            return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
+        return replace(observed, spent=lost + asked[-1][1]), reasks
+
+    def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0, reason: str = "") -> ChatRequest:
         tried = session.failures + reasks
         seed = step_seed(session.seed, session.turn, tried) if self.generator.supports_seed else None
         examples = "" if self.retrieval is None else self.retrieval(session, turn.action)
-        last = Message(role="user", content=turn.message + examples + self.prompts.closing)
+        note = f"\n\n{reason}\n" if reason else ""
+        last = Message(role="user", content=turn.message + examples + note + self.prompts.closing)
         allows = None
         if self._constrained:
             with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.

@@ -96,6 +96,10 @@ class LanguageForm:
         last, screen = self._last(session, turn), screen_of(domain)
         return Observation(screen.without_report(last)) if screen is not None and shows(domain, last) else None
 
+    def refusal(self, session: LanguageSession, turn: Turn) -> Observation | None:
+        """Return how the domain refuses an action; None where nobody tells."""
+        return None
+
     def probe(self, session: LanguageSession, turn: Turn) -> Observation | None:
         """Return what a probe shows of the structured state; None where the model has to be asked."""
         return None
@@ -216,6 +220,11 @@ class StateForm(LanguageForm):
             if refused is None:
                 raise
             return self._codec.printed(refused), refused
+
+    def refusal(self, session: LanguageSession, turn: Turn) -> Observation | None:
+        """Return how the view refuses an action; None where it would carry it out, or does not tell."""
+        state = self._codec.refused(session.screen, turn.action.parsed)
+        return None if state is None else Observation(self._codec.printed(state), prompt=turn.message, state=state)
 
     def probe(self, session: LanguageSession, turn: Turn) -> Observation | None:
         """Return what a probe that only opens what is there shows; None where the model has to be asked.

@@ -38,6 +38,9 @@ class LanguageSession:
     acted: int | None = None
     """Where this is a copy for a probe: how many turns the agent took before it; None where the agent acts itself."""
 
+    answered: dict[str, str] = field(default_factory=dict)
+    """What questions were answered since something last may have changed, by the action."""
+
     twin: Twin | None = None
     """The same episode in a grounded world, as far as a guard has played it there."""
 
@@ -75,7 +78,7 @@ class LanguageSession:
     def fork(self) -> LanguageSession:
         """Return an exact copy: equal actions on both give equal requests."""
         twin = None if self.twin is None else self.twin.fork()
-        return replace(self, history=list(self.history), seen=self.seen.fork(), twin=twin)
+        return replace(self, history=list(self.history), seen=self.seen.fork(), twin=twin, answered=dict(self.answered))
 
     def probe(self) -> LanguageSession:
         """Return a fork, in which controls are in force: what the model was told of them cannot be taken back."""

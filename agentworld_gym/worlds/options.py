@@ -24,6 +24,7 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.training_coverage import Unseen
+from agentworld_gym.worlds.checks import CheckOptions, Checks
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
@@ -98,6 +99,10 @@ class LanguageOptions(Options):
     guard: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'least': 0.9}")] = None
     """What to do with answers that the model itself holds to be unlikely: `least` and `remedy` of
     `agentworld_gym.worlds.guard.GuardOptions`. None takes all answers as they are."""
+
+    checks: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'format': False}")] = None
+    """What is checked of answers without a model: the fields of `agentworld_gym.worlds.checks.CheckOptions`. An empty
+    mapping makes all checks, and None makes none."""
 
     @classmethod
     def of(cls, given: Any) -> Self:
@@ -217,6 +222,7 @@ class WorldOptions(LanguageOptions):
             self._guard(),
             self._grounded_outcomes(prompts),
             unseen,
+            self._checks(),
         )
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
             _advise(world.fingerprint.parts["model"].value)
@@ -235,6 +241,11 @@ class WorldOptions(LanguageOptions):
         options = validated(GuardOptions, self.guard, "options.language.guard")
         grounds = options.remedy == "ground"
         return Guard(options, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
+
+    def _checks(self) -> Checks | None:
+        if self.checks is None:
+            return None
+        return Checks.of(validated(CheckOptions, self.checks, "options.language.checks"), self.spec)
 
     def _open_retrieval(self, prompts: Prompts) -> Retrieval | None:
         if self.retrieval is None:

@@ -12,7 +12,7 @@ from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec
 from agentworld_gym.core.engines.catalog import engine_names
 from agentworld_gym.core.registration import find_domain
 
-PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend"]
+PolicyName = Literal["expert", "mixed", "menu", "explore", "compute", "free", "blend", "refusals"]
 
 
 class CollectConfig(Strict):

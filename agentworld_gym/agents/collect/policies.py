@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
 from agentworld_gym.agents.policies.exploring import explore, explore_beside
 from agentworld_gym.agents.policies.exploring.base import SESSION
+from agentworld_gym.agents.policies.exploring.refusals import refusals, refused_beside
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.task import Task
@@ -68,6 +69,8 @@ def _stream(domain: str, policy: PolicyName) -> Stream | None:
         return own
     if policy in _WITH_EXPLORER and (found is None or found.explorer is None):
         return None
+    if policy == "refusals" and (found is None or found.refusals is None):
+        return None
     return _STREAMS.get(policy)
 
 
@@ -82,11 +85,19 @@ def _blend(task: Task, rng: random.Random, slip: float) -> ActionStream:
     return explore_beside(rng.choice(streams), task, rng, rng.randint(*BLENDED))
 
 
+def _refusals(task: Task, rng: random.Random, slip: float) -> ActionStream:
+    """Play the expert, or explore where there is none, with attempts in between."""
+    exploring = None if task.expert else _stream(task.domain, "explore")
+    steps = mixed_policy(task, rng, 0.0) if exploring is None else exploring(task, rng, slip)
+    return refused_beside(steps, refusals(task, rng), rng)
+
+
 _STREAMS: Mapping[PolicyName, Stream] = {
     "expert": lambda task, rng, slip: expert_policy(task),
     "mixed": mixed_policy,
     "menu": lambda task, rng, slip: menu_policy(task, rng),
     "explore": _explore,
     "blend": _blend,
+    "refusals": _refusals,
 }
 _WITH_EXPLORER = frozenset({"explore", "blend"})

@@ -289,7 +289,7 @@ class _OwnTasksRecorder(_DomainRecorder):
         if config.families or config.controls_share:
             key = "families" if config.families else "controls_share"
             raise SpecError("collect", key, getattr(config, key), f"its default: {config.world} brings its tasks")
-        knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore", "free")
+        knowing_no_expert: tuple[PolicyName, ...] = ("menu", "explore", "free", "refusals")
         asked = {name: config.policies[name] for name in knowing_no_expert if name in config.policies}
         usual: dict[PolicyName, float] = {"explore": 1.0}
         if is_live(config.world) and config.policies == CollectConfig().policies:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentworld_gym.agents.collect.acting import Acting
+from agentworld_gym.agents.policies.exploring.refusals import Attempt
 from agentworld_gym.core.contracts import Action, ActionKind, Failure
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Machine, Multilingual, Scalar, Span
@@ -36,6 +37,7 @@ class SessionRecording:
         self.responses: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
         self.changes: list[tuple[StateChange, ...]] = []
+        self.attempts: list[str] = []
         self.finish: str | None = None
         self.probes = 0
         self.success: bool | None = False if task.success else None
@@ -48,6 +50,8 @@ class SessionRecording:
             Whether the world can go on.
         """
         while (text := (yield from agent.act(self._episode))) is not None:
+            attempt = text.kind if isinstance(text, Attempt) else ""
+            text = str(text)  # Worlds and rows take plain texts.
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
             (step,) = self._runner.advance([self._episode], [text])
@@ -55,7 +59,7 @@ class SessionRecording:
             if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
                 self.finish = text
             elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
-                self._add_turn(action, step.observation)
+                self._add_turn(action, step.observation, attempt)
             if failed:
                 self.success = self.score = None
                 return False
@@ -103,6 +107,7 @@ class SessionRecording:
             "initial_state": self.initial_state,
             "changes": self.changes,
             "fields_changed": tuple(map(len, self.changes)),
+            "attempts": self.attempts if any(self.attempts) else (),
             "finish": self.finish,
             "probes": self.probes,
             "success": self.success,
@@ -125,8 +130,8 @@ class SessionRecording:
     def _parse(self, text: str) -> Action:
         return self._runner.parser.parse(text, self._task.tools)
 
-    def _add_turn(self, action: Action, observation: str) -> None:
-        """Add a turn. An action that could not be read never reached the machine.
+    def _add_turn(self, action: Action, observation: str, attempt: str = "") -> None:
+        """Add a turn, with its kind if it is an attempt. An action that could not be read never reached the machine.
 
         A look at the screen is no turn of its own: its observation replaces the one before it.
         """
@@ -146,6 +151,7 @@ class SessionRecording:
         self.responses.append(self._prompts.past(self._task, screen, observation, action=action.raw))
         self.history.append(action.raw, observation)
         self.spans.append(spans)
+        self.attempts.append(attempt)
         self.changes.append(changes_between(self._state, after))
         self._before, self._state = self._state, after
 

@@ -50,6 +50,11 @@ LEGEND = (
 )
 """What the table holds."""
 
+ATTEMPTS = (
+    "attempts: what cannot be done, or changes nothing; a failure counts as wrong. "
+    "accepted: answers that changed the world's own state where nothing changes. Both are of both histories."
+)
+
 QUICK = "true history: the share of answers that are right as they are written, which is stricter than what they print."
 
 NEAREST = "400"
@@ -242,6 +247,7 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
             rows.append(("  copy", share_text(copied.deterministic), "", "", ""))
     print_table(("", "true history", "own history", "probes", "plans"), rows)
     stdout().print(LEGEND, style="dim", highlight=False)
+    _table_of_attempts(found)
     for one in found:
         nearest = "" if one.nearest is None else f"; {_describe_table(one.nearest)}"
         said = f"{one.domain}: {counted(one.steps, 'step')} of {counted(one.sessions, 'session')}{nearest}"
@@ -253,6 +259,23 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
     ]
     if guards:
         print_table(("guard", "asks for", "takes as they are", "of these wrong"), guards)
+
+
+def _table_of_attempts(found: Sequence[DomainFidelity]) -> None:
+    """Print how the world answered what cannot be done, where somebody tried."""
+    rows = []
+    for one in found:
+        runs = [{} if run is None else run.attempts for run in (one.taught, one.free)]
+        for kind in dict.fromkeys(name for run in runs for name in run):
+            cells = [run.get(kind) for run in runs]
+            shares = (share_text(None if cell is None else cell.equal) for cell in cells)
+            counts = (sum(cell.failures for cell in cells if cell), [cell.accepted for cell in cells if cell])
+            accepted = [number for number in counts[1] if number is not None]
+            name = one.domain if kind == "all" else f"  {kind}"
+            rows.append((name, *shares, str(counts[0]), str(sum(accepted)) if accepted else "-"))
+    if rows:
+        print_table(("attempts", "true history", "own history", "failures", "accepted"), rows)
+        stdout().print(ATTEMPTS, style="dim", highlight=False)
 
 
 def _shares(taught: FidelityRun | None, free: FidelityRun | None, plans: Consistency | None) -> tuple[str, ...]:

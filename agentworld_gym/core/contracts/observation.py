@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -77,6 +78,7 @@ class AnswerSource(StrEnum):
 
     STATE = "state"  # The view of the domain: a probe opened what stands in the predicted structured state.
     GROUNDED = "grounded"  # The grounded world of a guard.
+    CHECKED = "checked"  # The system's own words, or what the same question was answered before.
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,10 @@ class Observation:
     """Who answered instead of the world's model; None where the world did itself."""
 
     reasks: int = 0
-    """How many times the model was asked again, because the answer before could not be read."""
+    """How many times the model was asked again, because the answer before could not be read or broke a check."""
+
+    broken: tuple[str, ...] = ()
+    """The checks that those answers broke, by name, where they could be read."""
 
     lost: Usage = NO_USAGE
     """The tokens that those answers cost."""
@@ -155,9 +160,10 @@ class Observation:
     @property
     def repairs(self) -> dict[str, int]:
         """What `info["repairs"]` and the world log hold of how the answer became readable; empty where it was."""
-        if not self.reasks and not self.refused:
+        if not (self.reasks or self.refused or self.broken):
             return {}
-        return {name: count for name in ("reasks", "refused") if (count := getattr(self, name))}
+        counts = {name: count for name in ("reasks", "refused") if (count := getattr(self, name))}
+        return {**counts, **Counter(self.broken)}
 
 
 class FailureKind(StrEnum):
@@ -175,6 +181,7 @@ class FailureKind(StrEnum):
     RECORDING = "recording"  # The recording lacks this transition.
     UNJUDGED = "unjudged"  # A check asks for what the world does not show, or for a judge that there is not.
     UNSEEN = "unseen"  # The action names what the training data of the model did not hold.
+    IMPOSSIBLE = "impossible"  # The answer breaks what is known without a model, and was not mended.
     UNLIKELY = "unlikely"  # The model holds its own answer to be less likely than a guard asks for.
 
 

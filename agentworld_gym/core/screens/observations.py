@@ -45,6 +45,16 @@ class Observations:
         due, found = json_value(truth), json_value(predicted)
         return due is None or (found is not None and type(found[0]) is type(due[0]))
 
+    def is_whole(self, text: str, first: str, asks: bool) -> bool:
+        """Whether an observation is one of this domain by itself, whatever the truth is.
+
+        Args:
+            text: The observation.
+            first: The first observation of the episode.
+            asks: Whether the action before it only asks.
+        """
+        return True
+
     def behind_repetition(self, before: str, observation: str) -> str:
         """Return an observation without that end of the one before with which it begins again."""
         return observation

@@ -55,6 +55,14 @@ class Screen(ABC):
             parsed: The action as its parser read it.
         """
 
+    def handles(self, parsed: Any) -> Iterator[str]:
+        """Yield the handles that an action names, whether or not they are on the screen.
+
+        Args:
+            parsed: The action as its parser read it.
+        """
+        return (target for target in self.targets(parsed) if isinstance(target, str))
+
     @abstractmethod
     def is_readable(self, observation: str) -> bool:
         """Whether every line of a screen is an element, or something else that belongs there."""

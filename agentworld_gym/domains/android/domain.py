@@ -36,6 +36,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.android.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.android.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.android.explorer:PhoneExplorer",
+    refusals="agentworld_gym.domains.android.refusals:PhoneRefusals",
     unseen_names="agentworld_gym.domains.android.unseen_names:UnseenApps",
     explain="agentworld_gym.domains.android.explanations:explain",
     verifier="agentworld_gym.domains.android.verifier:VERIFIER",

@@ -37,6 +37,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.desktop.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.desktop.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.desktop.explorer:DesktopExplorer",
+    refusals="agentworld_gym.domains.desktop.refusals:DesktopRefusals",
     unseen_names="agentworld_gym.domains.desktop.unseen_names:UnseenPrograms",
     explain="agentworld_gym.domains.desktop.explanations:explain",
     verifier="agentworld_gym.domains.desktop.verifier:VERIFIER",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.core.screens.observations import Observations, Translation, json_value
 
@@ -14,6 +16,10 @@ class ToolObservations(Observations):
     >>> ToolObservations().normalised('{"b": 1,"a":2}')
     '{"a": 2, "b": 1}'
     """
+
+    def is_whole(self, text: str, first: str, asks: bool) -> bool:
+        """Whether what begins as JSON is JSON."""
+        return not text.lstrip().startswith(("{", "[")) or json_value(text) is not None
 
     def normalised(self, text: str) -> str:
         """Return JSON with sorted keys, and any other text as `Observations` do."""
@@ -30,3 +36,19 @@ MCPMARK = Translation(lambda shown, _: shown, _NAMES)
 
 AWM = Translation(lambda shown, _: shown.removeprefix("Error: "), _NAMES)
 """The dialect of Agent World Model."""
+
+
+def asks(action: Any, tools: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a call only reads: its tool says so (`readOnlyHint`), or else its name does.
+
+    >>> asks({"name": "shop-get_order"}, ()), asks({"name": "shop-cancel_order"}, ())
+    (True, False)
+    """
+    if not isinstance(action, Mapping):
+        return False
+    name = str(action.get("name"))
+    for tool in tools:
+        told = (tool.get("annotations") or {}).get("readOnlyHint") if tool.get("name") == name else None
+        if told is not None:
+            return bool(told)
+    return name.rpartition("-")[2].startswith(("get_", "list_", "search_", "find_", "read_", "describe_", "count_"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentworld_gym.core.screens.observations import Observations
 
@@ -30,3 +32,16 @@ class SearchObservations(Observations):
 
 def _hits(text: str) -> list[int]:
     return [int(number) for number in _HIT.findall(text)]
+
+
+def asks(action: Any, tools: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a call only looks at pages or at notes.
+
+    >>> asks({"name": "web_extractor"}, ()), asks({"name": "dict_memory", "arguments": {"operation": "add"}}, ())
+    (True, False)
+    """
+    if not isinstance(action, Mapping):
+        return False
+    arguments = action.get("arguments")
+    operation = arguments.get("operation") if isinstance(arguments, Mapping) else None
+    return action.get("name") in ("web_search", "web_extractor") or operation in ("retrieve", "retrieve_all")

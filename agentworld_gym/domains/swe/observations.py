@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.base.text.envelope import Envelope
@@ -11,11 +12,18 @@ from agentworld_gym.core.screens.observations import Observations, Translation
 _ENVELOPE = re.compile(
     r"(?m)^(?:Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID):"
 )
+_LABELS = 8
+"""How many labels a report of a command has."""
+
 _NUMBERED = re.compile(r"(?m)^ *\d+[\t→]")
 
 
 class CodeObservations(Observations):
     """Reports of commands, which have an envelope of labels, and files, whose lines are numbered."""
+
+    def is_whole(self, text: str, first: str, asks: bool) -> bool:
+        """Whether a report of a command has all of its labels."""
+        return not text.startswith("Command:") or len(set(_ENVELOPE.findall(text))) >= _LABELS
 
     def has_form(self, predicted: str, truth: str, before: str) -> bool:
         """Whether the labels of the envelope are the same, or lines are numbered where they are due.
@@ -84,3 +92,16 @@ def _readings(translated: str, call: Any) -> tuple[str, ...]:
 
 CLAUDE_CODE = Translation(as_report, re.compile(r"(?!)"), _readings)
 """The dialect of Claude Code."""
+
+
+READING_TOOLS = frozenset(("read_file", "read_many_files", "list_directory", "glob", "search_file_content"))
+"""The tools that only read."""
+
+
+def asks(action: Any, tools: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a call only reads.
+
+    >>> asks({"name": "glob"}, ()), asks({"name": "run_shell_command"}, ())
+    (True, False)
+    """
+    return isinstance(action, Mapping) and action.get("name") in READING_TOOLS

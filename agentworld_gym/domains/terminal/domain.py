@@ -49,6 +49,8 @@ DOMAIN = Domain(
         "compute": "agentworld_gym.domains.terminal.explorer:compute",
         "free": "agentworld_gym.domains.terminal.free_explorer:free",
     },
+    questions="agentworld_gym.domains.terminal.observations:asks",
+    refusals="agentworld_gym.domains.terminal.refusals:TerminalRefusals",
     claim_recording=f"{__name__}:claim_recording",
     explain="agentworld_gym.domains.terminal.explanations:explain",
     verifier="agentworld_gym.domains.terminal.verifier:VERIFIER",

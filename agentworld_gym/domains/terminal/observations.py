@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.screens.observations import Observations
+from agentworld_gym.domains.terminal.engine.command_line import command_line
 
 PROMPT = re.compile(r"(?<![\w.-])[\w.-]+@[\w.-]+:[~/][^\n$#]{0,4096}[$#]")
 """The pattern of a prompt, without the blank behind it."""
@@ -105,6 +107,10 @@ class TerminalObservations(Observations):
         due = _prompted(truth)
         return due is None or _prompted(predicted) in (due, _prompted(before) or due)
 
+    def is_whole(self, text: str, first: str, asks: bool) -> bool:
+        """Whether the prompt stands at the end again, behind a line that only reads."""
+        return not asks or _prompted(first) in (None, _prompted(text))
+
     def behind_repetition(self, before: str, observation: str) -> str:
         """Return a capture without the prompt line of the one before."""
         return behind_carried(before, observation)
@@ -118,3 +124,21 @@ def _prompted(text: str) -> str | None:
     """Return the user and host of the prompt at the end of a text."""
     match = _PROMPT.search(text[-LONGEST_PROMPT:])
     return match["who"] if match else None
+
+
+def asks(action: Any, tools: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a line only reads files: a pipeline of programs that read, without variables and the time.
+
+    >>> asks("cat a.txt | sort", ()), asks("sort a.txt > b.txt", ()), asks("date", ()), asks("cd app", ())
+    (True, False, False, False)
+    """
+    if isinstance(action, list):
+        action = action[0].get("keystrokes") if len(action) == 1 and isinstance(action[0], Mapping) else None
+    if not isinstance(action, str) or _MOMENT.search(action):
+        return False
+    line = command_line(action.rstrip("\n"))
+    return line is not None and line.reads and not line.target
+
+
+_MOMENT = re.compile(r"\$|`|\b(?:date|cd|history|uptime|sleep|ps|top|stat|ls -l\w*|find)\b")
+"""What a line shows of the moment, or of the shell rather than of files."""

@@ -64,6 +64,7 @@ DOMAIN = Domain(
     composition="agentworld_gym.domains.web.tasks.composed:COMPOSITION",
     control_cases="agentworld_gym.domains.web.tasks.control_cases:CASES",
     explorer="agentworld_gym.domains.web.explorer:PageExplorer",
+    refusals="agentworld_gym.domains.web.refusals:PageRefusals",
     unseen_names="agentworld_gym.domains.web.unseen_names:UnseenSites",
     claim_recording=f"{__name__}:claim_recording",
     session_formats={"browsergym": "agentworld_gym.domains.web.importers.browsergym:FORMAT"},

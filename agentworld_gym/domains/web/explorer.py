@@ -61,7 +61,7 @@ class PageExplorer(ScreenExplorer):
         if node is None:
             return self.back()
         more = {"doubleClick": True} if self.chance(0.02) else {}
-        return call("browser_click", element=_describe_element(node), ref=node.handle, **more)
+        return call("browser_click", element=describe_element(node), ref=node.handle, **more)
 
     def type(self) -> str:
         """Type a text into a field, now and then with Enter."""
@@ -70,7 +70,7 @@ class PageExplorer(ScreenExplorer):
             return self.click()
         text = str(self.rng.randint(0, 60)) if node.role == "spinbutton" and self.chance(0.9) else self.words.text
         more = {"submit": True} if self.chance(0.7 if node.role == "searchbox" else 0.12) else {}
-        return call("browser_type", element=_describe_element(node), ref=node.handle, text=text, **more)
+        return call("browser_type", element=describe_element(node), ref=node.handle, text=text, **more)
 
     def fill(self) -> str:
         """Fill several fields at once."""
@@ -87,7 +87,7 @@ class PageExplorer(ScreenExplorer):
             return self.click()
         options = self._options(node)
         value = self.rng.choice(options) if options and self.chance(0.93) else self.words.word
-        return call("browser_select_option", element=_describe_element(node), ref=node.handle, values=[value])
+        return call("browser_select_option", element=describe_element(node), ref=node.handle, values=[value])
 
     def back(self) -> str:
         """Go back to the page before."""
@@ -133,7 +133,7 @@ class PageExplorer(ScreenExplorer):
         """Move the mouse over an element."""
         node = self.pick(self._shares(), self._page)
         return (
-            self.snapshot() if node is None else call("browser_hover", element=_describe_element(node), ref=node.handle)
+            self.snapshot() if node is None else call("browser_hover", element=describe_element(node), ref=node.handle)
         )
 
     def wait(self) -> str:
@@ -153,11 +153,9 @@ class PageExplorer(ScreenExplorer):
         forms.append(call("browser_handle_dialog", accept=True))
         if elements:
             node = self.rng.choice(elements)
-            forms.append(call("browser_type", element=_describe_element(node), ref=node.handle, text=self.words.word))
+            forms.append(call("browser_type", element=describe_element(node), ref=node.handle, text=self.words.word))
             forms.append(
-                call(
-                    "browser_select_option", element=_describe_element(node), ref=node.handle, values=[self.words.word]
-                )
+                call("browser_select_option", element=describe_element(node), ref=node.handle, values=[self.words.word])
             )
         return self.rng.choice(forms)
 
@@ -211,6 +209,6 @@ _KINDS: tuple[tuple[Callable[[PageExplorer], str], float], ...] = (
 )
 
 
-def _describe_element(node: ScreenNode) -> str:
+def describe_element(node: ScreenNode) -> str:
     """Return an element in words."""
     return f"{node.name or node.text} {TOLD.get(node.role, node.role)}".strip()

@@ -24,6 +24,10 @@ LONGEST_REFERENCE = 12
 """The most characters of a text that may be a reference."""
 
 
+REFERENCES = ("ref", "startRef", "endRef")
+"""The arguments that are references."""
+
+
 class WebScreen(Screen):
     """Pages: snapshots of the accessibility tree, whose elements have references."""
 
@@ -50,6 +54,11 @@ class WebScreen(Screen):
         """Yield every short text in the arguments of a call, each of which may be a reference."""
         if isinstance(parsed, dict):
             yield from _texts(parsed.get("arguments"))
+
+    def handles(self, parsed: Any) -> Iterator[str]:
+        """Yield the references in the arguments of a call."""
+        if isinstance(parsed, dict):
+            yield from _references(parsed.get("arguments"))
 
     def is_readable(self, observation: str) -> bool:
         """Whether every item of the snapshot is an element, a property or a text, and its fence is closed."""
@@ -151,6 +160,18 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, str) and key in REFERENCES:
+                yield inner
+            else:
+                yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
 
 
 def _readings(translated: str, call: Any) -> tuple[str, ...]:

@@ -38,14 +38,15 @@ class Info(TypedDict, total=False):
 
     repairs: dict[str, int]
     """How an answer of a language world became readable: `reasks` counts the answers before it that could not be
-    read, and `refused` the tokens at which constrained decoding did not allow what the model would have written. It is
-    there where either is above 0."""
+    read or broke a check, `refused` the tokens at which constrained decoding did not allow what the model would have
+    written, and each check, by name, the answers that broke it. It is there where any is above 0."""
 
     confidence: float
     """How sure a language world was of the observation: the mean log-probability per token."""
 
     source: str
-    """Who answered instead of a language world's model: `grounded`, the grounded world of its guard."""
+    """Who answered instead of a language world's model: `grounded`, the grounded world of its guard, or `checked`, the
+    system's own words where the model's answers broke a check."""
 
     probes: dict[str, int]
     """How many actions of probes the world's model was `asked`, and how many were answered instead of it, by the

@@ -15,6 +15,7 @@ from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, verb
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
+    Attempts,
     Calibration,
     Cell,
     Consistency,
@@ -135,6 +136,7 @@ def _run(walked: Replay, cases: Sequence[ReplayCase]) -> FidelityRun:
         constrained=sum(step.refused > 0 for step in answered),
         kinds={kind: interval(*kinds[kind]) for kind in sorted(kinds)},
         groups={name: _cells(answered, cases, of) for name, of in GROUPINGS.items()},
+        attempts=_attempts(steps, cases),
         probes=_probes(walked.probed, cases),
     )
 
@@ -191,6 +193,30 @@ def _order(name: str) -> tuple[int, str]:
     return (int(digits), name) if digits.isdecimal() else (1 << 30, name)
 
 
+def _attempt(case: ReplayCase, turn: int) -> str:
+    return case.row.attempts[turn] if case.row.attempts else ""
+
+
+def _attempts(steps: Sequence[ReplayedStep], cases: Sequence[ReplayCase]) -> dict[str, Attempts]:
+    """Count attempts, all of them and by kind."""
+    kinds: dict[str, list[ReplayedStep]] = {}
+    for step in steps:
+        if kind := _attempt(cases[step.case], step.turn):
+            kinds.setdefault(kind, []).append(step)
+    every = {"all": [step for some in kinds.values() for step in some]} if kinds else {}
+    return {kind: _attempted(some) for kind, some in (every | dict(sorted(kinds.items()))).items()}
+
+
+def _attempted(steps: Sequence[ReplayedStep]) -> Attempts:
+    right = [step.match.deterministic if step.match else bool(step.exact) for step in steps]
+    known = [step.accepted for step in steps if step.accepted is not None]
+    return Attempts(
+        equal=interval(right, [step.case for step in steps], draws=GROUP_DRAWS),
+        failures=sum(step.failure is not None for step in steps),
+        accepted=sum(known) if known else None,
+    )
+
+
 def _changed(case: ReplayCase, turn: int) -> str:
     if not case.row.fields_changed:
         return "unknown"
@@ -206,6 +232,7 @@ GROUPINGS: Mapping[str, Callable[[ReplayCase, int], str]] = {
     "family": lambda case, turn: case.row.family or "unknown",
     "level": lambda case, turn: str(case.row.level or "unknown"),
     "control": lambda case, turn: ", ".join(sorted(case.row.controls)) or "none",
+    "attempt": lambda case, turn: _attempt(case, turn) or "none",
 }
 """The groupings of steps: functions of a case and a turn that give the name of the group."""
 

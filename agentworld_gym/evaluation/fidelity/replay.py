@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.checks.probes import ProbeRun, probing
 from agentworld_gym.core.contracts import Failure, Observation, Teachable, Usage
 from agentworld_gym.core.flow import Flow, Work, answering_of
@@ -18,6 +19,7 @@ from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.evaluation.fidelity.cases import LOOK, ReplayCase, probes_of, verdict_of
 from agentworld_gym.kit.matching import MatchResult
+from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.rows.replayed_states import ShownStates, shown_states
 from agentworld_gym.worlds.language import LanguageWorld
 
@@ -51,6 +53,9 @@ class ReplayedStep:
 
     reasks: int = 0
     """How many answers before this one could not be read."""
+
+    accepted: bool | None = None
+    """Whether an attempt changed the world's own state where it changes nothing; None where this cannot be known."""
 
     refused: int = 0
     """At how many tokens constrained decoding did not allow what the model would have written."""
@@ -205,6 +210,7 @@ class _CaseReplay:
         """Play a turn; return what it showed, or None where the session ends with it."""
         case, world, action = self._case, self._runner.world, self._case.actions[turn]
         answer = yield from self._answering(session, action)
+        accepted = None if isinstance(answer, Failure) else self._accepted(session, turn)
         if turn in case.looked and isinstance(answer, Observation):
             answer = yield from self._looking(session, answer)
         truth = case.row.observations[turn]
@@ -222,7 +228,7 @@ class _CaseReplay:
                 shown = None
         else:
             if action.error is None:
-                self._keep(turn, answer)
+                self._keep(turn, answer, accepted)
                 if self._taught and teachable is not None:
                     teachable.correct(session, truth, state)
             shown = truth if self._taught else answer.text
@@ -241,7 +247,23 @@ class _CaseReplay:
             return replace(looked, spent=acted.spent + looked.spent)
         return replace(acted, text=looked.text, lost=acted.lost + looked.spent)
 
-    def _keep(self, turn: int, answer: Observation) -> None:
+    def _accepted(self, session: Any, turn: int) -> bool | None:
+        """Return whether an attempt just changed the world's own state where it changes nothing."""
+        row, world = self._case.row, self._runner.world
+        if not row.attempts or not row.attempts[turn] or not row.fields_changed:
+            return None
+        answers = world.prompts.answers if isinstance(world, LanguageWorld) else None
+        if not isinstance(answers, StateAnswers) or not answers.accounts:
+            return None
+        if row.fields_changed[turn]:
+            return False
+        try:
+            before, after = map(answers.fields, session.states)
+        except AnswerError:
+            return None
+        return before != after
+
+    def _keep(self, turn: int, answer: Observation, accepted: bool | None) -> None:
         """Keep an answer and how it compares with the truth."""
         compared = self._case.compare(turn, answer.text)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
@@ -252,6 +274,7 @@ class _CaseReplay:
             sequence=sure,
             token=each,
             reasks=answer.reasks,
+            accepted=accepted,
             refused=answer.refused,
         )
         self._into.add(step)

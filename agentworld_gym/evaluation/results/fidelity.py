@@ -63,6 +63,20 @@ class Probes(Strict):
     """The number of checks that a world failed on, then or before it came so far."""
 
 
+class Attempts(Strict):
+    """The steps in which an agent tried what cannot be done, or what changes nothing."""
+
+    equal: Share
+    """The share that is right where the rules decide it. A step that the world did not answer counts as wrong."""
+
+    failures: int
+    """The number of steps that the world did not answer."""
+
+    accepted: int | None = None
+    """The number of steps that changed the world's own state where they change nothing; None where its state cannot be
+    read."""
+
+
 class FidelityRun(Strict):
     """One way of asking a world for every step of the recorded sessions."""
 
@@ -86,7 +100,10 @@ class FidelityRun(Strict):
     """The share of steps that are right where they hold content of a kind."""
 
     groups: dict[str, dict[str, Cell]] = Field(default_factory=dict)
-    """The main measures by `turn`, `fields changed`, `policy`, `family`, `level` and `control`."""
+    """The main measures by `turn`, `fields changed`, `policy`, `family`, `level`, `control` and kind of `attempt`."""
+
+    attempts: dict[str, Attempts] = Field(default_factory=dict)
+    """All attempts, under the name `all`, and those of each kind; none where nobody made any."""
 
     probes: Probes | None = None
     """What the probes found; None where no probe was judged."""

@@ -188,6 +188,10 @@ class Row(Strict):
     fields_changed: tuple[Count, ...] = ()
     """How many fields each turn changed."""
 
+    attempts: tuple[str, ...] = ()
+    """The kind of each turn's action where that was an attempt, something that cannot be done or changes nothing; empty
+    texts elsewhere. Without any attempt there are none."""
+
     finish: str | None = None
     """The action that ended the session, such as `finish: 42`, which is no turn; None where it ended otherwise."""
 
@@ -229,7 +233,7 @@ class Row(Strict):
             raise ValueError(f"one of: {', '.join(known)}" if known else f"no dialect: the domain {domain} has none")
         return dialect or next(iter(known), "")
 
-    @field_validator("actions", "observations", "spans", "changes", "fields_changed")
+    @field_validator("actions", "observations", "spans", "changes", "fields_changed", "attempts")
     @classmethod
     def _all_turns_or_none(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
         if value and len(value) != info.data.get("turn_idx", len(value)):
@@ -289,7 +293,7 @@ class Row(Strict):
             return self
         cut = {
             key: getattr(self, key)[:turn]
-            for key in ("response", "actions", "observations", "spans", "changes", "fields_changed")
+            for key in ("response", "actions", "observations", "spans", "changes", "fields_changed", "attempts")
         }
         last = self.prompt[turn - 1]
         prompts = (*self.prompt[: turn - 1], last + self.closing)

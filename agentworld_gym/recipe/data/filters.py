@@ -180,7 +180,7 @@ def only_turns(row: Row, turns: Sequence[int]) -> Row:
     kept = [_TURN.sub(rf"\g<1>{number}", prompt, count=1) for number, prompt in enumerate(kept, 1)]
     chosen: dict[str, Any] = {
         key: tuple(getattr(row, key)[turn] for turn in turns)
-        for key in ("response", "actions", "observations", "spans", "changes", "fields_changed")
+        for key in ("response", "actions", "observations", "spans", "changes", "fields_changed", "attempts")
         if getattr(row, key)
     }
     cut = row.model_copy(

@@ -333,7 +333,7 @@ def test_success_is_that_of_an_environment() -> None:
     assert len(outcomes) == 4
 
 
-@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "compute", "blend"])
+@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "compute", "blend", "refusals"])
 def test_every_policy_gives_sessions(policy: PolicyName) -> None:
     recorder = Recorder([SPEC], CollectConfig(policies={policy: 1.0}), seed=2)
     rows = [row for number in range(6) if (row := recorder.row(number)) is not None]
@@ -342,7 +342,7 @@ def test_every_policy_gives_sessions(policy: PolicyName) -> None:
         assert all(row.success for row in rows)
 
 
-@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "compute", "blend"])
+@pytest.mark.parametrize("policy", ["expert", "mixed", "menu", "explore", "compute", "blend", "refusals"])
 def test_every_policy_is_sent_what_each_of_its_actions_showed(policy: PolicyName) -> None:
     """A policy is sent the observation of its last action too, and ends then."""
     for seed in range(8):

@@ -28,7 +28,9 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.domain.spec import Form, load_spec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.engines.catalog import engine_names, load_index
+from agentworld_gym.core.domain.view import compact
+from agentworld_gym.core.engines import Controls
+from agentworld_gym.core.engines.catalog import engine_names, load_engine, load_index
 from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.sight import last_screen
 from agentworld_gym.core.tasks.source import TaskSource
@@ -41,12 +43,14 @@ from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, repl
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.llm.bundled_models import bundled_model, tiny_model
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.generators.nearest import open_nearest
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
@@ -126,6 +130,49 @@ def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_t
     assert (turns["1"].exact.share, turns["2"].exact.share, turns["3"].exact.share) == (1.0, 0.0, 1.0)
     assert list(turns)[:3] == ["1", "2", "3"]
     assert {one.turn for one in found.examples} == {2} and all(one.predicted == "?" for one in found.examples)
+
+
+def test_attempts_are_counted_by_kind_with_the_steps_that_the_world_did_not_answer():
+    rows = list(record("terminal", 4, seed=5, policies=["refusals"]))
+    kinds = [kind for row in rows for kind in row.attempts]
+    tried = {action for row in rows for action, kind in zip(row.actions, row.attempts, strict=True) if kind}
+    lost = next(action for row in rows for action, kind in zip(row.actions, row.attempts, strict=True) if kind)
+
+    def say(action: Action) -> str | Failure | None:
+        if action.raw == lost:
+            return Failure(FailureKind.MALFORMED, "lost")
+        return "done" if action.raw in tried else None
+
+    found, _ = measure(options(altered("accepts", say)), FidelityPlan(rows))
+    faithful, _ = measure(options("grounded"), FidelityPlan(rows))
+    assert found.free and faithful.free
+    assert found.free.attempts["all"].equal.share == 0.0 and found.free.attempts["all"].failures >= 1
+    assert faithful.free.attempts["all"].equal.share == 1.0 and not faithful.free.attempts["all"].failures
+    assert faithful.free.attempts.keys() == {"all", *filter(None, kinds)}
+    assert faithful.free.attempts["all"].equal.count == sum(map(bool, kinds))
+    assert faithful.free.groups["attempt"]["none"].exact.count == kinds.count("")
+    assert faithful.free.attempts["all"].accepted is None  # a world without a predicted state
+
+
+def test_an_attempt_that_changes_the_predicted_state_counts_as_accepted():
+    sessions = record("terminal", 9, seed=5, policies=["refusals"])
+    row = next(row for row in sessions if row.attempts[0] and not row.fields_changed[0]).at(1)
+    task, parser = recorded_task(row, SOURCE), ActionParser(SPEC)
+    with closing(
+        load_engine("terminal", "").start(task.state, task.seed or 0, Controls({}, 0), task.hidden)
+    ) as machine:
+        begun = compact(machine.visible_state())
+        machine.act(parser.parse("touch new.txt").parsed)
+        changed = machine.visible_state()
+
+    def accepts(given: WorldOptions) -> LanguageWorld:
+        codec = given.templates().answers
+        change = codec.change(codec.turn(begun, parser.parse(row.actions[0]).parsed), changed)
+        return given.language(ScriptedGenerator(lambda request: change))
+
+    register_world("accepts_all", accepts)
+    found, _ = measure(options("accepts_all", language={"form": "state"}), FidelityPlan([row]))
+    assert found.taught and found.taught.attempts["all"].accepted == 1
 
 
 def test_with_its_own_history_a_world_is_asked_with_what_it_said():

@@ -115,6 +115,26 @@ class AndroidView(View):
         with predicted():
             return AndroidMachine(restored(shown), frozenset()).state()
 
+    def refused(self, shown: StructuredState, action: Any) -> StructuredState | None:
+        """Return the state after an action that changes nothing; None after any other action.
+
+        >>> view = AndroidView()
+        >>> state = view.begin({}, seed=0)
+        >>> view.refused(state, {"action_type": "navigate_back"}) == state
+        True
+        >>> view.refused(state, {"action_type": "open_app", "app_name": "Clock"}) is None
+        True
+
+        Raises:
+            AnswerError: This is no state of a phone.
+        """
+        with predicted():
+            machine = AndroidMachine(restored(shown), frozenset())
+            before = machine.visible_state()
+            machine.act(action)
+            after = machine.visible_state()
+            return after if after == before else None
+
     def state_after_opening(self, shown: StructuredState, action: Any) -> StructuredState | None:
         """Return the state after an app is opened, or something on a screen of an app; None after any other action.
 
