@@ -16,7 +16,7 @@ from agentworld_gym.core.contracts.generator import (
 )
 from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.contracts.verdict import Verdict
-from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
+from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Scarce, Session, Teachable, World
 
 __all__ = [
     "PIECE",
@@ -33,6 +33,7 @@ __all__ = [
     "Message",
     "Observation",
     "Offering",
+    "Scarce",
     "Session",
     "Teachable",
     "ToolCall",

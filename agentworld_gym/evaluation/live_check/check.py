@@ -231,8 +231,17 @@ class _Check:
         return play
 
     def _together(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
-        """Play all episodes again, at a time, and return them with the number of their actions and their seconds."""
-        self._tell("load", 0)
+        """Play all episodes again, as many at a time as there may be, and return them with the number of their actions
+        and their seconds."""
+        most = self._world.engines.of(told[0].task).config.sessions
+        plays, acted, seconds = list[Play](), 0, 0.0
+        for at in range(0, len(told), most):
+            self._tell("load", at)
+            wave = self._at_a_time(told[at : at + most])
+            plays, acted, seconds = [*plays, *wave[0]], acted + wave[1], seconds + wave[2]
+        return plays, acted, seconds
+
+    def _at_a_time(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
         plays = [Play(one.task, one.seed) for one in told]
         sessions = self._world.begin([play.task for play in plays], [play.seed for play in plays])
         live: dict[int, Any] = {}
