@@ -30,9 +30,7 @@ ACTIVITIES = ["org.example.notes/.MainActivity", "com.android.settings/.Settings
 def node(name, text="", box=(0, 0, 10, 10), *inner, desc="", on=(), off=(), res="", package="", **more):
     """A node as uiautomator writes it."""
     flags = {**dict.fromkeys(("checkable", "checked", "clickable"), "false"), "enabled": "true"}
-    flags |= dict.fromkeys(
-        ("focusable", "focused", "scrollable", "long-clickable", "password", "selected"), "false"
-    )
+    flags |= dict.fromkeys(("focusable", "focused", "scrollable", "long-clickable", "password", "selected"), "false")
     flags |= dict.fromkeys(on, "true") | dict.fromkeys(off, "false")
     values = {"index": "0", "text": text, "resource-id": res, "class": name, "package": package, "content-desc": desc}
     values |= flags | {"bounds": "[{},{}][{},{}]".format(*box)} | more
@@ -45,7 +43,7 @@ def escaped(text):
     out = []
     for letter in text:
         code = ord(letter)
-        if letter in "&<>\"\n\t":
+        if letter in '&<>"\n\t':
             out.append({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;"}[letter])
         elif code > 0xFFFF:
             out.append(f"&#{0xD800 + (code - 0x10000 >> 10)};&#{0xDC00 + (code - 0x10000 & 0x3FF)};")

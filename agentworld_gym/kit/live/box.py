@@ -452,7 +452,9 @@ def _escaped(path: str) -> str:
     'a\\\\0040b/c.txt'
     """
     data = path.encode("utf-8", "surrogateescape")
-    return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 or byte in b"/._-" else f"\\0{byte:03o}" for byte in data)
+    return "".join(
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or byte in b"/._-" else f"\\0{byte:03o}" for byte in data
+    )
 
 
 def children_of(pid: int) -> list[int]:

@@ -14,7 +14,8 @@ from agentworld_gym.kit.live.owned_folder import OwnedFolder
 OWNER = """
 import time
 from agentworld_gym.kit.live.owned_folder import OwnedFolder
-print(OwnedFolder().path, flush=True)
+folder = OwnedFolder()
+print(folder.path, flush=True)
 time.sleep(60)
 """
 

@@ -84,7 +84,9 @@ class PhoneEngine(LiveEngine[PhoneConfig]):
         if not self.config.forks:
             raise InexactFork("this live world is not forked: its configuration says forks: false")
         if len(self.config.serial) == 1:
-            raise InexactFork("a fork is played again on another phone, and serial names one; name two, or forks: false")
+            raise InexactFork(
+                "a fork is played again on another phone, and serial names one; name two, or forks: false"
+            )
 
     def probe(self, session: LiveSession) -> None:
         """Return nothing: a fork will do."""

@@ -6,7 +6,7 @@ import base64
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from agentworld_gym.domains.android.actions.gestures import HEIGHT, WIDTH, Point, swipe_end
 from agentworld_gym.domains.android.live.dump import PhoneDump, PhoneElement
@@ -52,9 +52,10 @@ def element_of(action: Mapping[str, Any], screen: PhoneDump) -> PhoneElement | N
     return screen.elements[int(index)] if _is_whole(index, len(screen.elements)) else None
 
 
-def _is_whole(value: Any, limit: int) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and 0 <= value < limit and value == int(value)
+def _is_whole(value: object, limit: int) -> TypeGuard[int | float]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < limit and value == int(value)
 
 
 def touched(kind: str, point: Point) -> str:
@@ -85,7 +86,12 @@ def moved(action: Mapping[str, Any], screen: PhoneDump) -> str | None:
     left, top, right, bottom = _area(action, screen, point if aimed else None)
     x, y = (left + right) // 2, (top + bottom) // 2
     across, down = (right - left) // _EDGE, (bottom - top) // _EDGE
-    starts = {"up": (x, top + down), "down": (x, bottom - down), "left": (left + across, y), "right": (right - across, y)}
+    starts = {
+        "up": (x, top + down),
+        "down": (x, bottom - down),
+        "left": (left + across, y),
+        "right": (right - across, y),
+    }
     return _drawn(starts[direction], starts[_FINGER[direction]], _SCROLL)
 
 

@@ -33,9 +33,7 @@ _PAUSE = 0.3
 _OWN = re.compile(r"android|com\.android\.systemui")
 """Packages of the system, which are not ended after an episode."""
 
-_HOME = (
-    f"input keyevent 224; wm dismiss-keyguard; {gestures.HOME}; settings get secure default_input_method"
-)
+_HOME = f"input keyevent 224; wm dismiss-keyguard; {gestures.HOME}; settings get secure default_input_method"
 """Wakes the phone, goes to its launcher, and tells its keyboard."""
 
 _LAUNCHED = "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
@@ -284,7 +282,9 @@ class PhoneSession(LiveSession):
             if time.monotonic() > until:
                 break
         if "idle state" in said:
-            raise SystemLate(f"the screen of {self._adb.serial} never rests, so that uiautomator cannot dump it: {said}")
+            raise SystemLate(
+                f"the screen of {self._adb.serial} never rests, so that uiautomator cannot dump it: {said}"
+            )
         raise EngineError(f"uiautomator cannot dump the screen of {self._adb.serial}: {said or 'it printed nothing'}")
 
     def inspect(self, command: str) -> Inspection:

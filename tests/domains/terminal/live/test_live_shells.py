@@ -238,7 +238,10 @@ def test_an_image_is_the_root(image: Path, tmp_path_factory: pytest.TempPathFact
 
 def test_the_setup_runs_with_the_programs_of_the_image(image: Path, folder: Path) -> None:
     engine = opened(
-        image=str(image), folder=str(folder), setup="cat /opt/mark a.txt > made.txt; command -v python3 >> made.txt; :", ahead=0
+        image=str(image),
+        folder=str(folder),
+        setup="cat /opt/mark a.txt > made.txt; command -v python3 >> made.txt; :",
+        ahead=0,
     )
     machine = engine.start({}, 0)
     assert typed(machine, "cat made.txt\n").split("\n")[1:4] == ["of the image", "one", "two"]
